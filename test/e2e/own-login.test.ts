@@ -89,8 +89,7 @@ describe('POST /api/v1/auth/password', () => {
 describe('a service key (K10)', () => {
   it('changes no password, sees no sessions and ends none, whatever its scopes', async () => {
     const own = await logIn();
-    const made = await world.cli('keys', 'create', email, '--name', 'A program', '--scope', '*', '--json');
-    const { token } = JSON.parse(made.stdout) as { token: string };
+    const { token } = await world.ask('keys', 'create', email, '--name', 'A program', '--scope', '*');
     expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(200);
     for (const answer of [
       await changePassword(token, password, nextPassword),

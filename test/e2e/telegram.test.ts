@@ -108,8 +108,8 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
   });
 
   it('records the chat where `agents record` shows it, as it does visitors’ threads', async () => {
-    const { stdout } = await world.cli('agents', 'record', 'guide', '--json');
-    const { threads } = JSON.parse(stdout) as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
+    const record: unknown = await world.ask('agents', 'record', 'guide');
+    const { threads } = record as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
     const thread = threads.find((item) => item.thread_key.startsWith('telegram:chat:501:agent:'));
     expect(thread?.messages.map(({ note_type, body }) => [note_type, body])).toEqual([
       ['chat_visitor', 'hello'],
@@ -133,10 +133,8 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     const shown = await world.cli('webhooks', 'show', id);
     expect(shown.stdout).toMatch(/PART {2}STATUS {3}CHAT {2}MESSAGE {2}ERROR\n +1 {2}unknown +505 +– +502: /);
     expect(shown.stdout).toContain(JSON.stringify(update));
-    const replay = async (...options: string[]): Promise<unknown> =>
-      JSON.parse(
-        (await world.cli('webhooks', 'replay', '--provider', 'telegram', '--outcome', 'send_unknown', ...options, '--json')).stdout,
-      );
+    const replay = (...options: string[]): Promise<unknown> =>
+      world.ask('webhooks', 'replay', '--provider', 'telegram', '--outcome', 'send_unknown', ...options);
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0, no_agent: 0, more: false };
     expect(await replay('--since', '1h', '--dry-run')).toEqual({ ...counts, dry_run: true });
     expect(await replay('--until', '1h')).toMatchObject({ matched: 0, replayed: 0 });

@@ -8,10 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestEnvironment, startPlatform, waitFor } from '#libs/testing';
 import type { TestEnvironment } from '#libs/testing';
-import { createContext } from '../../cli/context.ts';
-import { createProgram } from '../../cli/program.ts';
 import { createClient } from '../../clients/typescript/index.ts';
 import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
+import { askCli } from '../ask-cli.ts';
 import { createRecorder } from './contract/recorder.ts';
 import type { Recorder } from './contract/recorder.ts';
 
@@ -51,7 +50,7 @@ export interface World {
   /** One SQL statement in the database of the world: for what no client can bring about, such as the end of a session. */
   sql: TestEnvironment['sql'];
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** What the CLI would print with --json, without a process of its own. @throws what the command fails with */
+  /** What the CLI would print with --json, without a process of its own. @throws what the command fails with, and its `answer` */
   ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
   login(email: string, password: string): Promise<string>;
@@ -139,17 +138,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 
-  async function ask(...args: string[]): Promise<any> {
-    let answer: unknown;
-    const context = createContext({ json: true, variables: platform.cliSettings });
-    try {
-      const program = await createProgram({ ...context, print: (data) => (answer = data) }, args);
-      await program.parseAsync(args, { from: 'user' });
-    } finally {
-      await context.close();
-    }
-    return JSON.parse(JSON.stringify(answer));
-  }
+  const ask: World['ask'] = (...args) => askCli(platform.cliSettings, ...args);
 
   async function apply(document: Record<string, unknown>): Promise<Applied> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);

@@ -298,7 +298,7 @@ describe("the media service's ports", () => {
       const own = { ...headers, actor: signer.writeFor(ada, 'POST', audioPath()) };
       const uploaded = await world.call('POST', path(), { token: tokens.ben, headers: own, body: formOf('audio', 'by-ben.mp3', 'of Ben') });
       expect(uploaded.status).toBe(201);
-      const notes = JSON.parse((await world.cli('notes', 'list', '--conversation', String(conversation), '--json')).stdout);
+      const notes = await world.ask('notes', 'list', '--conversation', String(conversation));
       expect(notes.filter(({ body }: { body: string }) => body.includes('by-ben.mp3'))).toMatchObject([
         { author_person: { id: circle.people['ben'] } },
       ]);

@@ -71,7 +71,8 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
 
   /** As `doctor` tells of it. */
   async function describeStream(name: string): Promise<string | undefined> {
-    const findings = JSON.parse((await world.cli('doctor', '--json')).stdout) as { name: string; detail: string }[];
+    const told = world.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // something else may not be well yet
+    const findings = (await told) as { name: string; detail: string }[];
     return findings.find((finding) => finding.name === `stream ${name}`)?.detail;
   }
 
@@ -114,7 +115,7 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
       const evidence = await get(`/api/coherence/conversations/${id}/transcript/import-evidence`);
       expect([id, evidence.status]).toEqual([id, 'imported']);
     }
-    const record = (await world.cli('agents', 'record', 'guide', '--json', '--limit', '1000')).stdout;
+    const record = JSON.stringify(await world.ask('agents', 'record', 'guide', '--limit', '1000'));
     expect(ledger.asked.filter((question) => record.split(question).length === 1)).toEqual([]);
   }
 

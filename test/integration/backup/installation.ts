@@ -6,9 +6,8 @@ import { Type } from '#libs/contract';
 import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import { listMigrations } from '#libs/release';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { createContext } from '../../../cli/context.ts';
-import { createProgram } from '../../../cli/program.ts';
 import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { askCli } from '../../ask-cli.ts';
 
 export interface Installation {
   readonly env: TestEnvironment;
@@ -33,19 +32,7 @@ export async function createInstallation(url: string): Promise<Installation> {
     env,
     store,
     settings,
-    run: async (more, ...args) => {
-      let answer: unknown;
-      const context = createContext({ json: true, variables: { ...settings, ...more } });
-      try {
-        const program = await createProgram({ ...context, print: (data) => (answer = data) }, args);
-        await program.parseAsync(args, { from: 'user' });
-      } catch (error) {
-        throw Object.assign(error as Error, { answer });
-      } finally {
-        await context.close();
-      }
-      return answer;
-    },
+    run: (more, ...args) => askCli({ ...settings, ...more }, ...args),
     digests: async () => {
       const tables = await env.sql<{ name: string }>(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any($1) order by 1`,

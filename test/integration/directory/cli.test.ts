@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import { directory } from '#services/directory';
+import { askCli } from '../../ask-cli.ts';
 import { createWorld, type World } from './world.ts';
 
 interface Outcome {
@@ -14,6 +15,7 @@ interface Outcome {
 }
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
+const demoPassword = 'words-of-the-demo';
 let world: World;
 let folder: string;
 beforeAll(async () => {
@@ -30,7 +32,7 @@ function cli(args: readonly string[], env: Record<string, string> = {}, input = 
   return new Promise((resolve) => {
     const options = {
       cwd: repoDir,
-      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'words-of-the-demo', ...world.env.settings, ...env },
+      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: demoPassword, ...world.env.settings, ...env },
     };
     const child = execFile(process.execPath, ['cli/main.ts', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -39,6 +41,9 @@ function cli(args: readonly string[], env: Record<string, string> = {}, input = 
     child.stdin?.end(input);
   });
 }
+
+/** For what a command does and answers, not for how the program ends and writes. */
+const ask = (...args: string[]): Promise<unknown> => askCli(world.env.settings, ...args);
 
 function write(name: string, text: string): string {
   const file = join(folder, name);
@@ -61,7 +66,8 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(reply.ids['people']?.['ada']).toEqual(expect.any(Number));
     expect(reply.ids['agents']?.['guide']).toEqual(expect.any(Number));
 
-    const second = JSON.parse((await cli(['workspace', 'apply', file, '--json'])).stdout) as object;
+    process.env['DEMO_PASSWORD'] = demoPassword;
+    const second: unknown = await ask('workspace', 'apply', file);
     expect(second).toEqual({ created: 0, updated: 0, unchanged: reply.created, ids: reply.ids });
   });
 
@@ -144,8 +150,8 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const again = await cli(['accounts', 'create', 'cli@example.ORG']);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already') });
-    const granted = await cli(['accounts', 'grant', 'cli@example.org', '--superuser', '--remove-group', 'coherence_users', '--json']);
-    expect(JSON.parse(granted.stdout)).toMatchObject({ superuser: true, groups: [] });
+    const granted: unknown = await ask('accounts', 'grant', 'cli@example.org', '--superuser', '--remove-group', 'coherence_users');
+    expect(granted).toMatchObject({ superuser: true, groups: [] });
     const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
     expect(same).toMatchObject({
       code: 0,
@@ -153,17 +159,17 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two of another' });
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('Password set') });
-    const gone = await cli(['accounts', 'deactivate', 'cli@example.org', '--json']);
-    expect(JSON.parse(gone.stdout)).toMatchObject({ is_active: false, changed: true });
-    const twice = await cli(['accounts', 'deactivate', 'cli@example.org', '--json']);
-    expect(JSON.parse(twice.stdout)).toMatchObject({ is_active: false, changed: false });
+    const gone: unknown = await ask('accounts', 'deactivate', 'cli@example.org');
+    expect(gone).toMatchObject({ is_active: false, changed: true });
+    const twice: unknown = await ask('accounts', 'deactivate', 'cli@example.org');
+    expect(twice).toMatchObject({ is_active: false, changed: false });
     const changed = await cli(['accounts', 'grant', 'cli@example.org', '--activate']);
     expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
   });
 
   it('lists a page and deletes when it may not ask and need not', async () => {
-    const listed = await cli(['accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1', '--json']);
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
+    const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
+    expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
     expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nThere are more: --after \S+@/);
     await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
       code: 1,
@@ -253,7 +259,7 @@ agents:
     expect(report).toMatchObject({ left_out: { people: 1, memberships: 1 }, variables: Object.keys(secrets) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
-    for (const secret of [...Object.values(secrets), 'argon2', 'words-of-the-demo']) expect(text).not.toContain(secret);
+    for (const secret of [...Object.values(secrets), 'argon2', demoPassword]) expect(text).not.toContain(secret);
     expect(await cli(['workspace', 'export', '--out', file])).toMatchObject({ code: 1, stderr: `${file} exists already.\n` });
 
     const same = await cli(['workspace', 'apply', file, '--dry-run', '--json'], secrets);

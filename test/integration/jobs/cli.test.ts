@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, type Platform, startPlatform, type TestEnvironment, waitFor } from '#libs/testing';
+import { askCli } from '../../ask-cli.ts';
 
 const ids = {
   lost: '01900000-0000-7000-8000-000000000001',
@@ -33,28 +34,26 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     await env.stop();
   });
 
-  const json = async (...args: string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await platform.cli('jobs', ...args, '--json');
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout);
-  };
+  const ask = (...args: string[]): Promise<unknown> => askCli(platform.cliSettings, 'jobs', ...args);
   const stateOf = async (id: string): Promise<unknown> => (await env.sql('select state from media.jobs where id = $1', [id]))[0]?.['state'];
 
   it('lists the jobs of all services as an array, newest first', async () => {
-    const list = (await json('list', '--state', 'dead')) as { id: string }[];
+    const { code, stdout } = await platform.cli('jobs', 'list', '--state', 'dead', '--json');
+    const list = JSON.parse(stdout) as { id: string }[];
+    expect(code).toBe(0);
     expect(list.map(({ id }) => id)).toEqual([ids.useless, ids.third, ids.other, ids.lost]);
     expect(list[0]).toMatchObject({ service: 'media', type: 'media.delete-blob', state: 'dead', attempts: 3, error: 'The store was away' });
-    await expect(json('list', '--state', 'dead', '--limit', '1')).resolves.toHaveLength(1);
-    await expect(json('list', '--state', 'dead', '--limit', '2', '--before', ids.third)).resolves.toMatchObject([
+    await expect(ask('list', '--state', 'dead', '--limit', '1')).resolves.toHaveLength(1);
+    await expect(ask('list', '--state', 'dead', '--limit', '2', '--before', ids.third)).resolves.toMatchObject([
       { id: ids.other },
       { id: ids.lost },
     ]);
-    await expect(json('list', '--service', 'directory')).resolves.toEqual([]);
-    await expect(json('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([{ id: ids.later }]);
+    await expect(ask('list', '--service', 'directory')).resolves.toEqual([]);
+    await expect(ask('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([{ id: ids.later }]);
   });
 
   it('shows a job with its payload', async () => {
-    await expect(json('show', ids.lost)).resolves.toMatchObject({
+    await expect(ask('show', ids.lost)).resolves.toMatchObject({
       id: ids.lost,
       service: 'media',
       payload: { blob_id: 999 },
@@ -93,31 +92,31 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
   });
 
   it('discards a dead job, which counts as dead no more, and tells what can be done with others', async () => {
-    await expect(json('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
-    await expect(json('list', '--state', 'cancelled')).resolves.toMatchObject([{ id: ids.useless, error: 'The store was away' }]);
-    await expect(json('list', '--state', 'dead')).resolves.toHaveLength(3);
-    await expect(json('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({ discarded: 0 });
+    await expect(ask('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
+    await expect(ask('list', '--state', 'cancelled')).resolves.toMatchObject([{ id: ids.useless, error: 'The store was away' }]);
+    await expect(ask('list', '--state', 'dead')).resolves.toHaveLength(3);
+    await expect(ask('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({ discarded: 0 });
     const refused = await platform.cli('jobs', 'discard', ids.later);
     expect([refused.code, refused.stderr.trim()]).toEqual([1, `Job ${ids.later} is queued: \`jobs cancel\` ends it.`]);
     expect((await platform.cli('jobs', 'discard')).code).toBe(2);
   });
 
   it('redrives one job, then all that match, which are worked', async () => {
-    await expect(json('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
+    await expect(ask('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
     await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
-    await expect(json('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
+    await expect(ask('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
     await expect(platform.cli('jobs', 'redrive', '--error', 'something else')).resolves.toMatchObject({
       code: 0,
       stdout: 'No dead job matches: nothing was changed.\n',
     });
-    await expect(json('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
+    await expect(ask('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
     for (const id of [ids.other, ids.third]) await waitFor(async () => (await stateOf(id)) === 'succeeded');
     expect((await platform.cli('jobs', 'redrive', ids.lost)).code).toBe(1);
     expect((await platform.cli('jobs', 'redrive')).code).toBe(2);
   });
 
   it('cancels a waiting job once', async () => {
-    await expect(json('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
+    await expect(ask('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
     await expect(stateOf(ids.later)).resolves.toBe('cancelled');
     const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);
     expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} is cancelled: \`jobs redrive\` with its id queues it again.`]);
