@@ -70,8 +70,8 @@ function withOwnAccounts(name: string, settings: Settings): Settings {
 }
 
 export interface PlatformOptions {
-  /** One process per service, as in production; default false: all in this process. */
-  processes?: boolean;
+  /** One process per service, as in production, or for these of them; default false: all in this process. */
+  processes?: boolean | readonly string[];
   /** Processes of each service, default 1; with more, `processes` must be asked for, and a balancer stands before gateways and media services. */
   replicas?: number;
   /** For every service. */
@@ -141,12 +141,14 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     ...portsOf(name),
     ...(name === serviceOf(name) ? {} : { WEBHOOK_SPOOL_DIR: `${settings['WEBHOOK_SPOOL_DIR']}-${name.split('#')[1]}` }),
   });
+  const { processes: apart = false } = options;
+  const isApart = (service: string): boolean => (typeof apart === 'boolean' ? apart : apart.includes(service));
   const balancers: Balancer[] = [];
   const processes = new Map<string, ServiceProcess>();
   const inProcess: Service[] = [];
   const start = async (name: string, changed: Settings = {}, codeDir = repoDir): Promise<void> => {
     const own = { ...settingsOf(name), ...changed };
-    if (options.processes !== true) {
+    if (!isApart(serviceOf(name))) {
       const logger = openLog(env, name, own['LOG_LEVEL']);
       inProcess.push(await startService(name, env, own, { logger, ...(options.clock === undefined ? {} : { clock: options.clock }) }));
       return;

@@ -17,12 +17,15 @@ const head = Buffer.from(
 );
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
+/** Services that bytes pass through. */
+const passedThrough = ['api-gateway', 'media'];
+
 let world: World;
 let demo: Demo;
 let token: string;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { processes: true });
+  world = await startWorld(import.meta.url, {}, { processes: passedThrough });
   demo = await applyDemo(world, 'memory');
   token = await world.login('ada-memory@example.org', 'secret-of-ada-memory');
 });
@@ -88,13 +91,12 @@ function readResident(name: string): number {
 
 /** How far the resident memory of the processes that bytes pass through rises above its level before, at most. */
 async function measureGrowth<T>(work: () => Promise<T>): Promise<{ result: T; growth: Record<string, number> }> {
-  const names = ['api-gateway', 'media'];
-  const before = new Map(names.map((name) => [name, readResident(name)]));
-  const growth: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
+  const before = new Map(passedThrough.map((name) => [name, readResident(name)]));
+  const growth: Record<string, number> = Object.fromEntries(passedThrough.map((name) => [name, 0]));
   const done = new AbortController();
   const watching = (async () => {
     while (!done.signal.aborted) {
-      for (const name of names) growth[name] = Math.max(growth[name] ?? 0, readResident(name) - (before.get(name) ?? 0));
+      for (const name of passedThrough) growth[name] = Math.max(growth[name] ?? 0, readResident(name) - (before.get(name) ?? 0));
       await sleep(10);
     }
   })();

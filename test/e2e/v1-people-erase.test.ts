@@ -17,7 +17,7 @@ let ids: Applied['ids'];
 let folder: string;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: true });
+  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: ['media', 'agents'] });
   folder = await mkdtemp(join(tmpdir(), 'people-'));
   ({ ids } = await world.apply({
     classes: [{ slug: 'event', conversation_event: true, journeys: ['joining'] }],

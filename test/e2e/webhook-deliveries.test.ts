@@ -28,8 +28,8 @@ beforeAll(async () => {
   for (const name of names) tokens[name] = await world.login(emailOf(name), passwordOf(name));
 });
 afterAll(async () => {
+  await receiver.stop(); // first: a delivery to who hangs is waited for
   await world.stop();
-  await receiver.stop();
 });
 
 const root = '/api/v1/webhook-endpoints';

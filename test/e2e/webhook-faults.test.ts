@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await startWorld(
     import.meta.url,
     { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' },
-    { services: ['api-gateway', 'directory', 'conversations', 'events'], processes: true },
+    { services: ['api-gateway', 'directory', 'conversations', 'events'], processes: ['events'] },
   );
   const { ids } = await world.apply({
     classes: [{ slug: 'event', label: 'Event', conversation_event: true }],
@@ -27,8 +27,8 @@ beforeAll(async () => {
   token = await world.login('root@example.org', 'secret-of-root-1');
 });
 afterAll(async () => {
+  await receiver.stop(); // first: a delivery to who hangs is waited for
   await world.stop();
-  await receiver.stop();
 });
 
 interface Made {

@@ -65,8 +65,8 @@ export interface World {
 export interface WorldOptions {
   /** Services to run; default all. */
   services?: readonly string[];
-  /** Each service in a process of its own, for what ends one or measures it; default: all in this process. */
-  processes?: boolean;
+  /** Each service, or each of these, in a process of its own, for what ends one or measures it; default: all in this process. */
+  processes?: boolean | readonly string[];
   /** Processes of each service. */
   replicas?: number;
   /** Makes ready what the services need of this environment, before they start; its settings come last. */
@@ -99,7 +99,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
   const loginSecret = `gate-${randomBytes(9).toString('base64url')}`;
   const prepared = await options.prepare?.(env);
   const platform = await startPlatform(env, {
-    processes: options.processes === true || options.replicas !== undefined,
+    processes: options.replicas !== undefined || (options.processes ?? false),
     ...(options.services === undefined ? {} : { services: options.services }),
     ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
     ...(options.startedFrom === undefined ? {} : { startedFrom: options.startedFrom }),
