@@ -85,9 +85,10 @@ beforeAll(async () => {
     expect(note.status).toBe(200);
   }
 });
-/** Merges that are not answered: whoever asked a process that was killed waits for as long as an answer may take. */
+/** Merges that are not answered: whoever asked a process that was killed waits for as long as an answer may take, or the gateway is there. */
 const unanswered: Promise<unknown>[] = [];
 afterAll(async () => {
+  world.platform.processes.get('api-gateway')?.kill('SIGKILL');
   await world.stop();
   await Promise.all(unanswered);
 });
@@ -134,15 +135,14 @@ describe('kill -9 during a merge of people (I3)', () => {
       const key = randomUUID();
       const merge = (): Promise<Answer> =>
         world.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
-      const held = world.sql(
-        `with held as materialized (select 1 from ${item.rows} for update) select pg_sleep(8) from (select count(*) from held) as counted`,
-        [gone],
-      );
-      const isHeld = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
-      await waitFor(async () => (await world.sql(isHeld)).length > 0);
+      const hold = `with held as materialized (select 1 from ${item.rows} for update) select pg_sleep(60) from (select count(*) from held) as counted`;
+      const held = world.sql(hold, [gone]).catch(() => undefined); // until it is cancelled
+      const holder = `from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+      await waitFor(async () => (await world.sql(`select 1 ${holder}`)).length > 0);
       // Whoever gets no answer asks again under the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
+      await world.sql(`select pg_cancel_backend(pid) ${holder}`);
       await held;
       await eventually(async () => expect((await merge()).status).toBe(200), 120_000);
       await eventually(async () => expect([await findPersonReferences(world, gone), await count(stays)]).toEqual([[], whole]), 120_000);
