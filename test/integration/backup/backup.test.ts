@@ -1,6 +1,6 @@
 /** Backups by the admin CLI over a real database and store: made, verified, restored, and what damages or attacks them. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -226,10 +226,16 @@ describe('backup verify (rules/operations#backups)', () => {
 });
 
 describe('a backup that somebody made up (rules/operations#backups)', () => {
-  /** The newest backup with another manifest, whose digest is right. */
-  async function forge(change: (manifest: any) => void, settings: Record<string, string> = {}): Promise<string> {
+  let real: { place: string; id: string };
+  beforeAll(async () => {
     const place = newPlace();
-    const { id } = await one.run({ BACKUP_URL: place, ...settings }, 'backup', 'create', '--objects');
+    real = { place, id: (await one.run({ BACKUP_URL: place }, 'backup', 'create', '--objects')).id };
+  });
+  /** A real backup with another manifest, whose digest is right. */
+  function forge(change: (manifest: any) => void): string {
+    const place = newPlace();
+    const { id } = real;
+    cpSync(real.place, place, { recursive: true });
     const root = join(place, 'backups', id);
     const manifest = JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8'));
     change(manifest);
@@ -260,7 +266,7 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
     ],
   ])('is refused with %s', async (_what, change, message) => {
     await other.destroy();
-    await expect(restoring(await forge(change))).rejects.toThrow(message);
+    await expect(restoring(forge(change))).rejects.toThrow(message);
     const filled = Object.keys(await other.digests()).filter((name) => !/audit_head|feed_head|migrations/.test(name));
     expect(filled).toEqual([]);
   });
@@ -268,13 +274,13 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
   it('is told by the digest that was noted when the true one was made', async () => {
     const place = newPlace();
     const { digest } = await one.run({ BACKUP_URL: place }, 'backup', 'create');
-    const forged = await forge((manifest) => (manifest.version = '9.9.9'));
+    const forged = forge((manifest) => (manifest.version = '9.9.9'));
     await expect(one.run({ BACKUP_URL: forged }, 'backup', 'verify', '--digest', digest)).rejects.toThrow(/another backup/);
   });
 
   it('writes no object where the platform keeps its own, and none under a name that is no key', async () => {
     for (const key of ['platform/erasures/1-00000000000000000000000000000000.json', '../escape', 'a//b', '/etc/passwd']) {
-      const place = await forge((manifest) => {
+      const place = forge((manifest) => {
         const line = `${JSON.stringify({ key, bytes: 1, stored_bytes: 1, sha256: '0'.repeat(64) })}\n`;
         manifest.objects = [{ count: 1, bytes: line.length, sha256: createHash('sha256').update(line).digest('hex') }];
         forgedLine = line;
