@@ -156,7 +156,9 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
 
 describe('audit of the admin CLI (A2, A3)', () => {
   it('lists as the API does, with emails', async () => {
-    expect(await world.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual((await list({ actor: email, action: 'login' })).items);
+    expect(await world.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
+      (await list({ actor: email, action: 'login' })).items,
+    );
     expect((await world.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
   });
 
