@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { countValues, maxBodyBytes, readRawBody } from './body.ts';
+import { maxBodyBytes } from './body-size.ts';
+import { countValues, readRawBody } from './body.ts';
 import type { HttpContext } from './exchange.ts';
 import { Room } from './room.ts';
 

@@ -5,17 +5,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type koaBody from 'koa-body';
 import { AppError } from '#libs/errors';
 import { maxJsonDepth, parseJson } from '#libs/json';
 import { ArrivingBody } from './arriving.ts';
+import { maxBodyBytes } from './body-size.ts';
 import { UnparsableBody } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
 import { ClientGone, hasBody } from './incoming.ts';
 import type { Room } from './room.ts';
-
-/** Largest JSON or hook body in bytes; exactly that passes (rules/http#json-body-cap). */
-export const maxBodyBytes = 4_194_304;
 
 /** A body that is there. Its bytes count in their room until `leave`. */
 export interface ReceivedBody {
@@ -27,17 +24,6 @@ export interface ReceivedBody {
 const empty = Buffer.alloc(0);
 const nothing: ReceivedBody = { bytes: empty, leave: () => undefined };
 const tooMany: ReceivedBody = { ...nothing, bytes: undefined };
-
-/** "Text" of no encoding: the bytes as they are. Its own readers of JSON and forms would change them. */
-const options = { text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false } as const;
-type Gather = ReturnType<typeof koaBody>;
-type Gathered = Parameters<Gather>[0];
-let loaded: Promise<Gather> | undefined;
-
-/** Loaded with the first body that does not come with its head: it brings more than two hundred modules. */
-function loadGather(): Promise<Gather> {
-  return (loaded ??= import('koa-body').then((module) => module.default(options)));
-}
 
 const gathered = (): Promise<void> => Promise.resolve();
 
@@ -53,14 +39,14 @@ export async function readRawBody(ctx: HttpContext, room: Room): Promise<Receive
   if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
   if (req.destroyed) throw new ClientGone();
   if (req.complete) return takeWhole(req, room);
-  const gather = await loadGather();
+  const { gather } = await import('./gather.ts'); // with the first body that does not come with its head
   if (req.destroyed) throw new ClientGone();
   const arriving = new ArrivingBody(ctx, room);
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
   try {
     // koa-body gets the bytes alone: which methods and types may have a body is decided by the route.
-    await gather({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Gathered, gathered);
+    await gather({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof gather>[0], gathered);
     return { bytes: request.body, leave };
   } catch (error) {
     leave();

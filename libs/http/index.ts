@@ -1,7 +1,8 @@
 /** HTTP servers and their guards; for the gateway the app with its edge, routes from the table, the OpenAPI documents and their pages. */
 export { createApp, type AppOptions, type HttpApp } from './app.ts';
 export { type Asset, packAsset, sendAsset } from './asset.ts';
-export { maxBodyBytes, readRawBody } from './body.ts';
+export { maxBodyBytes } from './body-size.ts';
+export { readRawBody } from './body.ts';
 export { invalidInput, renderError, type ValidationItem } from './envelope.ts';
 export { type HttpContext, readClientAddress, readdress, type Refusal, refusals, type Surface, type Transfer } from './exchange.ts';
 export { createDocs, createDocsAssets, createDocument, type Docs } from './docs.ts';
