@@ -53,7 +53,6 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     contract: media,
     worked: contractWith(pipeline),
     config,
-
     logger: given,
     checks: { 'object store': () => store.ping() },
     tuning,

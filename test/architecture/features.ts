@@ -14,7 +14,7 @@ const gateway = 'api-gateway';
 const composition = new Set(['service.ts', 'handlers.ts', 'workers.ts', 'main.ts']);
 /** Libraries that reach something outside the process, and Node's own modules that do. */
 const io =
-  /^(#libs\/(ffmpeg|http|jobs|nats|object-store|openai|orm(\/entities)?|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
+  /^(#libs\/(ffmpeg|http|jobs|nats|object-store|openai|orm(\/.*)?|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
 /** Text that PostgreSQL is meant to read. */
 const sqlText =
   /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
