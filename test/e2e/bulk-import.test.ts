@@ -24,10 +24,14 @@ const write = (text: string, name = `${++count}.yaml`): string => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
-const writeJson = (document: unknown): string => write(JSON.stringify(document), `${++count}.json`);
-const run = (document: unknown, ...options: string[]) => world.cli('workspace', 'apply', writeJson(document), ...options);
-const bulk = (items: Record<string, unknown>[], more: Record<string, unknown> = {}): Promise<Applied> =>
-  world.ask('workspace', 'apply', writeJson({ ...more, conversations: items }));
+const run = (document: unknown, ...options: string[]) =>
+  world.cli('workspace', 'apply', write(JSON.stringify(document), `${++count}.json`), ...options);
+
+async function bulk(items: Record<string, unknown>[], more: Record<string, unknown> = {}): Promise<Applied> {
+  const { code, stdout, stderr } = await run({ ...more, conversations: items }, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Applied;
+}
 const read = async (id: number): Promise<any> => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
 const idOf = (applied: Applied, key: string): number => applied.ids['conversations']?.[key] ?? 0;
 const evidence = async (id: number): Promise<any> =>
@@ -54,9 +58,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
   });
 
   it('creates a conversation with everything that the item names, any namespace and state included', async () => {
-    const { code, stdout, stderr } = await run({ conversations: [full()] }, '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const applied = JSON.parse(stdout) as Applied;
+    const applied = await bulk([full()]);
     expect(applied).toEqual({ created: 1, updated: 0, unchanged: 0, ids: { conversations: { 'old-42': expect.any(Number) } } });
     const id = idOf(applied, 'old-42');
     const conversation = await read(id);
@@ -213,9 +215,12 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
 
   it('tells with --dry-run what would change and changes nothing', async () => {
     await bulk([{ key: 'dry', infos: { a: 1 } }]);
-    const changed = { key: 'dry', finish: '2026-01-01T00:00:00Z', infos: { a: 2 }, audio: 'talk.mp3' };
-    const file = writeJson({ conversations: [changed, { key: 'dry-new' }] });
-    const shown = (await world.ask('workspace', 'apply', file, '--dry-run')) as Applied & { diff: unknown };
+    const { stdout } = await run(
+      { conversations: [{ key: 'dry', finish: '2026-01-01T00:00:00Z', infos: { a: 2 }, audio: 'talk.mp3' }, { key: 'dry-new' }] },
+      '--dry-run',
+      '--json',
+    );
+    const shown = JSON.parse(stdout) as Applied & { diff: unknown };
     expect(shown).toMatchObject({ created: 1, updated: 1, unchanged: 0, ids: { conversations: { dry: expect.any(Number) } } });
     expect(shown.diff).toEqual([
       {
@@ -238,8 +243,8 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     const text = JSON.stringify({
       conversations: [{ key: 'own-audio', audio: 'talk.mp3', infos: { audio: { path: 'elsewhere' }, n: 'BIG' } }],
     });
-    const applied = (await world.ask('workspace', 'apply', write(text.replace('"BIG"', '9007199254740993')))) as Applied;
-    const id = idOf(applied, 'own-audio');
+    const { stdout } = await world.cli('workspace', 'apply', write(text.replace('"BIG"', '9007199254740993')), '--json');
+    const id = idOf(JSON.parse(stdout) as Applied, 'own-audio');
     const answer = await world.call('GET', `/api/coherence/conversations/${id}`);
     expect(answer.json.infos.audio).toEqual({ path: 'elsewhere' });
     expect(answer.text).toMatch(/"n": ?9007199254740993/);
@@ -270,7 +275,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     const room = { meetingId: 'm', conversationStartedAt: '2026-05-01T11:00:00Z', captureEndedAt: '2026-05-01T10:00:00Z' };
     const applied = await bulk([{ key: 'bad-window', config: { 'enter-coherence': room } }]);
     const id = idOf(applied, 'bad-window');
-    await world.ask('conversations', 'import-transcript', String(id));
+    await world.cli('conversations', 'import-transcript', String(id));
     for (let tries = 0; tries < 200 && (await evidence(id)).status === 'never_ran'; tries++)
       await new Promise((next) => setTimeout(next, 50));
     expect((await evidence(id)).status).toBe('invalid_transcript_window');

@@ -256,14 +256,15 @@ describe('every trace of a deleted conversation (D67)', () => {
       expect([command, code, stdout]).toEqual([command, 1, '']);
       expect(stderr).toBe(`There is no conversation ${id}.\n`);
     }
-    const listed = (await world.ask('conversations', 'deleted')) as { id: number }[];
+    const listed = JSON.parse((await world.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
     expect(listed).toContainEqual(
       expect.objectContaining({ id, title: said, reason: 'booking_cancelled', by: expect.stringMatching(/^receipt \d+$/) }),
     );
   });
 
   it('is all there again when it is restored', async () => {
-    expect(await world.ask('conversations', 'restore', String(id))).toEqual({ conversation_id: id, has_booking: true });
+    const restored = await world.cli('conversations', 'restore', String(id), '--json');
+    expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
     for (const route of naming.filter(isRead)) {
       const { status, text } = await ask(route, id, tokens.ben);
       const without = (body = ''): string => body.replace(/"updated_at":"[^"]*"/, '');

@@ -30,14 +30,14 @@ interface Query {
   planner?: Readonly<Record<string, string>>;
 }
 
-const sizes = { conversations: 30_000, people: 10_000, holons: 10_000 };
+const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
 const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
 const viewer = { seesAll: false, accountId: 1 }; // sees nothing private
 /** What a person has of all conversations (D69). */
-const member = { personId: 300, eventIds: [1_007, 1_008] };
+const member = { personId: 300, eventIds: [2_007, 2_008] };
 const active = { personId: 300, journeyId: 7, time: '2025-01-01T00:00:00Z' };
 const tens = Array.from({ length: 10 }, (_, index) => index);
-const tenEvents = { eventIds: tens.map((index) => 1_001 + index), journeyIds: tens.map((index) => 1 + index) };
+const tenEvents = { eventIds: tens.map((index) => 2_001 + index), journeyIds: tens.map((index) => 1 + index) };
 
 let env: TestEnvironment;
 let client: pg.Client;
@@ -150,7 +150,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
   it.each(combinations)(
     'search by $title reads no large table from end to end, in both orders',
     async ({ event, connected, person, scope }) => {
-      for (const slug of ['holon-9999', 'holon-205', 'holon-1']) {
+      for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
         // Who asks for all conversations gets them in the order of an index.
         const all = !connected && !person && !scope && (!event || slug === 'holon-1');
         for (const sort of ['date_desc', 'date_asc'] as const) {
@@ -172,7 +172,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
 
   it.each([
     ['a journey', browsing.listOfJourney, browsing.listOfJourneyWithin, { journeyId: 7 }],
-    ['an event with one of its journeys', browsing.listOfGroups, browsing.listOfGroupsWithin, { eventIds: [1_007], journeyIds: [7] }],
+    ['an event with one of its journeys', browsing.listOfGroups, browsing.listOfGroupsWithin, { eventIds: [2_007], journeyIds: [7] }],
     ['ten events', browsing.listOfGroups, browsing.listOfGroupsWithin, tenEvents],
   ])('browse of %s reads no large table from end to end', async (_name, all, within, values) => {
     for (const query of [toQuery(all, values), toQuery(within, { ...values, ...scopeValues(member) })]) {
