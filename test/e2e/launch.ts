@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { findFreePort } from '../../tools/servers/ports.ts';
+import { findFreePort, findFreeRow } from '../../tools/servers/ports.ts';
 import { endProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
@@ -42,7 +42,7 @@ export async function createLaunchpad(): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
   const [port, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   // Of the first service; those of the others follow.
-  const metricsPort = await findFreePort();
+  const metricsPort = await findFreeRow();
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
 

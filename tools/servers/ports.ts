@@ -5,22 +5,34 @@ import { connect, createServer } from 'node:net';
  * The system gives outgoing connections a port from 32768 (Linux) or 49152 (others) on. A port of theirs that is free now may be taken by any
  * connection before its server listens, so free ports are chosen below.
  */
-const chosenPorts = { first: 12_000, end: 32_000 };
+const single = { first: 12_000, end: 32_000, length: 1 };
+const rows = { first: 10_000, end: 12_000, length: 8 };
 /** Workers of jest choose side by side, and seconds before their servers listen: each chooses from ports of its own. */
 const shares = 8;
 const chosen = new Set<number>();
 
 /** A TCP port that nobody uses right now and that this process has not been given before. */
-export async function findFreePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
+  return choose(single);
+}
+
+/** The first of eight such ports in a row, for who is told one and takes those behind it too. */
+export function findFreeRow(): Promise<number> {
+  return choose(rows);
+}
+
+async function choose({ first, end, length }: typeof single): Promise<number> {
   const share = Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    const place = randomInt((chosenPorts.end - chosenPorts.first) / shares);
-    const port = chosenPorts.first + place * shares + share;
-    if (chosen.has(port) || (await findPortProblem(port)) !== undefined) continue;
+    const place = randomInt(Math.floor((end - first) / (shares * length)));
+    const port = first + (place * shares + share) * length;
+    const row = Array.from({ length }, (_, index) => port + index);
+    if (chosen.has(port) || (await Promise.all(row.map((item) => findPortProblem(item)))).some((problem) => problem !== undefined))
+      continue;
     chosen.add(port);
     return port;
   }
-  throw new Error(`No free TCP port found between ${chosenPorts.first} and ${chosenPorts.end}`);
+  throw new Error(`No free TCP port found between ${first} and ${end}`);
 }
 
 /** Why no server can listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every address. */
