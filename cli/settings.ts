@@ -4,12 +4,13 @@ import { isJsonObject } from '#libs/json';
 import { isRunning, type ProcessIdentity } from '../tools/servers/process-identity.ts';
 
 /** Written by `npm start` while its platform runs: `{holder, settings: {NATS_URL, DATABASE_URL, …}}`. */
-const environmentFile = join(process.env['COHERENCE_DATA_DIR'] || join(import.meta.dirname, '..', '.data'), 'environment.json');
+const environmentFile = (): string =>
+  join(process.env['COHERENCE_DATA_DIR'] || join(import.meta.dirname, '..', '.data'), 'environment.json');
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the environment; without NATS_URL those of the platform that runs in this folder fill in what is missing. */
-export function readSettings(env: Variables = process.env, file = environmentFile): Variables {
+export function readSettings(env: Variables = process.env, file = environmentFile()): Variables {
   if (env['NATS_URL'] !== undefined && env['NATS_URL'] !== '') return env;
   return { ...readRunning(file), ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
 }

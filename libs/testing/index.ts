@@ -3,6 +3,7 @@ export { bookingSecret, signBooking } from './booking-signature.ts';
 export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
 export { readCaptions } from './captions.ts';
 export { contextFor, createTestActors, superuser } from './actors.ts';
+export { runCli, type CliOutcome } from './cli.ts';
 export { createTestEnvironment, type TestEnvironment } from './environment.ts';
 export {
   confidentialClientId,

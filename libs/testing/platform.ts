@@ -1,5 +1,4 @@
 /** Services for tests: one in this process, or all seven, in this process or each in its own. */
-import { execFile } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +13,7 @@ import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/s
 import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
 import { loadServiceConfig } from '../../tools/servers/service-settings.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
+import { type CliOutcome, runCli } from './cli.ts';
 import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -97,8 +97,8 @@ export interface Platform {
   restart(name: string, changed?: Settings): Promise<void>;
   /** Variables of the admin CLI that speaks to it. */
   readonly cliSettings: Settings;
-  /** Runs the admin CLI against it, in a process of its own. */
-  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** Runs the admin CLI against it (./cli.ts). */
+  cli(...args: string[]): Promise<CliOutcome>;
   /** Stops every service; the environment does so too. */
   stop(): Promise<void>;
 }
@@ -172,29 +172,19 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     if (backends.length > 0) balancers.push(await startBalancer(face.port, backends));
   }
   const cliSettings = withOwnAccounts('cli', settings);
-  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, cliSettings);
   return {
     baseUrl: `http://127.0.0.1:${gatewayPort}`,
     settings,
     processes,
     restart: (name, changed) => start(name, changed),
     cliSettings,
-    cli,
+    cli: (...args) => runCli(args, cliSettings),
     stop,
   };
 }
 
 const replicaName = (service: string, index: number): string => (index === 0 ? service : `${service}#${index + 1}`);
 const serviceOf = (name: string): string => name.split('#')[0] ?? name;
-
-function runCli(args: readonly string[], settings: Settings): ReturnType<Platform['cli']> {
-  return new Promise((resolve) => {
-    const options = { cwd: repoDir, env: { ...process.env, NODE_OPTIONS: '', ...settings }, maxBuffer: 256 * 1024 * 1024 };
-    execFile(process.execPath, [join('cli', 'main.ts'), ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
-    });
-  });
-}
 
 const logFileOf = (env: TestEnvironment, name: string): string =>
   join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);

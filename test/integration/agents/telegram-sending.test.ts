@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BotApiFault, startTelegram, waitFor } from '#libs/testing';
+import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startDesk, type TelegramDesk } from './telegram-desk.ts';
 
 let desk: TelegramDesk;
@@ -170,9 +171,7 @@ describe('what is no migration (D32)', () => {
 
 describe('the Bot API away (D33b)', () => {
   it('is waited for, up to a day: nothing can have arrived, so the reply is sent when it is back', async () => {
-    const first = await startTelegram();
-    const port = Number(new URL(first.apiRoot).port);
-    await first.stop();
+    const port = await findFreePort();
     const away = await startDesk(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
     try {
       const update = away.compose(7, { text: 'anyone?' });

@@ -1,20 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startService } from '#libs/testing';
+import { type CliOutcome, runCli, startService } from '#libs/testing';
 import { directory } from '#services/directory';
 import { askCli } from '../../ask-cli.ts';
 import { createWorld, type World } from './world.ts';
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const repoDir = join(import.meta.dirname, '..', '..', '..');
 const demoPassword = 'words-of-the-demo';
 let world: World;
 let folder: string;
@@ -28,19 +20,8 @@ afterAll(async () => {
   await world.stop();
 });
 
-function cli(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const options = {
-      cwd: repoDir,
-      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: demoPassword, ...world.env.settings, ...env },
-    };
-    const child = execFile(process.execPath, ['cli/main.ts', ...args], options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-    child.stdin?.on('error', () => {}); // who has seen enough reads no more
-    child.stdin?.end(input);
-  });
-}
+const cli = (args: readonly string[], variables: Record<string, string> = {}, input = ''): Promise<CliOutcome> =>
+  runCli(args, { DEMO_PASSWORD: demoPassword, ...world.env.settings, ...variables }, input);
 
 /** For what a command does and answers, not for how the program ends and writes. */
 const ask = (...args: string[]): Promise<unknown> => askCli(world.env.settings, ...args);

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CliOutcome, runCli } from '#libs/testing';
 import { row, setStage, sha256, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -30,14 +30,7 @@ async function copy(name: string, text: string): Promise<string> {
   return file;
 }
 
-function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, NODE_OPTIONS: '', ...stage.settings };
-    execFile(process.execPath, [join('cli', 'main.ts'), 'transcripts', 'verify', ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
+const cli = (...args: string[]): Promise<CliOutcome> => runCli(['transcripts', 'verify', ...args], stage.settings);
 
 describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
   it('recomputes the evidence from a copy of the artifact, with the conversation named or found', async () => {
