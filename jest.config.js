@@ -36,6 +36,6 @@ export default {
   testSequencer: '<rootDir>/test/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
   testTimeout: 240_000, // for a machine several times slower than usual; longer than `waitFor` waits
-  maxWorkers: 3, // on two cores: many tests wait more than they work
-  workerIdleMemoryLimit: '1GB',
+  maxWorkers: 4, // on two cores: many tests wait more than they work
+  workerIdleMemoryLimit: '1.5GB',
 };

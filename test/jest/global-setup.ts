@@ -1,16 +1,15 @@
 /** Before all tests of a run: servers, and a database with every service's schema that test files clone. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
 import { startTestServers, type TestServers } from '../../tools/servers/test-servers.ts';
+import { makeRunDir } from './data-root.ts';
 import { prepareTemplateDatabase } from './template-database.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 
 export default async function setUp(): Promise<void> {
-  const dataRoot = join(repoDir, '.data', 'test-runs');
-  removeAbandonedRuns(dataRoot);
-  const dataDir = join(dataRoot, `run-${process.pid}`);
+  const dataDir = makeRunDir(repoDir);
   const given = { ...readRunningStack(), ...process.env };
   const servers = await startTestServers({ repoDir, dataDir, given, progress: (line) => console.error(line) });
   (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers = servers;
@@ -26,14 +25,6 @@ export default async function setUp(): Promise<void> {
 
 export async function tearDown(): Promise<void> {
   await (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers?.stop();
-}
-
-/** Data of runs that were killed; `run-<pid>…` belongs to that process. */
-function removeAbandonedRuns(dataRoot: string): void {
-  mkdirSync(dataRoot, { recursive: true });
-  for (const name of readdirSync(dataRoot)) {
-    if (identifyProcess(Number(name.split('-')[1])) === undefined) rmSync(join(dataRoot, name), { recursive: true, force: true });
-  }
 }
 
 /** Addresses of the servers that `tools/test-stack.ts` keeps up, if it does. */

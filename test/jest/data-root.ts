@@ -1,0 +1,38 @@
+/**
+ * Where the servers of a run keep their data. Each test file has a database of hundreds of small files, whose making and removal costs up to
+ * half a second of a processor on a disk, and a tenth of that in memory.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { identifyProcess } from '../../tools/servers/process-identity.ts';
+
+const memoryDir = '/dev/shm';
+const gibibyte = 1024 ** 3;
+/** A run of everything leaves 2 GiB at most. */
+const leastBytes = 6 * gibibyte;
+/** Of memory that is available, the files included. */
+const leastMemoryBytes = 12 * gibibyte;
+
+/** A folder of this run; those of runs that were killed go. */
+export function makeRunDir(repoDir: string): string {
+  const roots = [join(repoDir, '.data', 'test-runs'), join(memoryDir, `coherence-test-runs-${process.getuid?.() ?? ''}`)] as const;
+  for (const root of roots) removeAbandonedRuns(root);
+  const root = hasMemory() ? roots[1] : roots[0];
+  const dir = join(root, `run-${process.pid}`);
+  mkdirSync(dir, { recursive: true });
+  return dir;
+}
+
+function hasMemory(): boolean {
+  if (process.platform !== 'linux' || !existsSync(memoryDir) || process.availableMemory() < leastMemoryBytes) return false;
+  const { bavail, bsize } = statfsSync(memoryDir);
+  return bavail * bsize >= leastBytes;
+}
+
+/** `run-<pid>…` belongs to that process. */
+function removeAbandonedRuns(root: string): void {
+  if (!existsSync(root)) return;
+  for (const name of readdirSync(root)) {
+    if (identifyProcess(Number(name.split('-')[1])) === undefined) rmSync(join(root, name), { recursive: true, force: true });
+  }
+}
