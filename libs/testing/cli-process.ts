@@ -28,7 +28,7 @@ async function answer({ args, variables, input }: CliRequest): Promise<CliOutcom
   const [stdout, stderr] = [collect('stdout'), collect('stderr')];
   process.exitCode = 0;
   await runCommand(args);
-  return { code: Number(process.exitCode), stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+  return { code: process.exitCode, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
 }
 
 process.on('message', (request: CliRequest) => void answer(request).then((outcome) => process.send?.(outcome)));

@@ -16,7 +16,6 @@ export interface CliRequest {
   readonly input: string;
 }
 
-const program = join(import.meta.dirname, 'cli-process.ts');
 const repoDir = join(import.meta.dirname, '..', '..');
 /** Those that wait for a command; they end with this process. */
 const idle: ChildProcess[] = [];
@@ -25,11 +24,7 @@ const idle: ChildProcess[] = [];
  * Runs one command of the admin CLI from the repository's folder.
  * @param variables beside those of this process
  */
-export async function runCli(
-  args: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-  input = '',
-): Promise<CliOutcome> {
+export async function runCli(args: readonly string[], variables: Readonly<Record<string, string>> = {}, input = ''): Promise<CliOutcome> {
   const waiting = idle.pop();
   const child = waiting?.connected === true ? waiting : start();
   child.ref();
@@ -45,7 +40,7 @@ export async function runCli(
 
 function start(): ChildProcess {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  return fork(program, [], { cwd: repoDir, env, execArgv: [], stdio: 'inherit' });
+  return fork(join(import.meta.dirname, 'cli-process.ts'), [], { cwd: repoDir, env, execArgv: [], stdio: 'inherit' });
 }
 
 function ask(child: ChildProcess, request: CliRequest): Promise<CliOutcome> {

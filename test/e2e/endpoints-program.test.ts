@@ -43,7 +43,7 @@ async function person(key: string): Promise<number> {
 }
 const arrived = (count: number): Promise<readonly ReceivedWebhook[]> =>
   waitFor(() => (receiver.received.length >= count ? receiver.received : undefined), { what: `${count} at the receiver` });
-const subjectOf = (item: ReceivedWebhook | undefined): unknown => JSON.parse(item?.body ?? '{}').subject;
+const subjectOf = (item: ReceivedWebhook | undefined): any => JSON.parse(item?.body ?? '{}').subject;
 const endpoints = (...args: (string | number)[]): Promise<any> => world.ask('endpoints', ...args.map(String));
 const said = (...args: (string | number)[]) => world.cli('endpoints', ...args.map(String));
 const refusal = async (...args: (string | number)[]): Promise<[number, string]> => {
@@ -132,6 +132,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
 describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
   it('shows what happens from now on, of the types that are wanted, a line each', async () => {
     const before = await person('before');
+    await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), { what: 'the feed tells of it' });
     let ended = false;
     const tail = world.cli('events', 'tail', '--types', 'person.*', '--count', '3').finally(() => (ended = true));
     const made: number[] = [];

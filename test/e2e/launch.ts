@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { findFreePort, findFreeRow } from '../../tools/servers/ports.ts';
+import { findFreePort, findFreeRow, withOwnPorts } from '../../tools/servers/ports.ts';
 import { endProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
@@ -48,6 +48,7 @@ export async function createLaunchpad(): Promise<Launchpad> {
 
   function launch(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Launch {
     const own = {
+      ...withOwnPorts(),
       NODE_OPTIONS: '',
       CHECK_REPLIES: 'true',
       COHERENCE_DATA_DIR: dataDir,

@@ -11,6 +11,11 @@ const rows = { first: 10_000, end: 12_000, length: 8 };
 const shares = 8;
 const chosen = new Set<number>();
 
+/** For a process that chooses ports itself while some that it was given wait for who listens there: it chooses from a share of its own. */
+export const withOwnPorts = (): Record<string, string> => ({ JEST_WORKER_ID: String((ownShare() + shares / 2) % shares) });
+
+const ownShare = (): number => Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
+
 /** A TCP port that nobody uses right now and that this process has not been given before. */
 export function findFreePort(): Promise<number> {
   return choose(single);
@@ -22,7 +27,7 @@ export function findFreeRow(): Promise<number> {
 }
 
 async function choose({ first, end, length }: typeof single): Promise<number> {
-  const share = Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
+  const share = ownShare();
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
     const place = randomInt(Math.floor((end - first) / (shares * length)));
     const port = first + (place * shares + share) * length;
