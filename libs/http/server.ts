@@ -43,6 +43,8 @@ const maxRequestsPerConnection = 10_000;
 const maxPipelined = 16;
 /** Server, log, guards and streams of an answer all want to know of its end. */
 const maxListeners = 20;
+/** How long a refused client has to take the answer: closed at once with bytes of its unread, the connection is reset, and the answer may be lost. */
+const lingerMs = 1_000;
 /** A client that takes nothing of an answer for so long. */
 const stallLimitMs = 60_000;
 
@@ -88,6 +90,12 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
 /** Behind this answer the connection ends, so that further requests need none. */
 function refusePipelined(res: ServerResponse, apiVersion: string | undefined): void {
   const body = '{"detail":"Too many requests at once on one connection"}';
+  const { socket } = res.req;
+  socket.destroySoon = () => {
+    socket.end();
+    socket.pause();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
+  };
   res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
   res.end(body);
 }
