@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestEnvironment, startPlatform, waitFor } from '#libs/testing';
-import type { TestEnvironment } from '#libs/testing';
+import type { Platform, TestEnvironment } from '#libs/testing';
 import { createClient } from '../../clients/typescript/index.ts';
 import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
 import { askCli } from '../ask-cli.ts';
@@ -49,7 +49,7 @@ export interface World {
   recorder: Recorder;
   /** One SQL statement in the database of the world: for what no client can bring about, such as the end of a session. */
   sql: TestEnvironment['sql'];
-  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  cli: Platform['cli'];
   /** What the CLI would print with --json, without a process of its own. @throws what the command fails with, and its `answer` */
   ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
@@ -58,7 +58,7 @@ export interface World {
   findInDatabase(text: string): Promise<string[]>;
   /** Everything that the services have logged. */
   readLogs(): Promise<string>;
-  platform: Awaited<ReturnType<typeof startPlatform>>;
+  platform: Platform;
   stop(): Promise<void>;
 }
 
