@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#libs/errors';
-import { maxJsonDepth, parseJson } from '#libs/json';
+import { maxJsonDepth, NumbersTooLong, parseJson } from '#libs/json';
 import { ArrivingBody } from './arriving.ts';
 import { maxBodyBytes } from './body-size.ts';
 import { UnparsableBody } from './envelope.ts';
@@ -82,7 +82,8 @@ const bytesPerValue = 64;
 
 /**
  * The parsed body with its numbers intact, whatever its Content-Type says.
- * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON.
+ * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON; 413 for numbers that would be larger than
+ * a body when they are written out.
  */
 export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' };
@@ -90,7 +91,8 @@ export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   const text = bytes.toString('utf8');
   try {
     return { value: parseJson(text), text };
-  } catch {
+  } catch (error) {
+    if (error instanceof NumbersTooLong) throw new AppError({ code: 'payload_too_large', message: error.message });
     throw new UnparsableBody();
   }
 }

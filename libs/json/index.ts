@@ -12,6 +12,8 @@ export type JsonObject = Record<string, unknown>;
 export const maxJsonDepth = 64;
 /** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
 const maxNumberLength = 1000;
+/** Digits that the exponents of a document stand for together, as they would be written out; a body of 4 MiB has as many bytes. */
+const maxExponentDigits = 4_194_304;
 /** With `u`, a surrogate is matched only when it stands alone. */
 const unstorable = /[\0\p{Surrogate}]/gu;
 /** Whether a text may hold a number that a double changes; looks at each character a few times at most. */
@@ -31,10 +33,18 @@ export function isRawNumber(value: unknown): value is RawJson {
   return typeof value === 'object' && value !== null && lossless.isRawJSON(value);
 }
 
+/** A document is short because of its exponents: `1e1000` is six bytes here and a thousand where numbers are written out. */
+export class NumbersTooLong extends RangeError {
+  constructor() {
+    super(`The exponents of its numbers stand for more than ${maxExponentDigits} digits`);
+    this.name = 'NumbersTooLong';
+  }
+}
+
 /**
  * Parses JSON; a number whose double prints differently becomes a raw number that `JSON.stringify` writes as it came.
  * Keys such as `__proto__` stay plain data.
- * @throws SyntaxError
+ * @throws SyntaxError, NumbersTooLong before anything is made of the numbers
  */
 export function parseJson(text: string): unknown {
   const marked = maybeLossy.test(text) ? markLossyNumbers(text) : undefined;
@@ -60,6 +70,7 @@ function markLossyNumbers(text: string): Marked | undefined {
   let marked = '';
   let taken = 0;
   let count = 0;
+  let exponents = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) index = findStringEnd(text, index);
@@ -68,6 +79,8 @@ function markLossyNumbers(text: string): Marked | undefined {
       while (isNumberPart(text.charCodeAt(index + 1))) index++;
       const token = text.slice(start, index + 1);
       if (!isLossy(token) || isKey(text, index + 1)) continue;
+      exponents += Math.min(Math.abs(exponentOf(token)), maxNumberLength); // greater ones are told by their path
+      if (exponents > maxExponentDigits) throw new NumbersTooLong();
       marked += `${text.slice(taken, start)}"${sign}${token}"`;
       taken = index + 1;
       count++;
@@ -177,9 +190,10 @@ export function listJsonProblems(root: unknown, max: number, only?: JsonProblem[
 }
 
 function isStorableNumber(source: string): boolean {
-  const exponent = /[eE]([+-]?[0-9]+)$/.exec(source)?.[1];
-  return source.length <= maxNumberLength && (exponent === undefined || Math.abs(Number(exponent)) <= maxNumberLength);
+  return source.length <= maxNumberLength && Math.abs(exponentOf(source)) <= maxNumberLength;
 }
+
+const exponentOf = (number: string): number => Number(/[eE]([+-]?[0-9]+)$/.exec(number)?.[1] ?? 0);
 
 /** Text that PostgreSQL and jsonb can hold: without U+0000 and halves of characters. */
 export function toStorableText(text: string): string {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findJsonProblem, isJsonObject, isRawNumber, listJsonProblems, maxJsonDepth, parseJson, toStorableText } from './index.ts';
+import {
+  findJsonProblem,
+  isJsonObject,
+  isRawNumber,
+  listJsonProblems,
+  maxJsonDepth,
+  NumbersTooLong,
+  parseJson,
+  toStorableText,
+} from './index.ts';
 
 describe('parseJson (rules/http#numbers-and-keys)', () => {
   it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
@@ -89,6 +98,32 @@ describe('parseJson (rules/http#numbers-and-keys)', () => {
     for (const text of ['{1e5:2}', '{"a":1,1e5 :2}', '[1e5true]', '[1.0.0]', '{"a":1234567890123456789', '"1e5']) {
       expect(() => parseJson(text)).toThrow(SyntaxError);
     }
+  });
+});
+
+describe('parseJson of numbers that are short here and long where they are written out (rules/http#json-body-cap)', () => {
+  const list = (count: number, number: string): string => `[${Array.from({ length: count }, () => number).join(',')}]`;
+
+  it.each([
+    [4_194, '1e1000'],
+    [4_194, '1e-1000'],
+    [500_000, '1e8'],
+  ])('reads %i times %s', (count, number) => {
+    expect(JSON.stringify(parseJson(list(count, number)))).toBe(list(count, number));
+  });
+
+  it.each([
+    [4_195, '1e1000'],
+    [4_195, '1E+999999'],
+    [4_195, '1e-1000'],
+    [600_000, '1e8'],
+  ])('refuses %i times %s', (count, number) => {
+    expect(() => parseJson(list(count, number))).toThrow(NumbersTooLong);
+  });
+
+  it('leaves texts alone', () => {
+    const texts = [list(5_000, '1e1000'), '1.0'];
+    expect(parseJson(JSON.stringify(texts))).toEqual(texts);
   });
 });
 

@@ -337,16 +337,22 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
     expect(await readBytes(id)).toBeLessThan(1_100_000);
   });
 
-  it('numbers that are written out to a thousand digits each are refused before they are', async () => {
-    const id = await circle.createRich('small');
-    const before = await readBytes(id);
-    const body = `{"infos":{"n":[${Array.from({ length: 500_000 }, () => '1e1000').join(',')}]}}`;
-    const answer = await world.call('PATCH', `${api}/${id}`, {
-      token: tokens.ben,
-      body,
-      headers: { 'content-type': 'application/json' },
-    });
-    expect([answer.status, answer.json]).toEqual([413, tooLarge]);
-    expect(await readBytes(id)).toBe(before);
-  });
+  it.each([
+    ['conversation', 2_000, tooLarge],
+    ['body', 500_000, { detail: 'The exponents of its numbers stand for more than 4194304 digits' }],
+  ])(
+    'numbers of a thousand digits each are refused before they are written out, larger than a %s may be',
+    async (_what, count, refusal) => {
+      const id = await circle.createRich('small');
+      const before = await readBytes(id);
+      const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
+      const answer = await world.call('PATCH', `${api}/${id}`, {
+        token: tokens.ben,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([answer.status, answer.json]).toEqual([413, refusal]);
+      expect(await readBytes(id)).toBe(before);
+    },
+  );
 });
