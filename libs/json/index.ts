@@ -12,8 +12,8 @@ export type JsonObject = Record<string, unknown>;
 export const maxJsonDepth = 64;
 /** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
 const maxNumberLength = 1000;
-/** Digits that the exponents of a document stand for together, as they would be written out; a body of 4 MiB has as many bytes. */
-const maxExponentDigits = 4_194_304;
+/** Digits that the exponents of a document stand for together, as they would be written out: sixteen times what any store takes. */
+const maxExponentDigits = 16_777_216;
 /** With `u`, a surrogate is matched only when it stands alone. */
 const unstorable = /[\0\p{Surrogate}]/gu;
 /** Whether a text may hold a number that a double changes; looks at each character a few times at most. */

@@ -175,13 +175,19 @@ describe('jobs (architecture#jobs)', () => {
       });
       const id = '01900000-0000-7000-8000-000000000021';
       await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": 1}')`, [id]);
-      const held = suite.env.sql('do $$ begin lock table shop.jobs in share row exclusive mode; perform pg_sleep(3); end $$');
+      // Held until the worker has been told to stop and its grace time is over, however slow the machine is.
+      const held = suite.env.sql(`do $$ begin
+        lock table shop.jobs in share row exclusive mode;
+        while not exists (select 1 from shop.effects where n = 21) loop perform pg_sleep(0.02); end loop;
+        perform pg_sleep(0.5);
+      end $$`);
       const locks = `select 1 from pg_locks where relation = 'shop.jobs'::regclass and`;
       await waitFor(async () => (await suite.env.sql(`${locks} mode = 'ShareRowExclusiveLock' and granted`)).length > 0);
       await bus.publishDurable('jobs.shop.step', JSON.stringify({ id }), { msgId: `late-${id}` });
       await waitFor(async () => (await suite.env.sql(`${locks} not granted`)).length > 0);
-      await stop();
-      await held;
+      const stopped = stop();
+      await suite.env.sql('insert into shop.effects (n, job_id) values (21, $1)', [id]);
+      await Promise.all([stopped, held]);
       expect(await readJob(suite.env, id)).toMatchObject({ state: 'queued', attempts: 0 });
       expect(runs).toBe(0);
     });
