@@ -78,11 +78,19 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('tells who comes meanwhile that the first is still at work', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
-    const first = world.sql(`select pg_sleep(1.5) from directory.holons where slug = 'summer' for update`);
-    const answers = await Promise.all([post(path, { name: 'Summer' }, key), post(path, { name: 'Summer' }, key)]);
-    await first;
-    const [made, refused] = answers.toSorted((left, right) => left.status - right.status);
-    expect([made?.status, refused?.status, refused?.json.code]).toEqual([200, 409, 'idempotency_in_progress']);
+    const held = world
+      .sql(`with held as materialized (select 1 from directory.holons where slug = 'summer' for update) select pg_sleep(60) from held`)
+      .catch(() => 'stopped');
+    const activity = (where: string) =>
+      world.sql<{ pid: number }>(`select pid from pg_stat_activity where datname = current_database() and ${where}`);
+    const holders = () => activity(`query like 'with held%' and wait_event = 'PgSleep'`);
+    await waitFor(async () => (await holders()).length === 1);
+    const made = post(path, { name: 'Summer' }, key);
+    await waitFor(async () => (await activity(`wait_event_type = 'Lock'`)).length > 0);
+    const refused = await post(path, { name: 'Summer' }, key);
+    expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_progress']);
+    for (const { pid } of await holders()) await world.sql('select pg_cancel_backend($1)', [pid]);
+    expect([await held, (await made).status]).toEqual(['stopped', 200]);
   });
 
   it('tells so whatever the operation, which has not begun then', async () => {
