@@ -62,7 +62,7 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
-    const item = launch({ LLM_BASEURL: 'http://misspelt.example.org' });
+    const item = launch({ LLM_BASEURL: 'http://misspelt.example.org', NODE_COMPILE_CACHE: join(pad.dataDir, 'compile-cache') });
     await pad.waitUntilReady(item);
     expect(item.output()).toContain('LLM_BASEURL is no setting and is left out. Is LLM_BASE_URL meant?');
     expect(item.output()).toMatch(/language model\s+the demo model .*LLM_BASE_URL/);

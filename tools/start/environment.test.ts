@@ -21,4 +21,13 @@ describe('chooseSettings', () => {
     const settings = await chooseSettings({}, { host: '0.0.0.0', port: 8080 }, dataDir);
     expect([settingsOf('api-gateway', settings)['HOST'], settingsOf('media', settings)['HOST']]).toEqual(['0.0.0.0', '127.0.0.1']);
   });
+
+  it('keeps compiled code where the caller keeps it, else beside the data', async () => {
+    const at = { host: '127.0.0.1', port: 8080 };
+    const places = [{ NODE_COMPILE_CACHE: '/var/cache/compiled' }, {}].map(async (env) => {
+      const settings = await chooseSettings(env, at, dataDir);
+      return settingsOf('directory', settings)['NODE_COMPILE_CACHE'];
+    });
+    expect(await Promise.all(places)).toEqual(['/var/cache/compiled', join(dataDir, 'compile-cache')]);
+  });
 });
