@@ -46,7 +46,7 @@ export function createAuthenticate(
     if (!isOfConsole && isSharedToken(token)) return admitShared(auth);
     const credential = isOfConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
     if (credential?.matches(token) !== true) throw unauthenticated();
-    const actor = credential.verify(token, newCall(ctx));
+    const actor = credential.verify(token, () => newCall(ctx));
     return actor instanceof Promise ? actor.then((known) => admitUser(route, known)) : admitUser(route, actor);
   };
 }
@@ -83,16 +83,10 @@ function readBearer(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^bearer +(\S+)$/i.exec(header)?.[1];
 }
 
+/** Made for those alone who ask; a getter in place of the address would give each call a hidden class of its own, a sixth of what a read costs here. */
 function newCall(ctx: HttpContext): CallContext {
-  return {
-    requestId: ctx.state.requestId,
-    traceparent: ctx.state.traceparent,
-    deadlineMs: Date.now() + verifyTimeoutMs,
-    // Read by who asks alone: most tokens are known.
-    get clientIp() {
-      return readClientAddress(ctx);
-    },
-  };
+  const { requestId, traceparent } = ctx.state;
+  return { requestId, traceparent, deadlineMs: Date.now() + verifyTimeoutMs, clientIp: readClientAddress(ctx) };
 }
 
 function perUserTokenRequired(): AppError {

@@ -9,8 +9,8 @@ export type UserActor = Extract<Actor, { kind: 'user' }>;
 export interface Credential {
   /** True for text of the form; only that is worth asking about. */
   matches(token: string): boolean;
-  /** Who the token acts for, at once when it is known. @throws AppError unauthenticated, or unavailable when it cannot be checked. */
-  verify(token: string, call: CallContext): UserActor | Promise<UserActor>;
+  /** Who the token acts for, at once when it is known; `newCall` is for who must ask, which most tokens do not need. @throws AppError unauthenticated, or unavailable when it cannot be checked. */
+  verify(token: string, newCall: () => CallContext): UserActor | Promise<UserActor>;
 }
 
 /** One answer for every token that is not accepted, whatever is wrong with it. */

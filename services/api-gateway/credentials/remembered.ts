@@ -58,10 +58,10 @@ export function createRemembered({ pattern, ask, now = () => performance.now() }
     }
   };
 
-  const begin = (token: string, call: CallContext): Question => {
+  const begin = (token: string, newCall: () => CallContext): Question => {
     const askedAt = now();
     const id = pattern.exec(token)?.[1] ?? '';
-    const asked = askOnce(token, call);
+    const asked = askOnce(token, newCall());
     const question: Question = { id, answer: asked.then(({ actor }) => actor), stale: false };
     questions.set(token, question);
     asked.then(
@@ -80,13 +80,13 @@ export function createRemembered({ pattern, ask, now = () => performance.now() }
 
   return {
     matches: (token) => pattern.test(token),
-    verify: (token, call) => {
+    verify: (token, newCall) => {
       const known = remembered.get(token);
       if (known !== undefined) {
         if (now() < known.until) return known.actor;
         remembered.delete(token);
       }
-      return (questions.get(token) ?? begin(token, call)).answer;
+      return (questions.get(token) ?? begin(token, newCall)).answer;
     },
     forget: (id) => {
       for (const [token, entry] of remembered) if (entry.id === id) remembered.delete(token);

@@ -23,7 +23,7 @@ const actor = {
 const { sessionKey: _session, ...account } = actor;
 const keyId = 'k'.repeat(20);
 const keyActor = { ...account, key: { id: keyId, scopes: ['media:read'] } };
-const call = { requestId: 'r' };
+const newCall = () => ({ requestId: 'r' });
 const { verifyKey, verifySession } = directory.rpcs;
 const contract = defineService({ service: 'directory', rpcs: { verifyKey, verifySession }, jobs: {}, events: {} });
 const known = { actor, expires_at: '2030-01-01T00:00:00+00:00' };
@@ -76,46 +76,46 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
       nowMs += 500;
       return Promise.resolve(known);
     };
-    await expect(sessions.verify(token, call)).resolves.toEqual(actor);
+    await expect(sessions.verify(token, newCall)).resolves.toEqual(actor);
     nowMs = 799;
-    await sessions.verify(token, call);
+    await sessions.verify(token, newCall);
     expect(asked).toBe(1);
     nowMs = 800;
-    await sessions.verify(token, call);
+    await sessions.verify(token, newCall);
     expect(asked).toBe(2);
   });
 
   it('do not outlive a revocation that came while the answer was under way', async () => {
     const { promise, resolve } = Promise.withResolvers<typeof known>();
     answer = () => promise;
-    const first = sessions.verify(token, call);
+    const first = sessions.verify(token, newCall);
     await waitFor(() => asked === 1);
     sessions.forget(key);
-    const second = sessions.verify(token, call);
+    const second = sessions.verify(token, newCall);
     await waitFor(() => asked === 2);
     resolve(known);
     await Promise.all([first, second]);
     sessions.forget(key);
-    await sessions.verify(token, call);
+    await sessions.verify(token, newCall);
     expect(asked).toBe(3);
   });
 
   it('are asked about once for calls that come together', async () => {
-    await Promise.all(Array.from({ length: 5 }, async () => sessions.verify(token, call)));
+    await Promise.all(Array.from({ length: 5 }, async () => sessions.verify(token, newCall)));
     expect(asked).toBe(1);
   });
 
   it('stay known when another one is forgotten', async () => {
-    await sessions.verify(token, call);
+    await sessions.verify(token, newCall);
     sessions.forget('b'.repeat(32));
-    await sessions.verify(token, call);
+    await sessions.verify(token, newCall);
     expect(asked).toBe(1);
   });
 
   it('are not remembered as refused', async () => {
     answer = () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' }));
     for (let round = 1; round <= 2; round++) {
-      await expect(sessions.verify(token, call)).rejects.toMatchObject({ code: 'unauthenticated' });
+      await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unauthenticated' });
       expect(asked).toBe(round);
     }
   });
@@ -124,7 +124,7 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
     'cannot be checked, 503, when the directory fails with %s',
     async (error) => {
       answer = () => Promise.reject(error);
-      await expect(sessions.verify(token, call)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(sessions.verify(token, newCall)).rejects.toMatchObject({ code: 'unavailable' });
     },
   );
 });
@@ -134,14 +134,14 @@ describe('service keys (rules/access#service-keys; K6, K7)', () => {
 
   it('are asked about once within 800 ms, and again once they are forgotten', async () => {
     const keys = createKeys(bus, () => nowMs);
-    await expect(keys.verify(keyToken, call)).resolves.toEqual(keyActor);
+    await expect(keys.verify(keyToken, newCall)).resolves.toEqual(keyActor);
     nowMs = 799;
-    expect([await keys.verify(keyToken, call), asked]).toEqual([keyActor, 1]);
+    expect([await keys.verify(keyToken, newCall), asked]).toEqual([keyActor, 1]);
     nowMs = 800;
-    await keys.verify(keyToken, call);
+    await keys.verify(keyToken, newCall);
     expect(asked).toBe(2);
     keys.forget(keyId);
-    await keys.verify(keyToken, call);
+    await keys.verify(keyToken, newCall);
     expect(asked).toBe(3);
   });
 
