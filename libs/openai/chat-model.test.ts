@@ -40,7 +40,7 @@ describe('a model server that means ill (rules/providers#language-models)', () =
   it('and never ends its answer is unreadable', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, json);
-      const more = (): void => void (response.writable && response.write('x'.repeat(65_536), () => setImmediate(more)));
+      const more = (): void => void (!response.destroyed && response.write('x'.repeat(65_536), () => setImmediate(more)));
       more();
     });
     expect(failure.kind).toBe('unreadable');
