@@ -24,10 +24,11 @@ describe('chooseSettings', () => {
 
   it('keeps compiled code where the caller keeps it, else beside the data', async () => {
     const at = { host: '127.0.0.1', port: 8080 };
-    const places = [{ NODE_COMPILE_CACHE: '/var/cache/compiled' }, {}].map(async (env) => {
+    const own = join(dataDir, 'compile-cache');
+    const places = [{ NODE_COMPILE_CACHE: '/var/cache/compiled' }, {}, { NODE_COMPILE_CACHE: '' }].map(async (env) => {
       const settings = await chooseSettings(env, at, dataDir);
       return settingsOf('directory', settings)['NODE_COMPILE_CACHE'];
     });
-    expect(await Promise.all(places)).toEqual(['/var/cache/compiled', join(dataDir, 'compile-cache')]);
+    expect(await Promise.all(places)).toEqual(['/var/cache/compiled', own, own]);
   });
 });

@@ -109,7 +109,7 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
     MEDIA_INTERNAL_PORT: String(mediaInternalPort),
     MEDIA_INTERNAL_URL: `http://127.0.0.1:${mediaInternalPort}`,
-    NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] ?? join(dataDir, 'compile-cache'),
+    NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] || join(dataDir, 'compile-cache'),
     ...Object.fromEntries(metricsPorts),
   };
 }
