@@ -82,8 +82,8 @@ const bytesPerValue = 64;
 
 /**
  * The parsed body with its numbers intact, whatever its Content-Type says.
- * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON; 413 for numbers that would be larger than
- * a body when they are written out.
+ * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON; 413 for numbers whose
+ * exponents stand for too many digits.
  */
 export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' };

@@ -12,7 +12,7 @@ export type JsonObject = Record<string, unknown>;
 export const maxJsonDepth = 64;
 /** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
 const maxNumberLength = 1000;
-/** Digits that the exponents of a document stand for together, as they would be written out: sixteen times what any store takes. */
+/** Digits that the exponents of a document stand for together, as they would be written out: sixteen times what a conversation's `infos` takes. */
 const maxExponentDigits = 16_777_216;
 /** With `u`, a surrogate is matched only when it stands alone. */
 const unstorable = /[\0\p{Surrogate}]/gu;
@@ -33,8 +33,11 @@ export function isRawNumber(value: unknown): value is RawJson {
   return typeof value === 'object' && value !== null && lossless.isRawJSON(value);
 }
 
-/** A document is short because of its exponents: `1e1000` is six bytes here and a thousand where numbers are written out. */
-export class NumbersTooLong extends RangeError {
+/**
+ * A document is short because of its exponents: `1e1000` is six bytes here and a thousand where numbers are written out. To who does not ask
+ * more closely it is text that cannot be read.
+ */
+export class NumbersTooLong extends SyntaxError {
   constructor() {
     super(`The exponents of its numbers stand for more than ${maxExponentDigits} digits`);
     this.name = 'NumbersTooLong';
@@ -44,7 +47,7 @@ export class NumbersTooLong extends RangeError {
 /**
  * Parses JSON; a number whose double prints differently becomes a raw number that `JSON.stringify` writes as it came.
  * Keys such as `__proto__` stay plain data.
- * @throws SyntaxError, NumbersTooLong before anything is made of the numbers
+ * @throws SyntaxError; NumbersTooLong, which is one, before anything is made of the numbers
  */
 export function parseJson(text: string): unknown {
   const marked = maybeLossy.test(text) ? markLossyNumbers(text) : undefined;

@@ -107,7 +107,7 @@ describe('parseJson of numbers that are short here and long where they are writt
   it.each([
     [16_777, '1e1000'],
     [16_777, '1e-1000'],
-    [900_000, '1e18'],
+    [167_772, '1e100'],
   ])('reads %i times %s', (count, number) => {
     expect(JSON.stringify(parseJson(list(count, number)))).toBe(list(count, number));
   });
@@ -116,9 +116,13 @@ describe('parseJson of numbers that are short here and long where they are writt
     [16_778, '1e1000'],
     [16_778, '1E+999999'],
     [16_778, '1e-1000'],
-    [900_000, '1e19'],
+    [167_773, '1e100'],
   ])('refuses %i times %s', (count, number) => {
     expect(() => parseJson(list(count, number))).toThrow(NumbersTooLong);
+  });
+
+  it('refuses them as text that cannot be read, to who does not ask more closely', () => {
+    expect(() => parseJson(list(16_778, '1e1000'))).toThrow(SyntaxError);
   });
 
   it('leaves texts alone', () => {
