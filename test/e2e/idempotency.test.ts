@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { waitFor } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
+import { holdLocks } from './hold-locks.ts';
 import { type Answer, type Applied, startWorld, type World } from './world.ts';
 
 let world: World;
@@ -78,19 +79,13 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('tells who comes meanwhile that the first is still at work', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
-    const held = world
-      .sql(`with held as materialized (select 1 from directory.holons where slug = 'summer' for update) select pg_sleep(60) from held`)
-      .catch(() => 'stopped');
-    const activity = (where: string) =>
-      world.sql<{ pid: number }>(`select pid from pg_stat_activity where datname = current_database() and ${where}`);
-    const holders = () => activity(`query like 'with held%' and wait_event = 'PgSleep'`);
-    await waitFor(async () => (await holders()).length === 1);
+    const letGo = await holdLocks(world, `select 1 from directory.holons where slug = 'summer' for update`);
     const made = post(path, { name: 'Summer' }, key);
-    await waitFor(async () => (await activity(`wait_event_type = 'Lock'`)).length > 0);
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await waitFor(async () => (await world.sql(waiting)).length > 0);
     const refused = await post(path, { name: 'Summer' }, key);
     expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_progress']);
-    for (const { pid } of await holders()) await world.sql('select pg_cancel_backend($1)', [pid]);
-    expect([await held, (await made).status]).toEqual(['stopped', 200]);
+    expect([await letGo(), (await made).status]).toEqual(['stopped', 200]);
   });
 
   it('tells so whatever the operation, which has not begun then', async () => {
@@ -111,24 +106,17 @@ describe('Idempotency-Key (I1, I4)', () => {
     ];
     // The turns of all of them are another's, until it is stopped.
     const turn = `hashtextextended(json_build_array('kept-answer', $1::integer, operation, $2::text)::text, 0)`;
-    const other = world.sql(
-      `with turns as materialized (select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation)
-       select pg_sleep(60) from (select count(*) from turns) all_turns`,
-      [made.endpoint.account_id, key, requests.map(([operation]) => operation)],
-    );
-    const stopped = other.then(
-      () => 'over by itself',
-      () => 'stopped',
-    );
-    const others = `from pg_stat_activity where datname = current_database() and query like 'with turns%' and wait_event = 'PgSleep'`;
-    await waitFor(async () => (await world.sql(`select 1 ${others}`)).length === 1);
+    const letGo = await holdLocks(world, `select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation`, [
+      made.endpoint.account_id,
+      key,
+      requests.map(([operation]) => operation),
+    ]);
     for (const [operation, path, body] of requests) {
       const call = { token: ed, headers: { 'idempotency-key': key }, ...(body === form ? { body: form } : { json: body }) };
       const answer = await world.call('POST', `/api/v1${path}`, call);
       expect([operation, answer.status, answer.json?.code]).toEqual([operation, 409, 'idempotency_in_progress']);
     }
-    await world.sql(`select pg_cancel_backend(pid) ${others}`);
-    expect(await stopped).toBe('stopped');
+    expect(await letGo()).toBe('stopped');
     expect(await world.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
+import { holdLocks } from './hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
 
@@ -135,15 +136,11 @@ describe('kill -9 during a merge of people (I3)', () => {
       const key = randomUUID();
       const merge = (): Promise<Answer> =>
         world.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
-      const hold = `with held as materialized (select 1 from ${item.rows} for update) select pg_sleep(60) from (select count(*) from held) as counted`;
-      const held = world.sql(hold, [gone]).catch(() => undefined); // until it is cancelled
-      const holder = `from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
-      await waitFor(async () => (await world.sql(`select 1 ${holder}`)).length > 0);
+      const letGo = await holdLocks(world, `select 1 from ${item.rows} for update`, [gone]);
       // Whoever gets no answer asks again under the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
-      await world.sql(`select pg_cancel_backend(pid) ${holder}`);
-      await held;
+      await letGo();
       await eventually(async () => expect((await merge()).status).toBe(200), 120_000);
       await eventually(async () => expect([await findPersonReferences(world, gone), await count(stays)]).toEqual([[], whole]), 120_000);
     },

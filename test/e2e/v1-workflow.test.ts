@@ -1,6 +1,6 @@
 /** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (rules/memberships#membership-lists). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { holdLocks } from './hold-locks.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
 const people = ['ada', 'ben', 'cleo'];
@@ -234,21 +234,11 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
   });
 
   it('answers 409, to be tried again, while another bulk write of the holon does not end', async () => {
-    const holder = world
-      .sql(`select pg_advisory_xact_lock(hashtextextended('directory.bulk-add/' || $1::text, 0)), pg_sleep(25)`, [
-        String(idOf('holons', 'hub')),
-      ])
-      .catch((error: unknown) => error);
-    const held = () =>
-      world.sql<{ pid: number }>(
-        `select l.pid from pg_locks l join pg_database d on d.oid = l.database
-         where l.locktype = 'advisory' and l.granted and d.datname = current_database()`,
-      );
-    await waitFor(async () => (await held()).length > 0);
+    const lock = `select pg_advisory_xact_lock(hashtextextended('directory.bulk-add/' || $1::text, 0))`;
+    const letGo = await holdLocks(world, lock, [String(idOf('holons', 'hub'))]);
     const answer = await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' });
     expect(statusAndCode(answer)).toEqual([409, 'bulk_in_progress', true]);
-    for (const { pid } of await held()) await world.sql('select pg_cancel_backend($1)', [pid]);
-    await holder;
+    await letGo();
     expect((await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' })).json).toMatchObject({ created: 1 });
   });
 });
