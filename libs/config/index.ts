@@ -2,9 +2,8 @@
  * Configuration from environment variables through a schema (architecture#configuration): read once per process, every problem told at
  * once, before the process connects to anything.
  */
-// Reads the schema: to compile one with ajv, for values that are checked once, takes 20 to 40 ms more of a start. `typebox/value` has 160 files around it.
-import { Errors } from 'typebox/schema';
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
+import { compileSchema } from '#libs/schema';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
 export { nameSecrets } from './name-secrets.ts';
@@ -56,9 +55,8 @@ export function loadConfig<Properties extends TProperties>(
       continue;
     }
     values[name] = coerce(text, property);
-    const [, errors] = Errors(property, values[name]);
-    const error = errors.at(-1);
-    if (error !== undefined) problems.push(`${name} ${wording(property, error.message)}${describe(property)}`);
+    const problem = compileSchema(property)(values[name]);
+    if (problem !== undefined) problems.push(`${name} ${wording(property, problem.message)}${describe(property)}`);
   }
   if (isExposed(schema.properties, values, env['NODE_ENV'])) problems.push(...findWeakSecrets(schema.properties, values));
   if (problems.length > 0) throw new ConfigError(problems);

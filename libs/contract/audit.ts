@@ -2,10 +2,11 @@
  * The audit log of a service as operations: pages for the gateway and the admin CLI, and its chain of hashes for `audit verify` and `audit export`
  * (A1, A2). Here and not in the audit library, so that importing a contract does not load its statements.
  */
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable } from './nullable.ts';
+import { Type } from './type.ts';
 
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });

@@ -3,7 +3,7 @@
  * the events service. Documents, filters and the client's types are derived from these declarations.
  */
 import type { Static, TSchema } from 'typebox';
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 
 /** What an event can be about. */
 export const feedSubjects = ['conversation', 'person', 'holon', 'membership', 'relationship', 'note', 'webhook_endpoint'] as const;

@@ -1,5 +1,5 @@
 /** Ids of rows: positive integers of 32 bits. Any other integer is an id that nobody has (rules/http#ids). */
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 
 /** The largest that a row can have. */
 export const maxId = 2_147_483_647;

@@ -1,5 +1,5 @@
 /** Contracts as frozen data: the words in which services and routes are declared (architecture#contracts). */
-export { Type } from 'typebox';
+export { Type } from './type.ts';
 export { nullable } from './nullable.ts';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';

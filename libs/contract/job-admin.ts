@@ -2,10 +2,11 @@
  * Operations that every service with jobs has, for operators: through the gateway (P2, P3), and for the admin CLI under subjects of its own.
  * Here and not in the job library, so that importing a contract does not load the database with it.
  */
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { byOperators, byUsers, type Callers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable } from './nullable.ts';
+import { Type } from './type.ts';
 
 /** Every state of a job. */
 export const jobStates = ['queued', 'running', 'succeeded', 'dead', 'cancelled'] as const;

@@ -1,6 +1,7 @@
 /** What a route has besides when its answers are kept under an `Idempotency-Key` (I1, I4). */
-import { Type, type TObject, type TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { ErrorReasons, Rpc } from './declarations.ts';
+import { Type } from './type.ts';
 
 /** Visible ASCII. */
 const key = Type.Optional(

@@ -1,5 +1,6 @@
 import { linePattern } from '#libs/text';
-import { Type, type TString } from 'typebox';
+import type { TString } from 'typebox';
+import { Type } from './type.ts';
 
 /** A name, title or slug in a request: text without control characters, which are 422 (D74). */
 export const line = (options: Readonly<Record<string, unknown>> = {}): TString => Type.String({ pattern: linePattern, ...options });

@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from './type.ts';
 
 /** A value or null. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>

@@ -1,6 +1,7 @@
 /** How receipts of webhooks are listed and replayed, the same for every service that has some; for the admin CLI. */
-import { type TProperties, Type } from 'typebox';
+import type { TProperties } from 'typebox';
 import { maxReplayed } from './webhook-admin.ts';
+import { Type } from './type.ts';
 
 /** Which receipts are meant: when they came, and what became of them. */
 export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {

@@ -2,11 +2,12 @@
  * What a service says of itself to operators (P1): the same of every service, answered by its frame. Here and not there, so that importing a
  * contract does not load the frame.
  */
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { jobStates } from './job-admin.ts';
 import { nullable } from './nullable.ts';
+import { Type } from './type.ts';
 
 /** A process: the one that answers. */
 const process = {

@@ -1,8 +1,9 @@
 /** Inbound webhooks as operators see them, the same of every service that receives some (P4). */
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { nullable } from './nullable.ts';
+import { Type } from './type.ts';
 
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 

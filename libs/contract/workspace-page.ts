@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './type.ts';
 
 /** One page of a list of the workspace file as it would be written now, for every service that has such a list (rules/workspace#workspace-file). */
 export const workspacePage = {

@@ -9,7 +9,6 @@ import type { SourceFile } from './sources.ts';
  */
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'libs/backup': ['age-encryption'],
-  'libs/config': ['typebox/schema'],
   'libs/contract': ['typebox'],
   'libs/http': ['@koa/router', 'koa', 'koa-body'],
   'libs/logger': ['pino', 'pino-pretty'],
