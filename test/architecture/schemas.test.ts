@@ -28,7 +28,7 @@ async function listSettings(): Promise<TSchema[]> {
     readdirSync(servicesDir).map(async (name) => (await import(join(servicesDir, name, 'config.ts'))) as Record<string, unknown>),
   );
   return modules.flatMap((exported) =>
-    Object.entries(exported).flatMap(([name, value]) => (/Settings$/.test(name) ? [value as TSchema] : [])),
+    Object.entries(exported).flatMap(([name, value]) => (name.endsWith('Settings') ? [value as TSchema] : [])),
   );
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { releaseVersion } from '#libs/release';
 import { waitFor } from '#libs/testing';
+import { compileServices } from '../../tools/start/compile-cache.ts';
 import { createConversation } from './world.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
 import { type ServedWorld, services, startServedWorld, workingServices } from './shutdown/served-world.ts';
@@ -14,6 +15,7 @@ let previous: PreviousRelease;
 let served: ServedWorld;
 beforeAll(async () => {
   previous = layOutPreviousRelease();
+  expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // once, not in fourteen processes
   served = await startServedWorld(import.meta.url, previous.dir);
 }, testTimeoutMs);
 afterAll(() => served.stop());

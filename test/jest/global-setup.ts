@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
 import { startTestServers, type TestServers } from '../../tools/servers/test-servers.ts';
+import { warmCompileCache } from '../../tools/start/compile-cache.ts';
 import { makeRunDir } from './data-root.ts';
 import { prepareTemplateDatabase } from './template-database.ts';
 
@@ -11,12 +12,14 @@ const repoDir = join(import.meta.dirname, '..', '..');
 export default async function setUp(): Promise<void> {
   const dataDir = makeRunDir(repoDir);
   const given = { ...readRunningStack(), ...process.env };
+  const cacheDir = (process.env['NODE_COMPILE_CACHE'] ??= join(repoDir, '.data', 'compile-cache')); // services and the CLI start hundreds of times
+  const warmed = Promise.all([[], process.execArgv].map((options) => warmCompileCache(repoDir, cacheDir, options))); // for processes, and for workers
   const servers = await startTestServers({ repoDir, dataDir, given, progress: (line) => console.error(line) });
   (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers = servers;
   Object.assign(process.env, servers.addresses);
-  process.env['NODE_COMPILE_CACHE'] ??= join(repoDir, '.data', 'compile-cache'); // services and the CLI start hundreds of times
   try {
     process.env['TEST_TEMPLATE_DATABASE'] = await prepareTemplateDatabase(repoDir, servers.addresses);
+    await warmed;
   } catch (error) {
     await tearDown();
     throw error;

@@ -7,22 +7,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pickBasics } from '../servers/process-environment.ts';
-import { nodeOptionsOf } from '../servers/service-process.ts';
 import { serviceNames } from './environment.ts';
 
-/** @param cacheDir NODE_COMPILE_CACHE of the services. Fails never: what cannot be made here each service makes for itself. */
-export async function warmCompileCache(repoDir: string, cacheDir: string): Promise<void> {
+const script = join(import.meta.dirname, 'load-services.ts');
+
+/** Once for a cache and these packages; see `compileServices`. */
+export async function warmCompileCache(repoDir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<void> {
   const packages = createHash('sha256')
     .update(readFileSync(join(repoDir, 'package-lock.json')))
-    .update(process.version);
+    .update([process.version, ...nodeOptions].join(' '));
   const mark = join(cacheDir, `services-${packages.digest('hex').slice(0, 16)}`);
   if (existsSync(mark)) return;
-  // V8 takes no code that was compiled under other flags.
-  const groups = Map.groupBy(serviceNames, (service) => nodeOptionsOf(service).join(' '));
-  for (const services of groups.values()) {
-    const args = [...nodeOptionsOf(services[0] ?? ''), join('tools', 'start', 'load-services.ts'), ...services];
-    if (!(await run(args, { repoDir, cacheDir }))) return;
-  }
+  if (!(await compileServices(repoDir, cacheDir, nodeOptions))) return;
   try {
     mkdirSync(cacheDir, { recursive: true });
     writeFileSync(mark, '');
@@ -31,8 +27,16 @@ export async function warmCompileCache(repoDir: string, cacheDir: string): Promi
   }
 }
 
-function run(args: readonly string[], { repoDir, cacheDir }: { repoDir: string; cacheDir: string }): Promise<boolean> {
-  const child = spawn(process.execPath, args, { cwd: repoDir, stdio: 'ignore', env: { ...pickBasics(), NODE_COMPILE_CACHE: cacheDir } });
+/**
+ * @param dir where `services` is
+ * @param cacheDir NODE_COMPILE_CACHE of who loads them
+ * @param nodeOptions theirs: V8 takes no code that was compiled under other flags; sizes of the young generation, which are all that services have, make no difference
+ * @returns false when it could not be done: then each process compiles for itself.
+ */
+export function compileServices(dir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<boolean> {
+  const names = serviceNames.filter((name) => existsSync(join(dir, 'services', name)));
+  const options = { cwd: dir, stdio: 'ignore', env: { ...pickBasics(), NODE_COMPILE_CACHE: cacheDir } } as const;
+  const child = spawn(process.execPath, [...nodeOptions, script, ...names], options);
   const end = (): void => void child.kill();
   process.once('exit', end);
   return new Promise((resolve) => {

@@ -8,6 +8,7 @@ import type { TestEnvironment } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../tools/servers/service-accounts.ts';
 import { type ServiceProcess, startServiceProcess } from '../../../tools/servers/service-process.ts';
+import { compileServices } from '../../../tools/start/compile-cache.ts';
 import { layOutImage, listProductionPackages, listServices } from './image-files.ts';
 
 let dir: string;
@@ -27,9 +28,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Runs a program of the image; it is given what a container gets, nothing of this machine's. */
+/** Runs a program of the image; it is given what a container gets, nothing of this machine's but a folder for compiled code. */
 function run(args: readonly string[], settings: Readonly<Record<string, string>> = {}): { status: number | null; output: string } {
-  const options = { cwd: dir, encoding: 'utf8', env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...settings } } as const;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const options = { cwd: dir, encoding: 'utf8', env: { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', ...settings } } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
   return { status, output: `${stdout}${stderr}` };
 }
@@ -77,6 +79,7 @@ describe('the files of the image (rules/operations#image)', () => {
   it('start every service until it is ready', async () => {
     const services = listServices(dir);
     expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'events', 'media', 'transcripts']);
+    expect(await compileServices(dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // once, not in seven processes
     const problems = await Promise.all(services.map((name) => start(name, settingsOf(name))));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
