@@ -98,7 +98,7 @@ export function createTelemetry(options: {
   });
 
   const answer = async ({ url = '/', headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = url.split('?', 1)[0];
+    const [path = '', query = ''] = url.split('?', 2);
     if (path === '/livez') return sendJson(response, 200, { status: 'alive' });
     if (path === '/startupz') return sendJson(response, phase === 'starting' ? 503 : 200, { status: phase });
     if (path === '/readyz') {
@@ -110,7 +110,8 @@ export function createTelemetry(options: {
       response.setHeader('www-authenticate', 'Bearer');
       return sendJson(response, 401, { status: 'METRICS_TOKEN is asked for' });
     }
-    const { contentType, text } = await metrics.render();
+    const names = new URLSearchParams(query).getAll('name[]'); // as Prometheus's own clients have it
+    const { contentType, text } = await metrics.render(names.length === 0 ? undefined : new Set(names));
     response.writeHead(200, { 'content-type': contentType }).end(text);
   };
 

@@ -34,8 +34,8 @@ export interface Metrics {
   histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram<string>;
   /** `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
   red(name: string, help: string, labelNames: readonly string[]): Red;
-  /** Everything in the Prometheus text format, the process's own metrics included. */
-  render(): Promise<{ contentType: string; text: string }>;
+  /** In the Prometheus text format, the process's own metrics included: everything, or the metrics of these names alone, those that there are. */
+  render(names?: ReadonlySet<string>): Promise<{ contentType: string; text: string }>;
 }
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -99,12 +99,21 @@ export function createMetrics(service: string): Metrics {
         },
       };
     },
-    render: async () => {
+    render: async (names) => {
       const processMetrics = getProcessRegistry();
       processMetrics.setDefaultLabels({ service });
-      const texts = await Promise.all([registry.metrics(), processMetrics.metrics()]);
+      const texts = await Promise.all([registry, processMetrics].map((metricsOf) => renderSome(metricsOf, names)));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
   };
   return metrics;
+}
+
+/** A metric that is not asked for is not collected either, apart from those of the process: some of them are read together with another. */
+async function renderSome(registry: Registry, names: ReadonlySet<string> | undefined): Promise<string> {
+  if (names === undefined) return registry.metrics();
+  if (registry === processRegistry) await registry.getMetricsAsJSON();
+  const known = [...names].filter((name) => registry.getSingleMetric(name) !== undefined);
+  const texts = await Promise.all(known.map((name) => registry.getSingleMetricAsString(name)));
+  return texts.map((text) => `${text}\n`).join('');
 }

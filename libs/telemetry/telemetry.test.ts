@@ -105,6 +105,28 @@ describe('metrics (rules/operations#metrics)', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
+  it('shows the metrics of these names alone, as they are now, each once; others are not even asked for their value', async () => {
+    const telemetry = await start();
+    telemetry.metrics.counter('jobs_total', 'jobs').inc(2);
+    telemetry.metrics.gauge('pool_waiting', 'callers that wait', [], () => {
+      throw new Error('asked');
+    });
+    const ask = async (...names: string[]): Promise<string> => {
+      const query = names.map((name) => `name[]=${name}`).join('&');
+      return (await fetch(`http://127.0.0.1:${telemetry.port}/metrics?${query}`)).text();
+    };
+    const shown = await ask('jobs_total', 'nobody_knows_this', 'jobs_total', 'nodejs_heap_size_used_bytes');
+    expect(shown.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter', '# TYPE nodejs_heap_size_used_bytes gauge']);
+    expect(shown).toContain('jobs_total{service="media"} 2\n');
+    expect((await ask('nobody_knows_this')).trim()).toBe('');
+    const readHeap = async (): Promise<number> => Number((await ask('nodejs_heap_size_used_bytes')).trim().split(' ').at(-1));
+    const before = await readHeap();
+    const kept = Array.from({ length: 4_000_000 }, (_, index) => ({ index }));
+    expect((await readHeap()) - before).toBeGreaterThan(50_000_000);
+    expect(kept).toHaveLength(4_000_000);
+    await telemetry.stop();
+  });
+
   it('returns the same metric for the same name', () => {
     const metrics = createMetrics('media');
     expect(metrics.counter('jobs_total', 'jobs', ['type'])).toBe(metrics.counter('jobs_total', 'jobs', ['type']));

@@ -63,20 +63,21 @@ export interface Cost {
 
 /** A service's memory as its metrics tell it. */
 export async function readCost(world: World, service = 'api-gateway'): Promise<Cost> {
-  const text = await readMetrics(world, service);
+  const text = await readMetrics(world, service, ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes']);
   return { heapBytes: readValue(text, 'nodejs_heap_size_used_bytes'), residentBytes: readValue(text, 'process_resident_memory_bytes') };
 }
 
 /** How often the gateway's guards have refused for a reason. */
 export async function countRefused(world: World, reason: string): Promise<number> {
-  const line = (await readMetrics(world, 'api-gateway'))
+  const line = (await readMetrics(world, 'api-gateway', ['http_requests_refused_total']))
     .split('\n')
     .find((item) => item.startsWith('http_requests_refused_total{') && item.includes(`"${reason}"`));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 
-async function readMetrics(world: World, service: string): Promise<string> {
-  const response = await fetchNamed(`${world.platform.processes.get(service)?.operationsUrl}/metrics`);
+async function readMetrics(world: World, service: string, names: readonly string[]): Promise<string> {
+  const query = names.map((name) => `name[]=${name}`).join('&');
+  const response = await fetchNamed(`${world.platform.processes.get(service)?.operationsUrl}/metrics?${query}`);
   return response.text();
 }
 
