@@ -37,11 +37,12 @@ export interface OtlpOptions {
   /** OTEL_TRACES_SAMPLER_ARG: share of the traces begun here that are kept, 0 to 1. A trace begun elsewhere is kept when its header says so. */
   share: number;
   logger: Logger;
+  /** Time of one export with its retries, which nothing ends early; default 10 s. */
+  exportTimeoutMs?: number;
 }
 
 const propagator = new W3CTraceContextPropagator();
-/** Time of one export, and for all that is left at the process's end. */
-const exportTimeoutMs = 10_000;
+/** For all that is left at the process's end. */
 const stopTimeoutMs = 2_000;
 const exportIntervalMs = 1_000;
 const kinds: Readonly<Record<SpanKind, OtelKind>> = {
@@ -54,6 +55,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 
 /** A tracer whose spans are sent in batches; `stop` sends what is left. */
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
+  const { exportTimeoutMs = 10_000 } = options;
   const exporter = new OTLPTraceExporter({
     url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: readHeaders(options.headers),

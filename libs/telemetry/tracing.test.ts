@@ -66,7 +66,8 @@ describe('the tracer (rules/operations#traces)', () => {
 
   it('goes on without a collector, and says so once', async () => {
     const lines = new PassThrough();
-    const { tracer, stop } = create({ endpoint: 'http://127.0.0.1:9', logger: createLogger({ service: 'media', destination: lines }) });
+    const told = createLogger({ service: 'media', destination: lines });
+    const { tracer, stop } = create({ endpoint: 'http://127.0.0.1:9', logger: told, exportTimeoutMs: 500 });
     let text = '';
     lines.on('data', (chunk: Buffer) => (text += chunk.toString()));
     tracer.start('lost', 'server', {}).end();
