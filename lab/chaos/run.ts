@@ -86,12 +86,13 @@ async function harm(target: Target, { seconds, faults: names, history, say }: Ru
 
 /** Resolves when so many requests of every kind that were sent after this time were answered. */
 async function waitUntilAnswered({ entries }: History, after: number, count: number): Promise<void> {
+  const done = new Map<string, number>();
+  let seen = 0;
   const missing = (): string[] => {
-    const done = Map.groupBy(
-      entries.filter(({ outcome, from }) => outcome === 'done' && from >= after),
-      ({ kind }) => kind,
-    );
-    return allKinds.filter((kind) => (done.get(kind)?.length ?? 0) < count);
+    for (const { kind, outcome, from } of entries.slice(seen))
+      if (outcome === 'done' && from >= after) done.set(kind, (done.get(kind) ?? 0) + 1);
+    seen = entries.length;
+    return allKinds.filter((kind) => (done.get(kind) ?? 0) < count);
   };
   await waitFor(() => (missing().length === 0 ? true : Promise.reject(new Error(`no answer to ${missing().join(', ')}`))), {
     timeoutMs: recoveryTimeoutMs,
