@@ -70,7 +70,18 @@ async function readTokens(): Promise<number> {
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
   it('is snapshots of the reply while it is written, then the whole turn (C1)', async () => {
-    llm.answerWith(() => answer, { pauseMs: 30 });
+    // Some words wait until one before them has been seen, however slow the machine: these are snapshots of their own.
+    const seenBefore = new Map([
+      ['you ', 'See'],
+      ['and ', 'there,'],
+      ['bring ', 'and'],
+      ['a ', 'bring'],
+    ]);
+    let shown = '';
+    llm.answerWith(() => answer, {
+      pauseMs: 30,
+      before: async (word) => void (await waitFor(async () => shown.includes(seenBefore.get(word) ?? ''), { intervalMs: 5 })),
+    });
     const response = await send({ body: 'What is an open circle, as events?' });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     expect(['cache-control', 'x-accel-buffering', 'vary'].map((name) => response.headers.get(name))).toEqual([
@@ -79,7 +90,10 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
       'Origin, Accept',
     ]);
     const times: number[] = [];
-    const events = await readEvents(response, () => times.push(performance.now()));
+    const events = await readEvents(response, ({ event, data }) => {
+      times.push(performance.now());
+      if (event === 'snapshot') shown = data.agent_html;
+    });
     const { data: turn } = events.at(-1) as Seen & { event: 'done' };
     const snapshots = events.slice(0, -1).map(({ event, data }) => (event === 'snapshot' ? data.agent_html : event));
     expect(snapshots.length).toBeGreaterThan(3);
