@@ -38,3 +38,13 @@ describe('422 items of unions (rules/http#validation-items)', () => {
     ]);
   });
 });
+
+describe('422 items of lists (rules/http#validation-items)', () => {
+  it('tells which items are the same where each may be there once', () => {
+    const schema = Type.Object({ ids: Type.Array(Type.Integer(), { uniqueItems: true }) });
+    expect(compileCheck(schema, ['body', 'payload'])({ ids: [4, 5, 4] })).toEqual([
+      { type: 'value_error', loc: ['body', 'payload', 'ids'], msg: 'List should have no item twice; items 0 and 2 are the same' },
+    ]);
+    expect(compileCheck(schema, ['body', 'payload'])({ ids: [4, 5] })).toEqual([]);
+  });
+});

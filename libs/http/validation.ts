@@ -73,6 +73,11 @@ function describe({ keyword, params, value, schema }: SchemaViolation): Descript
             : `String should match pattern '${String(params['pattern'])}'`,
         ctx: { pattern: params['pattern'] },
       };
+    case 'uniqueItems':
+      return {
+        type: 'value_error',
+        msg: `List should have no item twice; items ${String(params['j'])} and ${String(params['i'])} are the same`,
+      };
     default:
       return describeSize(keyword, Number(limit), value) ?? { type: 'value_error', msg: 'Input is not valid' };
   }

@@ -48,11 +48,16 @@ export function fitting(schema: Json, components: Json, known: Known = {}): fc.A
       return fc.double({ min: bound(schema, 'minimum', -1e6), max: bound(schema, 'maximum', 1e6), noNaN: true, noDefaultInfinity: true });
     case 'string':
       return fittingText(schema);
-    case 'array':
-      return fc.array(fitting((schema['items'] ?? {}) as Json, components, known), {
+    case 'array': {
+      const item = fitting((schema['items'] ?? {}) as Json, components, known);
+      const size = {
         minLength: Number(schema['minItems'] ?? 0),
         maxLength: Math.min(Number(schema['maxItems'] ?? maxItems), maxItems),
-      });
+      };
+      return schema['uniqueItems'] === true
+        ? fc.uniqueArray(item, { ...size, selector: (value) => JSON.stringify(value) })
+        : fc.array(item, size);
+    }
     case 'object':
       return fittingObject(schema, components, known);
     default:
