@@ -1,26 +1,9 @@
 /**
- * TypeBox's builders, as many as contracts use: what they make and its types are TypeBox's (`type.test.ts`), without the 350 modules that come with
- * the library and would be loaded at every start (docs/adr/schemas-without-their-library.md).
+ * TypeBox's builders, as many as contracts use: what they make and its types are TypeBox's (`type.test.ts`), without the modules of
+ * the library, which would be loaded at every start (docs/adr/schemas-without-their-library.md).
  */
 import type { TObject, TProperties, TSchema, Type as TypeBox } from 'typebox';
 
-type Builders =
-  | 'Array'
-  | 'Boolean'
-  | 'Enum'
-  | 'Integer'
-  | 'Literal'
-  | 'Null'
-  | 'Number'
-  | 'Object'
-  | 'Omit'
-  | 'Optional'
-  | 'Partial'
-  | 'Record'
-  | 'String'
-  | 'Union'
-  | 'Unknown'
-  | 'Unsafe';
 type Options = Readonly<Record<string, unknown>>;
 
 /** Marks a property that may be absent; no part of the schema as it is written or copied. */
@@ -33,16 +16,7 @@ function object(properties: TProperties, options?: Options): object {
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties, ...options };
 }
 
-function mapProperties({ properties }: TObject, map: (name: string, schema: TSchema) => TSchema | undefined, options?: Options): object {
-  const mapped = Object.entries(properties).flatMap(([name, schema]) => {
-    const made = map(name, schema);
-    return made === undefined ? [] : [[name, made] as const];
-  });
-  return object(Object.fromEntries(mapped), options);
-}
-
-/** Each gives JSON Schema 2020-12; `options` are further keywords. */
-export const Type = {
+const builders = {
   Array: (items: TSchema, options?: Options) => ({ type: 'array', items, ...options }),
   Boolean: (options?: Options) => ({ type: 'boolean', ...options }),
   Enum: (values: readonly unknown[], options?: Options) => ({ enum: values, ...options }),
@@ -51,10 +25,11 @@ export const Type = {
   Null: (options?: Options) => ({ type: 'null', ...options }),
   Number: (options?: Options) => ({ type: 'number', ...options }),
   Object: object,
-  Omit: (schema: TObject, names: readonly string[], options?: Options) =>
-    mapProperties(schema, (name, property) => (names.includes(name) ? undefined : property), options),
+  Omit: ({ properties }: TObject, names: readonly string[], options?: Options) =>
+    object(Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name))), options),
   Optional: asOptional,
-  Partial: (schema: TObject, options?: Options) => mapProperties(schema, (_name, property) => asOptional(property), options),
+  Partial: ({ properties }: TObject, options?: Options) =>
+    object(Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asOptional(schema)])), options),
   Record: (key: TSchema & { pattern?: string }, value: TSchema, options?: Options) => ({
     type: 'object',
     patternProperties: { [key.pattern ?? '^.*$']: value },
@@ -64,4 +39,7 @@ export const Type = {
   Union: (anyOf: readonly TSchema[], options?: Options) => ({ anyOf, ...options }),
   Unknown: (options?: Options) => ({ ...options }),
   Unsafe: (schema: object) => ({ ...schema }),
-} as unknown as Pick<typeof TypeBox, Builders>;
+};
+
+/** Each gives JSON Schema 2020-12; `options` are further keywords. */
+export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
