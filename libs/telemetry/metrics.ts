@@ -112,8 +112,8 @@ export function createMetrics(service: string): Metrics {
 /** A metric that is not asked for is not collected either, apart from those of the process: some of them are read together with another. */
 async function renderSome(registry: Registry, names: ReadonlySet<string> | undefined): Promise<string> {
   if (names === undefined) return registry.metrics();
-  if (registry === processRegistry) await registry.getMetricsAsJSON();
   const known = [...names].filter((name) => registry.getSingleMetric(name) !== undefined);
+  if (known.length > 0 && registry === processRegistry) await registry.getMetricsAsJSON();
   const texts = await Promise.all(known.map((name) => registry.getSingleMetricAsString(name)));
   return texts.map((text) => `${text}\n`).join('');
 }
