@@ -80,7 +80,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     let shown = '';
     llm.answerWith(() => answer, {
       pauseMs: 30,
-      before: async (word) => void (await waitFor(async () => shown.includes(seenBefore.get(word) ?? ''), { intervalMs: 5 })),
+      before: async (word) => void (await waitFor(() => shown.includes(seenBefore.get(word) ?? ''), { intervalMs: 5 })),
     });
     const response = await send({ body: 'What is an open circle, as events?' });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
