@@ -60,4 +60,17 @@ describe('rich text (D46b)', () => {
     const plain = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[<&\r]/g, ''));
     fc.assert(fc.property(plain, (text) => expect(unescape(sanitizeRichText(text))).toBe(text.trim())));
   });
+
+  it('writes plain text as it would beside an element', () => {
+    const end = '<br />';
+    fc.assert(
+      fc.property(fc.oneof(markup, fc.string({ unit: 'binary' })), (html) => {
+        const text = html.replaceAll(/[<>&]/g, '');
+        const beside = sanitizeRichText(`${text}${end}`);
+        expect(beside.endsWith(end)).toBe(true);
+        expect(sanitizeRichText(text)).toBe(beside.slice(0, -end.length).trim());
+      }),
+      { numRuns: 1_500 },
+    );
+  });
 });
