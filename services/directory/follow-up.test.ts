@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseInstant } from '#libs/time';
-import { checkFollowUp, followUpPeriods, isCalendarDate, isTimeZone, readToday, spanOf, type FollowUpPeriod } from './follow-up.ts';
+import { checkFollowUp, createToday, followUpPeriods, isCalendarDate, isTimeZone, spanOf, type FollowUpPeriod } from './follow-up.ts';
 
 const clockAt = (text: string) => {
   const parsed = parseInstant(text);
@@ -40,10 +40,10 @@ describe('follow_up_after (rules/memberships#updates)', () => {
 describe('today (D50)', () => {
   it('is the date in the configured time zone', () => {
     const clock = clockAt('2026-05-01T23:30:00Z');
-    expect(readToday(clock, 'UTC')).toBe('2026-05-01');
-    expect(readToday(clock, 'Europe/Berlin')).toBe('2026-05-02');
-    expect(readToday(clock, 'America/Los_Angeles')).toBe('2026-05-01');
-    expect(readToday(clockAt('2026-05-01T00:30:00Z'), 'America/Los_Angeles')).toBe('2026-04-30');
+    expect(createToday(clock, 'UTC')()).toBe('2026-05-01');
+    expect(createToday(clock, 'Europe/Berlin')()).toBe('2026-05-02');
+    expect(createToday(clock, 'America/Los_Angeles')()).toBe('2026-05-01');
+    expect(createToday(clockAt('2026-05-01T00:30:00Z'), 'America/Los_Angeles')()).toBe('2026-04-30');
   });
 
   it('knows which names are time zones', () => {

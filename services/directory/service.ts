@@ -25,6 +25,7 @@ import { directory } from './contract.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createSetLogo } from './experiences/workers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
+import { createToday } from './follow-up.ts';
 import { createHolonReadHandlers } from './holons/handlers/read.ts';
 import { createUpdateHolon } from './holons/handlers/update.ts';
 import { createVisibleHolonHandlers } from './holons/handlers/visible.ts';
@@ -84,7 +85,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     const refused = createRefusedLogins(db);
     const keys = createKeys({ jobs, once });
     const uses = createKeyUses(db);
-    const calendar = { db, clock, timeZone: config.WORKLIST_TIME_ZONE };
+    const today = createToday(clock, config.WORKLIST_TIME_ZONE);
     frame.tell(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await frame.serve({
       ...createPeopleReadHandlers(db),
@@ -111,12 +112,12 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       ...createClassHandlers(db),
       ...createJourneyHandlers(db),
       ...createStepHandlers(db, registry),
-      ...createMembershipListHandlers(calendar),
+      ...createMembershipListHandlers({ db, today }),
       updateMembership: createUpdateMembership({ once, news }),
       ...createBulkAddHandlers({ once, news, waitMs: config.BULK_ADD_WAIT_MS }),
       ...createMergingHandlers({ db, jobs, once, bus, news }),
       ...createRelationshipHandlers({ db, once, news }),
-      ...createWorklistHandlers(calendar),
+      ...createWorklistHandlers({ db, today }),
       ...createNoteHandlers(db),
       ...createShowingHandlers(db),
       searchDirectory: createSearchDirectory(db),

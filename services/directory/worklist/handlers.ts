@@ -2,32 +2,26 @@
 import { badRequest } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import type { Clock } from '#libs/time';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { isFollowUpPeriod, readToday, spanOf, type DateSpan } from '../follow-up.ts';
+import { isFollowUpPeriod, spanOf, type DateSpan, type Today } from '../follow-up.ts';
 import { readViewer } from '../viewer.ts';
 import type { worklistRpcs } from './contract.ts';
 import { findClassSubtrees, worklistOf } from './statements.ts';
 
 export interface WorklistOptions {
   readonly db: Database;
-  readonly clock: Clock;
-  /** Time zone of "today" (D50). */
-  readonly timeZone: string;
+  /** In the time zone of worklists (D50). */
+  readonly today: Today;
 }
 
 /** Items of a page when the caller does not say (rules/http#limits). */
 const usualLimit = 100;
 
-export function createWorklistHandlers({
-  db,
-  clock,
-  timeZone,
-}: WorklistOptions): Pick<Handlers<typeof directory>, keyof typeof worklistRpcs> {
+export function createWorklistHandlers({ db, today }: WorklistOptions): Pick<Handlers<typeof directory>, keyof typeof worklistRpcs> {
   return {
     listResponsible: async ({ responsible, type, when, limit = usualLimit, offset = 0 }, { actor }) => {
-      const span = readWhen(when, readToday(clock, timeZone));
+      const span = readWhen(when, today);
       const { memberships, classIds } = await readTypes(db, type);
       const listWorklist = worklistOf({
         memberships,
@@ -41,12 +35,12 @@ export function createWorklistHandlers({
   };
 }
 
-function readWhen(text: string | undefined, today: string): DateSpan | undefined {
+function readWhen(text: string | undefined, today: Today): DateSpan | undefined {
   const tokens = readTokens(text);
   const periods = tokens.filter(isFollowUpPeriod);
   const unknown = tokens.find((token) => !isFollowUpPeriod(token));
   if (unknown !== undefined) throw badRequest(`when cannot be "${unknown}".`);
-  return periods.length === 0 ? undefined : spanOf(new Set(periods), today);
+  return periods.length === 0 ? undefined : spanOf(new Set(periods), today());
 }
 
 /** Without types everything; else memberships only where they are named, and relationships of the classes. */

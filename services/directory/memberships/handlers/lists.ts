@@ -2,19 +2,17 @@
 import { badRequest } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import type { Clock } from '#libs/time';
 import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
-import { isFollowUpPeriod, readToday, spanOf, type DateSpan } from '../../follow-up.ts';
+import { isFollowUpPeriod, spanOf, type DateSpan, type Today } from '../../follow-up.ts';
 import { readViewer } from '../../viewer.ts';
 import type { HolonMembershipsQuery } from '../contract.ts';
 import { findHolonMemberships, isMembershipSort, listHolonMemberships, listPersonMemberships } from '../statements/lists.ts';
 
 export interface MembershipListOptions {
   readonly db: Database;
-  readonly clock: Clock;
-  /** Time zone of "today" (D50). */
-  readonly timeZone: string;
+  /** In the time zone of worklists (D50). */
+  readonly today: Today;
 }
 
 type MembershipListHandlers = Pick<Handlers<typeof directory>, 'listPersonMemberships' | 'listHolonMemberships'>;
@@ -22,14 +20,14 @@ type MembershipListHandlers = Pick<Handlers<typeof directory>, 'listPersonMember
 /** Items of a page when the caller does not say (rules/http#limits). */
 const usualLimit = 50;
 
-export function createMembershipListHandlers({ db, clock, timeZone }: MembershipListOptions): MembershipListHandlers {
+export function createMembershipListHandlers({ db, today }: MembershipListOptions): MembershipListHandlers {
   return {
     listPersonMemberships: async ({ person_id: personId, limit = usualLimit, offset = 0 }, { actor }) =>
       bodyOf(await listPersonMemberships(db, { personId, limit, offset, ...readViewer(actor) })),
     listHolonMemberships: async ({ holon_id: holonId, ...query }, { actor }) => {
       const { sort = 'name', limit = usualLimit, offset = 0, q: text } = query;
       if (!isMembershipSort(sort)) throw badRequest(`sort cannot be "${sort}".`);
-      const { kind, span } = readFollowUp(query.follow_up, readToday(clock, timeZone));
+      const { kind, span } = readFollowUp(query.follow_up, today);
       const { journey, step_slug: step, responsible_person_id: responsiblePersonId } = query;
       const dates = { followUp: kind, from: span?.from, to: span?.to };
       const asked = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
@@ -40,9 +38,9 @@ export function createMembershipListHandlers({ db, clock, timeZone }: Membership
   };
 }
 
-function readFollowUp(text: HolonMembershipsQuery['follow_up'], today: string): { kind: 'none' | 'span' | null; span?: DateSpan } {
+function readFollowUp(text: HolonMembershipsQuery['follow_up'], today: Today): { kind: 'none' | 'span' | null; span?: DateSpan } {
   if (text === undefined) return { kind: null };
   if (text === 'none') return { kind: 'none' };
   if (!isFollowUpPeriod(text)) throw badRequest(`follow_up cannot be "${text}".`);
-  return { kind: 'span', span: spanOf(new Set([text]), today) };
+  return { kind: 'span', span: spanOf(new Set([text]), today()) };
 }
