@@ -63,17 +63,24 @@ export interface Cost {
 
 /** A service's memory as its metrics tell it. */
 export async function readCost(world: World, service = 'api-gateway'): Promise<Cost> {
-  const text = await readMetrics(world, service, ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes']);
-  return { heapBytes: readValue(text, 'nodejs_heap_size_used_bytes'), residentBytes: readValue(text, 'process_resident_memory_bytes') };
+  const [heap, resident] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes'] as const;
+  const text = await readMetrics(world, service, [heap, resident]);
+  return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident) };
+}
+
+/** A metric of a service: all its series with these labels together. @throws Error when it has no such metric */
+export async function readMetric(
+  world: World,
+  service: string,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  return sumOf(await readMetrics(world, service, [name]), name, labels);
 }
 
 /** How often the gateway's guards have refused for a reason. */
-export async function countRefused(world: World, reason: string): Promise<number> {
-  const line = (await readMetrics(world, 'api-gateway', ['http_requests_refused_total']))
-    .split('\n')
-    .find((item) => item.startsWith('http_requests_refused_total{') && item.includes(`"${reason}"`));
-  return Number(line?.split(' ').at(-1) ?? 0);
-}
+export const countRefused = (world: World, reason: string): Promise<number> =>
+  readMetric(world, 'api-gateway', 'http_requests_refused_total', { reason });
 
 async function readMetrics(world: World, service: string, names: readonly string[]): Promise<string> {
   const query = names.map((name) => `name[]=${name}`).join('&');
@@ -81,9 +88,14 @@ async function readMetrics(world: World, service: string, names: readonly string
   return response.text();
 }
 
-function readValue(text: string, name: string): number {
-  const line = text.split('\n').find((item) => item.startsWith(`${name}{`) || item.startsWith(`${name} `));
-  return Number(line?.split(' ').at(-1));
+function sumOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  if (!text.includes(`# TYPE ${name} `)) throw new Error(`no metric is called ${name}`);
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return text
+    .split('\n')
+    .map((line) => /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [])
+    .filter(([, found, pairs = '']) => found === name && wanted.every((pair) => `,${pairs}`.includes(`,${pair}`)))
+    .reduce((sum, [, , , value]) => sum + Number(value), 0);
 }
 
 /** Milliseconds until another client's small request is answered. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { applyDemo, createConversation, type World } from '../e2e/world.ts';
-import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
+import { countRefused, head, measureOther, openWire, readCost, readMetric, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const mebibyte = 1_048_576;
 const boundMs = 10_000;
@@ -134,10 +134,7 @@ describe('uploads', () => {
     const type = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': 1_000_000 };
     return open(head('POST', `${conversation}/audio`, { Authorization: `Bearer ${user}`, ...type }) + boundary);
   };
-  const countUploads = async (): Promise<number> => {
-    const text = await (await fetch(`${world.platform.processes.get('media')?.operationsUrl}/metrics`)).text();
-    return Number(/^media_uploads_running\S* (\d+)$/m.exec(text)?.[1]);
-  };
+  const countUploads = (): Promise<number> => readMetric(world, 'media', 'media_uploads_running');
   const upload = async (): Promise<number> => {
     const body = new FormData();
     body.append('audio', new Blob(['talk']), 'talk.mp3');

@@ -7,6 +7,7 @@ import type { Route } from '#libs/contract';
 import { signBooking } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { eventually, type Answer, type Call, type World } from '../e2e/world.ts';
+import { readMetric } from './attacker.ts';
 import { type Circle, startCircle } from './circle.ts';
 
 const api = '/api/coherence/conversations';
@@ -130,9 +131,7 @@ describe('a stranger with a token, while conversations are for their members (D6
   });
 
   it('is seen by an operator: a metric counts the refusals, and the log names the account', async () => {
-    const { operationsUrl } = world.platform.processes.get('conversations') ?? {};
-    const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
-    expect(Number(/^conversation_access_refused_total\{.*\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(naming.length);
+    expect(await readMetric(world, 'conversations', 'conversation_access_refused_total')).toBeGreaterThanOrEqual(naming.length);
     const [account] = await world.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
     const lines = (await world.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(

@@ -17,7 +17,7 @@ import {
   watchJobs,
 } from '#libs/testing';
 import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
-import { startTarget } from './attacker.ts';
+import { readMetric, startTarget } from './attacker.ts';
 
 let inner: InnerServer;
 /** A model and a Bot API that send their callers on to it, and an identity provider whose keys are said to be there. */
@@ -85,16 +85,7 @@ async function meet(): Promise<number> {
   return id;
 }
 
-async function countRefused(service: string): Promise<number> {
-  const { operationsUrl } = world.platform.processes.get(service) ?? { operationsUrl: '' };
-  const text = await (await fetch(`${operationsUrl}/metrics`)).text();
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`outbound_refused_total{service="${service}"}`))
-      ?.split(' ')[1],
-  );
-}
+const countRefused = (service: string): Promise<number> => readMetric(world, service, 'outbound_refused_total');
 
 /** Each way to write an address inside; `PORT` is that of the server there. */
 const addresses = [
