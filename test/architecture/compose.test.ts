@@ -1,16 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config';
-import type { TObject } from '#libs/contract';
 import { parse } from 'yaml';
 import { generateSecrets } from '../../cli/secrets/generate.ts';
 import { auditSettings } from '../../tools/audit.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
+import { loadServiceConfig, readServiceSettings } from '../../tools/servers/service-settings.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const services = readdirSync(join(repoDir, 'services'));
+const settings = await readServiceSettings();
 
 interface ComposeService {
   command?: string[];
@@ -18,10 +17,6 @@ interface ComposeService {
   environment?: Record<string, string>;
   ports?: string[];
   depends_on?: Record<string, { condition: string }>;
-}
-interface SettingsSchema {
-  properties: Record<string, unknown>;
-  required?: string[];
 }
 
 const secrets = Object.assign({}, ...generateSecrets().map(([, variables]) => variables)) as Record<string, string>;
@@ -41,13 +36,6 @@ function interpolate(text: string, env: Readonly<Record<string, string>>): strin
   });
 }
 
-async function readSchema(service: string): Promise<SettingsSchema> {
-  const module = (await import(pathToFileURL(join(repoDir, 'services', service, 'config.ts')).href)) as Record<string, SettingsSchema>;
-  const schema = Object.values(module).find((value) => typeof value === 'object' && 'properties' in value);
-  if (schema === undefined) throw new Error(`${service} exports no schema`);
-  return schema;
-}
-
 describe('compose.yaml (architecture#running-it)', () => {
   const file = readFileSync(join(repoDir, 'compose.yaml'), 'utf8');
   let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } } };
@@ -57,33 +45,30 @@ describe('compose.yaml (architecture#running-it)', () => {
   });
 
   it('runs every service from the one image, after the migrations', () => {
-    for (const name of services) {
-      expect(compose.services[name]?.command).toEqual(['node', ...nodeOptionsOf(name), `services/${name}/main.ts`]);
-      expect(compose.services[name]?.depends_on?.['migrate']).toEqual({ condition: 'service_completed_successfully' });
+    expect(settings).toHaveLength(7);
+    for (const { service } of settings) {
+      expect(compose.services[service]?.command).toEqual(['node', ...nodeOptionsOf(service), `services/${service}/main.ts`]);
+      expect(compose.services[service]?.depends_on?.['migrate']).toEqual({ condition: 'service_completed_successfully' });
     }
   });
 
-  it.each(services)('gives %s what it needs and nothing that it does not know', async (name) => {
-    const schema = await readSchema(name);
-    const given = Object.keys(compose.services[name]?.environment ?? {});
-    const defaults = Object.entries(schema.properties).filter(([, property]) => 'default' in (property as object));
-    const needed = (schema.required ?? []).filter((variable) => !defaults.some(([known]) => known === variable));
-    expect(given).toEqual(expect.arrayContaining(needed));
-    expect(given.filter((variable) => !(variable in schema.properties))).toEqual([]);
+  it.each(settings)('gives $service what it needs and nothing that it does not know', ({ service, properties, required }) => {
+    const given = Object.keys(compose.services[service]?.environment ?? {});
+    expect(given).toEqual(expect.arrayContaining(required.filter((name) => properties[name]?.default === undefined)));
+    expect(given.filter((name) => !(name in properties))).toEqual([]);
   });
 
-  it.each(services)('starts %s with what `secrets generate` makes, and not without', async (name) => {
-    const schema = (await readSchema(name)) as unknown as TObject;
+  it.each(settings)('starts $service with what `secrets generate` makes, and not without', async ({ service }) => {
     const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
       ...imageEnvironment,
       ...Object.fromEntries(
-        Object.entries(compose.services[name]?.environment ?? {}).map(([key, value]) => [key, interpolate(value, env)]),
+        Object.entries(compose.services[service]?.environment ?? {}).map(([key, value]) => [key, interpolate(value, env)]),
       ),
     });
     expect(imageEnvironment).toEqual({ NODE_ENV: 'production', HOST: '::', METRICS_HOST: '::' });
-    expect(loadConfig(schema, environmentWith(secrets))).toMatchObject({ NODE_ENV: 'production' });
+    await expect(loadServiceConfig(service, environmentWith(secrets))).resolves.toMatchObject({ NODE_ENV: 'production' });
     const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
-    expect(() => loadConfig(schema, environmentWith(weak))).toThrow(/a password that anybody knows/);
+    await expect(loadServiceConfig(service, environmentWith(weak))).rejects.toThrow(/a password that anybody knows/);
   });
 
   it('keeps the audit logs every day with a role of its own, which the migration makes (A2)', () => {
