@@ -44,7 +44,7 @@ export default class LongestFirst extends Sequencer {
   override async sort(tests: Tests): Promise<Tests> {
     // oxlint-disable-next-line unicorn/no-array-sort -- jest's own, of no array: by what an earlier run took, else by size
     const sorted = [...(await super.sort(tests))];
-    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
+    if (sorted.every(({ duration }) => duration !== undefined)) return sorted; // after a run of a few files the rest would be sorted by size
     return sorted.toSorted((one, other) => rank(one.path) - rank(other.path));
   }
 }
