@@ -1,4 +1,4 @@
-/** Files of pages: compressed once, served with a validator. */
+/** Files of pages: compressed once, for the first who takes them so, and served with a validator. */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -7,22 +7,23 @@ import { sendBytes } from './reply.ts';
 
 export interface Asset {
   readonly plain: Buffer;
-  readonly packed: Buffer;
+  readonly pack: () => Promise<Buffer>;
   readonly tag: string;
   readonly contentType: string;
 }
 
-export async function packAsset(plain: Buffer, contentType: string): Promise<Asset> {
-  return { plain, packed: await promisify(gzip)(plain), tag: hash('sha256', plain, 'base64url'), contentType };
+export function createAsset(plain: Buffer, contentType: string): Asset {
+  let packed: Promise<Buffer> | undefined;
+  return { plain, pack: () => (packed ??= promisify(gzip)(plain)), tag: hash('sha256', plain, 'base64url'), contentType };
 }
 
 /** @param cacheControl how long browsers and proxies may keep it. */
-export function sendAsset(ctx: HttpContext, { plain, packed, tag, contentType }: Asset, cacheControl: string): void {
+export async function sendAsset(ctx: HttpContext, { plain, pack, tag, contentType }: Asset, cacheControl: string): Promise<void> {
   const { res } = ctx;
-  const compressed = /\bgzip\b/.test(ctx.req.headers['accept-encoding'] ?? '');
+  const packed = /\bgzip\b/.test(ctx.req.headers['accept-encoding'] ?? '') ? await pack() : undefined;
   res.setHeader('Cache-Control', cacheControl);
   res.appendHeader('Vary', 'Accept-Encoding');
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  if (compressed) res.setHeader('Content-Encoding', 'gzip');
-  sendBytes(ctx, compressed ? packed : plain, compressed ? `${tag}-gzip` : tag, { status: 200, contentType, etag: true });
+  if (packed !== undefined) res.setHeader('Content-Encoding', 'gzip');
+  sendBytes(ctx, packed ?? plain, packed === undefined ? tag : `${tag}-gzip`, { status: 200, contentType, etag: true });
 }

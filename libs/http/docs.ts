@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { notFound } from '#libs/errors';
-import { type Asset, packAsset, sendAsset } from './asset.ts';
+import { type Asset, createAsset, sendAsset } from './asset.ts';
 import type { HttpContext } from './exchange.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import { sendBytes } from './reply.ts';
@@ -33,20 +33,42 @@ const contentSecurityPolicy = [
 const assetsPath = '/api/docs/assets';
 const pageFolder = join(import.meta.dirname, 'docs-page');
 
-/** Sends a document as JSON, with a validator. */
-export function createDocument(document: object): (ctx: HttpContext) => void {
-  const json = Buffer.from(JSON.stringify(document), 'utf8');
-  return (ctx) => {
-    ctx.res.setHeader('Cache-Control', 'no-cache');
-    sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
+/** Sends a document as JSON, with a validator. It is built for the first who asks: most replicas of a gateway are asked by nobody. */
+export function createDocument(build: () => object): (ctx: HttpContext) => void {
+  let json: Buffer | undefined;
+  return (ctx) => sendJson(ctx, (json ??= toJson(build())));
+}
+
+/** Document and page of one surface, built for the first who asks for either. */
+export function createDocs(build: () => OpenApiDocument, documentPath: string): Docs {
+  let made: { json: Buffer; page: Buffer } | undefined;
+  const make = (): { json: Buffer; page: Buffer } => {
+    if (made !== undefined) return made;
+    const document = build();
+    return (made = { json: toJson(document), page: composePage(document, documentPath) });
+  };
+  return {
+    sendDocument: (ctx) => sendJson(ctx, make().json),
+    sendPage: (ctx) => {
+      ctx.res.setHeader('Cache-Control', 'no-cache');
+      ctx.res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+      ctx.res.setHeader('Referrer-Policy', 'no-referrer');
+      sendBytes(ctx, make().page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
+    },
   };
 }
 
-/** Document and page of one surface. */
-export function createDocs(document: OpenApiDocument, documentPath: string): Docs {
-  const title = escapeHtml(String(document.info['title']));
-  const [scheme = ''] = Object.keys(document.components.securitySchemes);
-  const page = Buffer.from(
+const toJson = (document: object): Buffer => Buffer.from(JSON.stringify(document), 'utf8');
+
+function sendJson(ctx: HttpContext, json: Buffer): void {
+  ctx.res.setHeader('Cache-Control', 'no-cache');
+  sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
+}
+
+function composePage({ info, components }: OpenApiDocument, documentPath: string): Buffer {
+  const title = escapeHtml(String(info['title']));
+  const [scheme = ''] = Object.keys(components.securitySchemes);
+  return Buffer.from(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
       `<title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${assetsPath}/page.css"></head>` +
       `<body><div id="reference" data-document="${documentPath}" data-scheme="${scheme}"></div>` +
@@ -54,15 +76,6 @@ export function createDocs(document: OpenApiDocument, documentPath: string): Doc
       `<script src="${assetsPath}/reference.js"></script><script src="${assetsPath}/start.js"></script></body></html>`,
     'utf8',
   );
-  return {
-    sendDocument: createDocument(document),
-    sendPage: (ctx) => {
-      ctx.res.setHeader('Cache-Control', 'no-cache');
-      ctx.res.setHeader('Content-Security-Policy', contentSecurityPolicy);
-      ctx.res.setHeader('Referrer-Policy', 'no-referrer');
-      sendBytes(ctx, page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
-    },
-  };
 }
 
 const javascript = 'text/javascript; charset=utf-8';
@@ -80,11 +93,11 @@ export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<
     if (found === undefined) throw notFound();
     let asset = assets.get(file);
     if (asset === undefined) {
-      asset = readFile(found.path()).then((plain) => packAsset(plain, found.contentType));
+      asset = readFile(found.path()).then((plain) => createAsset(plain, found.contentType));
       assets.set(file, asset);
       asset.catch(() => assets.delete(file));
     }
-    sendAsset(ctx, await asset, 'public, max-age=3600');
+    await sendAsset(ctx, await asset, 'public, max-age=3600');
   };
 }
 

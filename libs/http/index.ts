@@ -1,6 +1,6 @@
 /** HTTP servers and their guards; for the gateway the app with its edge, routes from the table, the OpenAPI documents and their pages. */
 export { createApp, type AppOptions, type HttpApp } from './app.ts';
-export { type Asset, packAsset, sendAsset } from './asset.ts';
+export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { maxBodyBytes } from './body-size.ts';
 export { readRawBody } from './body.ts';
 export { invalidInput, renderError, type ValidationItem } from './envelope.ts';

@@ -33,19 +33,25 @@ const tags = {
 /** Version of the HTTP contract: `X-Api-Version`. What `info.version` says is the release (rules/operations#releases). */
 export const apiVersion = '1.0.0';
 
-export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument; v1: OpenApiDocument; ops: OpenApiDocument } {
-  const examples = readExamples();
-  const isV1 = (route: Route): boolean => route.path.startsWith('/api/v1/');
-  const isOps = (route: Route): boolean => route.path.startsWith('/api/ops/');
-  const facts = { version: releaseVersion, license: 'Apache-2.0', tags, examples };
-  return {
-    api: buildOpenApi(
-      routes.filter((route) => !isV1(route) && !isOps(route)),
-      { ...facts, title: 'Coherence API', description: apiIntroduction, surface: 'api' },
-    ),
-    v1: buildOpenApi(routes.filter(isV1), { ...facts, title: 'Coherence open API', description: v1Introduction, surface: 'v1' }),
-    ops: buildOpenApi(routes.filter(isOps), { ...facts, title: 'Coherence operations API', description: opsIntroduction, surface: 'v1' }),
-  };
+/** Of each document; the last is the style of its errors. */
+const surfaces = {
+  api: { title: 'Coherence API', description: apiIntroduction, surface: 'api' },
+  v1: { title: 'Coherence open API', description: v1Introduction, surface: 'v1' },
+  ops: { title: 'Coherence operations API', description: opsIntroduction, surface: 'v1' },
+} as const;
+type Surface = keyof typeof surfaces;
+
+const surfaceOf = ({ path }: Route): Surface => (path.startsWith('/api/v1/') ? 'v1' : path.startsWith('/api/ops/') ? 'ops' : 'api');
+
+export function buildDocument(routes: readonly Route[], surface: Surface): OpenApiDocument {
+  return buildOpenApi(
+    routes.filter((route) => surfaceOf(route) === surface),
+    { version: releaseVersion, license: 'Apache-2.0', tags, examples: readExamples(), ...surfaces[surface] },
+  );
+}
+
+export function buildDocuments(routes: readonly Route[]): Record<Surface, OpenApiDocument> {
+  return { api: buildDocument(routes, 'api'), v1: buildDocument(routes, 'v1'), ops: buildDocument(routes, 'ops') };
 }
 
 /** The story of `story/`, by operation; `npm run fix` writes them. */

@@ -106,7 +106,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
       callRaw: (rpc, request, call, ctx) =>
         rpc === followed ? polls.read(request as RequestOf<typeof followed>, call, ctx) : connected.callRaw(rpc, request, call),
-      handlers: await createHandlers({
+      handlers: createHandlers({
         bus: connected,
         forgetSession,
         intake: webhooks,

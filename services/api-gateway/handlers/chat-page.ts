@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, notFound } from '#libs/errors';
-import { type Asset, type HttpContext, packAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
+import { type Asset, createAsset, type HttpContext, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
 import { readPageFile } from './page-file.ts';
@@ -51,14 +51,11 @@ function writeSecurity(logo: string | undefined, ancestors: readonly string[]): 
   ];
 }
 
-/** Handlers of the page and its files, which are read and compressed once, here. */
-export async function createChatPage(
-  bus: Pick<Bus, 'call'>,
-  embedOrigins: readonly string[],
-): Promise<RouteHandlers<(typeof chatPageRoutes)[number]>> {
+/** Handlers of the page and its files, which are read once, here. */
+export function createChatPage(bus: Pick<Bus, 'call'>, embedOrigins: readonly string[]): RouteHandlers<(typeof chatPageRoutes)[number]> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
-    assets.set(file, await packAsset(readPageFile(join(folder, file)), contentType));
+    assets.set(file, createAsset(readPageFile(join(folder, file)), contentType));
   }
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
@@ -68,14 +65,14 @@ export async function createChatPage(
   const absent = Buffer.from(fill(readFileSync(join(folder, 'not-found.html'), 'utf8'), { assets: assetsPath }), 'utf8');
 
   const words = readLanguages();
-  const embed = await packAsset(readFileSync(join(folder, 'embed.js')), 'text/javascript; charset=utf-8');
+  const embed = createAsset(readFileSync(join(folder, 'embed.js')), 'text/javascript; charset=utf-8');
   const unframed = writeSecurity(undefined, []);
 
-  const sendFile = (ctx: HttpContext, file: string, cacheControl: string): void => {
+  const sendFile = async (ctx: HttpContext, file: string, cacheControl: string): Promise<void> => {
     const asset = assets.get(file);
     if (asset === undefined) throw notFound();
     ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-    sendAsset(ctx, asset, cacheControl);
+    await sendAsset(ctx, asset, cacheControl);
   };
 
   return {
@@ -90,14 +87,14 @@ export async function createChatPage(
       const page = writePage(template, agent, { ...words[language], language, assets: assetsPath, slug });
       sendPage(ctx, Buffer.from(page, 'utf8'), 200, writeSecurity(agent.logo, embedOrigins));
     },
-    'chat-embed': ({ ctx }) => {
+    'chat-embed': async ({ ctx }) => {
       ctx.res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-      sendAsset(ctx, embed, 'public, max-age=3600');
+      await sendAsset(ctx, embed, 'public, max-age=3600');
     },
-    'chat-page-asset': ({ ctx, input }) => {
+    'chat-page-asset': async ({ ctx, input }) => {
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
       const cacheControl = input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store';
-      sendFile(ctx, input.params.file, cacheControl);
+      await sendFile(ctx, input.params.file, cacheControl);
     },
   };
 }

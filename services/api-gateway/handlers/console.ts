@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, extname, join } from 'node:path';
 import { scopes } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { type Asset, packAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
+import { type Asset, createAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import type { CodeSignIn } from '#libs/oidc';
 import { directory } from '#services/directory';
@@ -38,12 +38,9 @@ const modules: Readonly<Record<string, string>> = {
 /** Of the same libraries, named by the page. */
 const styles = ['uplot/dist/uPlot.min.css'];
 
-/** Handlers of the page and its files, which are read and compressed once, here. */
-export async function createConsole(
-  bus: Pick<Bus, 'call'>,
-  codeSignIn: CodeSignIn | undefined,
-): Promise<RouteHandlers<(typeof consoleRoutes)[number]>> {
-  const assets = await packAssets();
+/** Handlers of the page and its files, which are read once, here. */
+export function createConsole(bus: Pick<Bus, 'call'>, codeSignIn: CodeSignIn | undefined): RouteHandlers<(typeof consoleRoutes)[number]> {
+  const assets = readAssets();
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, codeSignIn === undefined ? 'password' : 'provider');
@@ -60,12 +57,12 @@ export async function createConsole(
       res.setHeader('Cache-Control', 'no-cache');
       sendBytes(ctx, page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
     },
-    'console-asset': ({ ctx, input }) => {
+    'console-asset': async ({ ctx, input }) => {
       const asset = assets.get(input.params.file);
       if (asset === undefined) throw notFound();
       ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
-      sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
+      await sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
     },
     'console-begin-sign-in': (asked) => (provider ?? absent()).begin(asked),
     'console-finish-sign-in': (asked) => (provider ?? absent()).finish(asked),
@@ -84,14 +81,14 @@ function absent(): never {
   throw notFound();
 }
 
-async function packAssets(): Promise<Map<string, Asset>> {
+function readAssets(): Map<string, Asset> {
   const own = readdirSync(folder).map((file) => join(folder, file));
   const others = [...Object.values(modules), ...styles].map(findInPackage);
   const read = [...own.map((path) => [path, readPageFile] as const), ...others.map((path) => [path, readFileSync] as const)];
-  const packed = read
+  const assets = read
     .filter(([path]) => contentTypes[extname(path)] !== undefined)
-    .map(async ([path, readFile]) => [basename(path), await packAsset(readFile(path), contentTypes[extname(path)] ?? '')] as const);
-  return new Map(await Promise.all(packed));
+    .map(([path, readFile]) => [basename(path), createAsset(readFile(path), contentTypes[extname(path)] ?? '')] as const);
+  return new Map(assets);
 }
 
 /** A package's file, wherever npm has put the package. */

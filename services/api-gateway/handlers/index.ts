@@ -8,7 +8,7 @@ import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
 import { directory } from '#services/directory';
 import { buildAsyncApi } from '../asyncapi.ts';
-import { buildDocuments } from '../documents.ts';
+import { buildDocument } from '../documents.ts';
 import { routes } from '../routes/index.ts';
 import { createAudit } from './audit.ts';
 import { createAgentHandlers } from './ops/agents.ts';
@@ -27,7 +27,7 @@ const meetingHeaders = ['rtk-signature', 'rtk-uuid', 'rtk-webhook-id'];
 const telegramHeaders = ['content-type', 'user-agent'];
 const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 
-export async function createHandlers(parts: {
+export function createHandlers(parts: {
   bus: Bus;
   /** Ends what this replica remembers of a session. */
   forgetSession: (key: string) => void;
@@ -40,14 +40,12 @@ export async function createHandlers(parts: {
   embedOrigins: readonly string[];
   /** Sites whose pages may call the API; `*` is every one. */
   corsAllowedOrigins: readonly string[];
-}): Promise<RouteHandlers<(typeof routes)[number]>> {
-  const documents = buildDocuments(routes);
-  const api = createDocs(documents.api, '/api/openapi.json');
-  const v1 = createDocs(documents.v1, '/api/v1/openapi.json');
-  const ops = createDocs(documents.ops, '/api/ops/openapi.json');
-  const sendAsyncApi = createDocument(buildAsyncApi());
+}): RouteHandlers<(typeof routes)[number]> {
+  const api = createDocs(() => buildDocument(routes, 'api'), '/api/openapi.json');
+  const v1 = createDocs(() => buildDocument(routes, 'v1'), '/api/v1/openapi.json');
+  const ops = createDocs(() => buildDocument(routes, 'ops'), '/api/ops/openapi.json');
+  const sendAsyncApi = createDocument(buildAsyncApi);
   const sendAsset = createDocsAssets();
-  const chat = await createChatPage(parts.bus, parts.embedOrigins);
   return {
     media: parts.media,
     'booking-webhook': parts.intake.handler({ subject: bookingWebhookSubject, headers: bookingHeaders }),
@@ -74,8 +72,8 @@ export async function createHandlers(parts: {
     ...createAgentHandlers(parts.bus),
     'ops-overview': createOverview(parts),
     mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
-    ...chat,
-    ...(await createConsole(parts.bus, parts.codeSignIn)),
+    ...createChatPage(parts.bus, parts.embedOrigins),
+    ...createConsole(parts.bus, parts.codeSignIn),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }
