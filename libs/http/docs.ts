@@ -36,33 +36,28 @@ const pageFolder = join(import.meta.dirname, 'docs-page');
 /** Sends a document as JSON, with a validator. It is built for the first who asks: most replicas of a gateway are asked by nobody. */
 export function createDocument(build: () => object): (ctx: HttpContext) => void {
   let json: Buffer | undefined;
-  return (ctx) => sendJson(ctx, (json ??= toJson(build())));
+  return (ctx) => {
+    json ??= Buffer.from(JSON.stringify(build()), 'utf8');
+    ctx.res.setHeader('Cache-Control', 'no-cache');
+    sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
+  };
 }
 
-/** Document and page of one surface, built for the first who asks for either. */
+/** Document and page of one surface, each made for the first who asks for it. */
 export function createDocs(build: () => OpenApiDocument, documentPath: string): Docs {
-  let made: { json: Buffer; page: Buffer } | undefined;
-  const make = (): { json: Buffer; page: Buffer } => {
-    if (made !== undefined) return made;
-    const document = build();
-    return (made = { json: toJson(document), page: composePage(document, documentPath) });
-  };
+  let document: OpenApiDocument | undefined;
+  let page: Buffer | undefined;
+  const read = (): OpenApiDocument => (document ??= build());
   return {
-    sendDocument: (ctx) => sendJson(ctx, make().json),
+    sendDocument: createDocument(read),
     sendPage: (ctx) => {
+      page ??= composePage(read(), documentPath);
       ctx.res.setHeader('Cache-Control', 'no-cache');
       ctx.res.setHeader('Content-Security-Policy', contentSecurityPolicy);
       ctx.res.setHeader('Referrer-Policy', 'no-referrer');
-      sendBytes(ctx, make().page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
+      sendBytes(ctx, page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
     },
   };
-}
-
-const toJson = (document: object): Buffer => Buffer.from(JSON.stringify(document), 'utf8');
-
-function sendJson(ctx: HttpContext, json: Buffer): void {
-  ctx.res.setHeader('Cache-Control', 'no-cache');
-  sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
 }
 
 function composePage({ info, components }: OpenApiDocument, documentPath: string): Buffer {
