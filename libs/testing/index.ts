@@ -20,6 +20,7 @@ export { startPlatform, startService, type Platform, type PlatformOptions, type 
 export { copyRunning, runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
+export { listLockWaits, waitForLockWait } from './lock-waits.ts';
 export { quickJobs, watchJobs, type JobWatch, type StoredJob } from './job-watch.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { startRealtimeKit, streamArtifact } from './realtimekit.ts';

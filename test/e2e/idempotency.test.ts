@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { waitFor } from '#libs/testing';
+import { waitForLockWait } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { holdLocks } from './hold-locks.ts';
 import { type Answer, type Applied, startWorld, type World } from './world.ts';
@@ -81,8 +81,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     const path = `/holons/${id('holons', 'summer')}/update`;
     const letGo = await holdLocks(world, `select 1 from directory.holons where slug = 'summer' for update`);
     const made = post(path, { name: 'Summer' }, key);
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await waitFor(async () => (await world.sql(waiting)).length > 0);
+    await waitForLockWait(world.sql);
     const refused = await post(path, { name: 'Summer' }, key);
     expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_progress']);
     expect([await letGo(), (await made).status]).toEqual(['stopped', 200]);

@@ -1,7 +1,7 @@
 /** A merge of two people while the service that works on it is killed (rules/people#merge-people; I3): it ends complete, and nothing is doubled. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { waitForLockWait } from '#libs/testing';
 import { holdLocks } from './hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
@@ -97,10 +97,9 @@ afterAll(async () => {
 const conversationId = async (key: string): Promise<number> =>
   (await world.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
 
-/** Holds these rows of the person until somebody waits for them who is killed then. */
-async function killWhileWaiting({ killed, waiting, rows }: (typeof cases)[number], person: number): Promise<void> {
-  const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'`;
-  await waitFor(async () => (await world.sql(isWaiting, [waiting])).length > 0, { what: `${waiting} to wait for ${rows}` });
+/** Kills the process once `waiting` waits for the rows of the person that the test holds. */
+async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], person: number): Promise<void> {
+  await waitForLockWait(world.sql, waiting);
   const item = world.platform.processes.get(killed);
   item?.kill('SIGKILL');
   expect(await item?.ended).toBe('was ended by SIGKILL');

@@ -1,7 +1,7 @@
 /** A chat that cannot be worked now: everybody else is served meanwhile, and its updates are answered in order afterwards (D20, D32). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
-import { waitFor } from '#libs/testing';
+import { listLockWaits, waitFor } from '#libs/testing';
 import { startDesk, type TelegramDesk } from './telegram-desk.ts';
 
 /** More than the service takes off the stream at once. */
@@ -36,8 +36,8 @@ describe('a chat whose row is held by a process that hangs', () => {
     try {
       for (const update of updates) await desk.deliver(update);
       const countWaiting = async (): Promise<number> => {
-        const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%telegram_chats%'`;
-        return (await desk.place.env.sql(waiting)).length;
+        const waits = await listLockWaits(desk.place.env.sql);
+        return waits.filter(({ statement }) => statement.includes('telegram_chats')).length;
       };
       await waitFor(async () => (await countWaiting()) > 0, { what: 'an update to wait for its chat' });
 

@@ -40,8 +40,7 @@ const objectsOf = async ({ store }: Installation): Promise<Record<string, string
   }
   return found;
 };
-/** Jobs are sent again, and migrations have run later: their rows differ on purpose. */
-/** Jobs are sent again, and positions of the feed go on further, as ids do. */
+/** Jobs are sent again, migrations have run later, and positions of the feed go on further, as ids do: these rows differ on purpose. */
 const withoutJobs = (digests: Record<string, string>) =>
   Object.fromEntries(Object.entries(digests).filter(([name]) => !/\.(jobs|migrations|feed_head)$/.test(name)));
 

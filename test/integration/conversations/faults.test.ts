@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
-import { startService, startTcpProxy, type TcpProxy } from '#libs/testing';
+import { startService, startTcpProxy, type TcpProxy, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
@@ -44,11 +44,6 @@ async function whileLocked(id: number, work: () => Promise<void>): Promise<void>
     await db.close();
   }
 }
-const waitsForLock = () =>
-  waitFor(
-    async () =>
-      (await world.env.sql(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0,
-  );
 
 describe('PostgreSQL goes away (rules/http#overload)', () => {
   it('answers unavailable to reads and writes, and works again when it is back', async () => {
@@ -82,7 +77,7 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
     let call: Promise<unknown> = Promise.resolve();
     await whileLocked(id, async () => {
       call = world.recorded(id, {}, 'k').catch((error: unknown) => error);
-      await waitsForLock();
+      await waitForLockWait(world.env.sql);
       database.breakConnections();
       expect(await call).toMatchObject({ code: 'unavailable' });
     });
@@ -105,7 +100,7 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
     const { id } = await world.create();
     await whileLocked(id, async () => {
       void world.recorded(id, {}, 'k').catch(() => undefined);
-      await waitsForLock();
+      await waitForLockWait(world.env.sql);
       broker.cut();
     });
     await eventually(async () => {

@@ -4,7 +4,7 @@ import { Feed } from '#libs/feed';
 import { createOnce } from '#libs/idempotency';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
-import { waitFor } from '#libs/testing';
+import { waitForLockWait } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers/bulk-add.ts';
 import { takeBulkTurn } from '../../../services/directory/memberships/statements/bulk-add.ts';
 import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
@@ -238,13 +238,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
         [first?.person_id, world.id('holons', 'camp-old')],
       );
       added.resolve();
-      const waits = {
-        name: 'test.waits',
-        text: `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      };
-      await waitFor(async () => (await db.query(waits)).length > 0, {
-        what: 'the bulk-add waiting for this transaction',
-      });
+      await waitForLockWait(world.env.sql);
     });
     await added.promise;
     const reply = await bulkAdd(crowdItems(400, 402), 'camp-old');
