@@ -1,5 +1,5 @@
 /** Statements and fragments that several features share. Every write moves `updated_at` strictly forward (D9a). */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 /** What every reader sees of a conversation, from table alias `c`; as text where the reply needs text. */
 export const shown = {
@@ -49,6 +49,14 @@ export const titleSource = {
 
 /** The next value of `updated_at`. */
 export const nextUpdatedAt = sql`greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')`;
+
+/** The object of the call changes the stored column when it is merged: a value, or the digits of a number that is equal (`1`, `1.0`). */
+const changes = (column: Sql): Sql => {
+  const merged = sql`(c.${column} || i.${column})`;
+  return sql`(${merged} <> c.${column} or ${merged}::text <> c.${column}::text)`;
+};
+export const changesInfos = changes(sql`infos`);
+export const changesConfig = changes(sql`config`);
 
 /** In `returning`: this statement has moved `updated_at`, from table alias `c`. */
 export const hasChanged = sql`c.updated_at >= statement_timestamp()`;

@@ -131,6 +131,13 @@ describe('bodies that take long', () => {
     expect(answer.tookMs).toBeLessThan(boundMs);
   });
 
+  it('as many participants as fit in a body are merged in one pass, and are too large to be stored', async () => {
+    const given = Array.from({ length: 100_000 }, (_value, index) => `{"customParticipantId":"p${index}"}`);
+    const answer = await room(`{"participants":[${given.join(',')}]}`);
+    expect([answer.status, answer.json]).toEqual([413, expect.objectContaining({ error: 'conversation_data_too_large' })]);
+    expect(answer.tookMs).toBeLessThan(boundMs);
+  });
+
   it('numbers with a fraction of zero are read in one pass, not in one for each', async () => {
     const participant = (index: number): string => `{"customParticipantId":"p${index}","personId":1.0,"displayName":7}`;
     const answer = await room(`{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`);

@@ -3,7 +3,7 @@ import { tellSql } from '#libs/feed';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
 import { scopeParams, withinScope } from '../scope.ts';
-import { hasChanged, nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
+import { changesConfig, changesInfos, hasChanged, nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 
 const activeParams = {
   personId: t.integer,
@@ -73,7 +73,7 @@ export const patchConversation = statement.gathered({
     set infos = c.infos || i.infos,
         config = c.config || i.config,
         updated_at = case
-          when c.infos || i.infos <> c.infos or c.config || i.config <> c.config then ${nextUpdatedAt}
+          when ${changesInfos} or ${changesConfig} then ${nextUpdatedAt}
           else c.updated_at
         end
     from ${calls}

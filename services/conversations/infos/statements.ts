@@ -2,7 +2,7 @@
 import { tellSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
-import { hasChanged, nextUpdatedAt } from '../statements.ts';
+import { changesInfos, hasChanged, nextUpdatedAt } from '../statements.ts';
 
 export const findInfos = statement.maybeOne({
   name: 'conversations.get-infos',
@@ -22,7 +22,7 @@ export const patchInfos = statement.gathered({
     with written as (
     update conversations.conversations c
     set infos = c.infos || i.infos,
-        updated_at = case when c.infos || i.infos <> c.infos then ${nextUpdatedAt} else c.updated_at end
+        updated_at = case when ${changesInfos} then ${nextUpdatedAt} else c.updated_at end
     from ${calls}
     where c.id = i.id
     returning i.place, c.id, c.infos, ${hasChanged} as told

@@ -139,6 +139,22 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect((await world.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
   });
 
+  it('to the same time is noted too, and once when it comes again', async () => {
+    const chain = createChain();
+    const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, times));
+    for (const person of ['ada', 'ben']) {
+      const settled = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(world.personId(person)) });
+      expect(settled).toMatchObject({ outcome: 'applied' });
+    }
+    const [conversation] = await desk.booked(chain);
+    expect(conversation).toMatchObject({ start: times.startTime, finish: times.endTime, config: { booking: { uid: `${chain.name}1` } } });
+    expect((await world.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
+      expect.stringMatching(/^Booking rescheduled: /),
+      expect.stringMatching(/^Booking created: /),
+    ]);
+  });
+
   it('of an unknown booking creates it', async () => {
     const chain = createChain();
     await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
@@ -168,6 +184,12 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
     expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
     expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
+    // On the hook of somebody else it adds that person alone.
+    const late = { person: String(world.personId('cleo')) };
+    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
+    expect(await desk.booked(chain)).toMatchObject([
+      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: world.personId(key) })) },
+    ]);
     await desk.settle({ ...chain.envelope('BOOKING_RESCHEDULED', 2, { startTime: '2030-01-20T00:00:00Z' }) });
     expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
   });

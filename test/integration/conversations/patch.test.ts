@@ -82,6 +82,19 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     expect(await world.patch(id, { infos: { deep } })).toMatchObject({ infos: { deep } });
   });
 
+  it('moves updated_at when only the digits of a number change, and not when nothing does (D9a)', async () => {
+    const { id } = await world.create();
+    const patched = async (store: 'infos' | 'config', digits: string): Promise<string> =>
+      (await world.patch(id, { [store]: parseJson(`{"x":${digits}}`) as object })).updated_at;
+    for (const store of ['infos', 'config'] as const) {
+      const first = await patched(store, '1');
+      const second = await patched(store, '1.0');
+      expect(second).not.toBe(first);
+      expect(await readText(id)).toContain(`"${store}":{"x": 1.0}`);
+      expect(await patched(store, '1.0')).toBe(second);
+    }
+  });
+
   it('takes no number for a store, however long it is', async () => {
     const { id } = await world.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {

@@ -57,7 +57,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
     );
   });
 
-  it('upserts participants by customParticipantId and keeps the original assignedAt', async () => {
+  it('upserts participants by customParticipantId, keeps the original assignedAt, and tells instants in UTC', async () => {
     const { id } = await world.create();
     await world.writeRoom(id, {
       participants: [
@@ -78,6 +78,13 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
         { customParticipantId: 'c-1', displayName: 'Ada L.', mediaParticipantId: 'p-2', assignedAt: end, lastCredentialIssuedAt: end },
       ],
     });
+    await world.writeRoom(id, {
+      recordingEndedAt: '2026-05-01T12:00:00+02:00',
+      participants: [
+        { customParticipantId: 'c-3', assignedAt: '2026-05-01T12:00:00+02:00', lastCredentialIssuedAt: '2026-05-01T12:00:00' },
+      ],
+    });
+    expect((await world.get(id)).config).toMatchObject({ 'enter-coherence': { recordingEndedAt: '2026-05-01T10:00:00Z' } });
     const { participants } = await read(id);
     expect(participants).toEqual([
       {
@@ -90,6 +97,7 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
         lastCredentialIssuedAt: end,
       },
       { customParticipantId: 'c-2' },
+      { customParticipantId: 'c-3', assignedAt: '2026-05-01T10:00:00Z', lastCredentialIssuedAt: '2026-05-01T12:00:00Z' },
     ]);
   });
 

@@ -122,6 +122,8 @@ async function changeBooked(
   const stored = boundsOf(row);
   const bounds = { start: event.start ?? stored.start, finish: event.finish ?? stored.finish };
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
+  // A reschedule is noted once, though it comes again or on another person's hook.
+  const isRescheduled = moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
   const joined = participants.length - before.length;
   const booked: JsonObject = bookingConfig(event, at, await chainOf(tx, booking.id), storedBooking(row));
   await updateBooked(tx, {
@@ -134,13 +136,13 @@ async function changeBooked(
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   const conversationId = row.id;
   tellApplied(news, tx, row.id, event.trigger);
-  if (!moved && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
-  const what = moved ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
+  if (!isRescheduled && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
+  const what = isRescheduled ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
   const who = joined === 0 ? '' : `; ${joined} ${joined === 1 ? 'participant' : 'participants'} added`;
   await addBookingNote(tx, row.id, receiptId, `Booking ${what}${who}`);
   await tellAccessUpdated(news, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
-  return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
+  return { outcome: 'applied', message: isRescheduled ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
 }
 
 async function chainOf(tx: Tx, bookingId: number): Promise<string[]> {

@@ -117,11 +117,17 @@ function mergeClaims(stored: unknown, claims: NonNullable<RoomWrite['claims']>):
 
 function mergeParticipants(stored: unknown, participants: NonNullable<RoomWrite['participants']>): unknown[] {
   const merged = listOf(stored).map((item) => (isJsonObject(item) ? { ...item } : item));
+  const known = new Map<unknown, JsonObject>();
+  for (const item of merged.filter(isJsonObject)) {
+    const id = item['customParticipantId'];
+    if (!known.has(id)) known.set(id, item);
+  }
   for (const given of participants) {
-    let entry = merged.find((item): item is JsonObject => isJsonObject(item) && item['customParticipantId'] === given.customParticipantId);
+    let entry = known.get(given.customParticipantId);
     if (entry === undefined) {
       entry = { customParticipantId: given.customParticipantId };
       merged.push(entry);
+      known.set(given.customParticipantId, entry);
     }
     const assignedAt = entry['assignedAt'] ?? normalizeInstant(given.assignedAt);
     setGiven(entry, {
