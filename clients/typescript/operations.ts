@@ -893,7 +893,7 @@ export type ChangePasswordBody = {
 
 export type ChangePasswordResult = {
   changed: true;
-  /** Other sessions of the account that ended by it. */
+  /** Sessions of the account that ended by it, that of the call among them. */
   revoked_sessions: number;
 };
 
@@ -5250,7 +5250,7 @@ export interface Operations {
   whoami(request?: WhoamiRequest, options?: CallOptions): Promise<WhoamiReply>;
   /**
    * Change your password
-   * Every other session of the account ends; that of this request goes on. Wrong passwords count like failed logins.
+   * Every session of the account ends, that of this request too: log in with the new password. Wrong passwords count like failed logins.
    * `POST /api/v1/auth/password`
    */
   changePassword(request: ChangePasswordRequest, options?: CallOptions): Promise<ChangePasswordReply>;

@@ -17,12 +17,12 @@ function isSecretName(name: string): boolean {
   return secretName.test(bare) && !plainName.test(bare);
 }
 
-/** What is a secret wherever it stands. Each is bounded on its left, so that a long text is gone through once. */
+/** What is a secret wherever it stands. None can begin within what another try has read already, so that a long text is gone through once. */
 const secretTexts: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, redacted],
   [/\bsvc_(?:agentic|key)_[0-9A-Za-z]+_[0-9A-Za-z_-]+/g, redacted],
   [/\b(Bearer|Basic) +[0-9A-Za-z._~+/=-]{8,}/gi, `$1 ${redacted}`],
-  [/\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*/g, redacted],
+  [/(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*/g, redacted],
   [/\b\d{6,12}:[0-9A-Za-z_-]{30,}/g, redacted],
   [/\b(?:whsec_|sk-|gh[pousr]_|xox[abprs]-|AKIA)[0-9A-Za-z+/=_-]{12,}/g, redacted],
   [/(:\/\/)[^\s/?#@"'<>]{1,500}@/g, `$1${redacted}@`],

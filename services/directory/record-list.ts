@@ -10,7 +10,7 @@ export type RecordSort = 'name' | 'latest' | 'updated';
 
 /** SQL of the orders for the alias of a row; the primary key decides between equals. */
 export const recordOrders: Readonly<Record<RecordSort, (alias: string) => Sql>> = {
-  name: (alias) => sql`${sql.id(alias)}.name, ${sql.id(alias)}.id`,
+  name: (alias) => sql`${sql.id(alias)}.search_name, ${sql.id(alias)}.id`,
   latest: (alias) => sql`${sql.id(alias)}.created_at desc, ${sql.id(alias)}.id`,
   updated: (alias) => sql`${sql.id(alias)}.updated_at desc, ${sql.id(alias)}.id`,
 };

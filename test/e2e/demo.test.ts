@@ -79,6 +79,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
         if (step.eventually === true)
           await waitFor(async () => isTold((told = await tell(step))), { timeoutMs: 30_000 }).catch(() => undefined);
         const title = `${index + 1}. ${step.operation}`;
+        if (step.operation === 'logout') tokens.delete(step.as);
         const { status, answer, expected } = told;
         const shown = step.answer === undefined ? {} : { answer };
         expect({ title, status, ...shown }).toEqual({ title, ...expected });

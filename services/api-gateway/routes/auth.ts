@@ -53,7 +53,8 @@ export const authRoutes = [
     operationId: 'changePassword',
     tag: 'auth',
     summary: 'Change your password',
-    description: 'Every other session of the account ends; that of this request goes on. Wrong passwords count like failed logins.',
+    description:
+      'Every session of the account ends, that of this request too: log in with the new password. Wrong passwords count like failed logins.',
     auth: 'v1',
     scope: null,
     body: {

@@ -283,11 +283,11 @@ export const ownLoginRpcs = {
     subject: 'directory.accounts.change-password',
     callers: byUsers,
     audit: 'account.set-password',
-    summary: "Changes the password of the caller's account, and revokes its other sessions.",
+    summary: "Changes the password of the caller's account, and revokes its sessions.",
     request: Type.Object({ current: Type.String(), new: Type.String(), ip: Type.String() }),
     reply: Type.Object({
       changed: Type.Literal(true),
-      revoked_sessions: Type.Integer({ minimum: 0, description: 'Other sessions of the account that ended by it.' }),
+      revoked_sessions: Type.Integer({ minimum: 0, description: 'Sessions of the account that ended by it, that of the call among them.' }),
     }),
     errors: {
       ...badPassword,

@@ -23,7 +23,7 @@ export const browseHolon = statement.maybeOne({
           select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'source', 'direct')
             order by a.position, j.id)
           from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
-          where a.holon_id = e.id), '[]'))) order by e.name, e.id)
+          where a.holon_id = e.id), '[]'))) order by e.search_name, e.id)
         from directory.holons e join directory.object_classes k on k.id = e.class_id and k.conversation_event
         where e.parent_id = h.id and ${holonVisibleSql('e', 'k', viewer)}), '[]'))::text as body
     from directory.holons h join directory.object_classes c on c.id = h.class_id
@@ -60,7 +60,7 @@ export const lookUpHolons = statement.one({
 /** List of ConversationEvent. The parent is named to those who may see it. */
 function eventListSql(from: Sql, viewer: ViewerSql): Sql {
   return sql`select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
-       'parent_id', p.id, 'parent_slug', p.slug) order by h.name, h.id), '[]')::text as body
+       'parent_id', p.id, 'parent_slug', p.slug) order by h.search_name, h.id), '[]')::text as body
      from ${from}
      join directory.object_classes c on c.id = h.class_id and c.conversation_event
      left join (directory.holons p join directory.object_classes k on k.id = p.class_id)

@@ -98,7 +98,7 @@ export const listJourneys = statement.one({
     and (${isConversation} is null or j.is_conversation = ${isConversation})
     and (${text} is null or ${containsSql(sql`j.search_text`, text, journeyGramsOf('j'))})`,
       key: sql`j.id`,
-      order: sql`j.name, j.id`,
+      order: sql`j.search_name, j.id`,
       itemFrom: sql`directory.journeys j on j.id = page.key`,
       item: journeyListItemSql('j'),
       limit,

@@ -34,7 +34,7 @@ export function checkNewPerson(given: NewPerson): PersonValues {
     name,
     description: sanitizeRichText(given.description ?? ''),
     photoUrl: photoUrl === '' ? null : photoUrl,
-    actorKind: given.actor_kind?.trim() ?? 'human',
+    actorKind: given.actor_kind?.trim() || 'human',
     contact,
   };
 }

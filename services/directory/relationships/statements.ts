@@ -32,7 +32,7 @@ export const listHolonRelationships = statement.maybeOne({
       where: hangsOnVisibleSql('own.other_class_id', 'own.other_id', viewer),
       foundOnce: true,
       key: sql`own.id`,
-      order: sql`oj.name, other.search_name, own.id`,
+      order: sql`oj.search_name, other.search_name, own.id`,
       itemFrom: sql`directory.relationships r on r.id = page.key ${relationshipJoinsSql}`,
       item: relationshipSql(viewer),
       limit,

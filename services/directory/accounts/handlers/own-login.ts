@@ -10,7 +10,7 @@ import type { LoginThrottle } from '../login-throttle.ts';
 import { hashNewPassword } from '../new-password.ts';
 import type { Passwords } from '../rules/password.ts';
 import { isSessionKey } from '../rules/token.ts';
-import { findOwnCredentials, listSessions, replacePasswordHash, revokeOtherSessions, revokeOwnSession } from '../statements/sessions.ts';
+import { findOwnCredentials, listSessions, replacePasswordHash, revokeAccountSessions, revokeOwnSession } from '../statements/sessions.ts';
 
 export interface OwnLoginOptions {
   readonly db: Database;
@@ -46,16 +46,11 @@ export function createOwnLoginHandlers({
   }
 
   /** Undefined when the account was changed while the password was checked. */
-  function replace(
-    { accountId, sessionKey }: { readonly accountId: number; readonly sessionKey: string },
-    known: string,
-    next: string,
-    context: AuditContext,
-  ): Promise<number | undefined> {
+  function replace(accountId: number, known: string, next: string, context: AuditContext): Promise<number | undefined> {
     return jobs.transaction(async (tx) => {
       // Before the sessions: a login that waits for the lock must find the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
-      const keys = (await revokeOtherSessions(tx, { accountId, sessionKey })).map((row) => row.session_key);
+      const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);
       if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
       const changes = { password: 'changed', revoked_sessions: keys.length };
       recordAudit(tx, context, { target: { type: 'account', id: accountId }, changes });
@@ -69,7 +64,7 @@ export function createOwnLoginHandlers({
       await throttle.admitLogin(ip);
       for (let attempt = 1; attempt <= maxAttempts; attempt++) {
         const { id, email, hash } = await verifyCurrent(sessionKey, current, ip);
-        const revoked = await replace({ accountId: id, sessionKey }, hash, await hashNewPassword(passwords, next, email), context);
+        const revoked = await replace(id, hash, await hashNewPassword(passwords, next, email), context);
         if (revoked !== undefined) return { changed: true, revoked_sessions: revoked };
       }
       throw unavailable('The account is being changed');

@@ -98,17 +98,6 @@ export const revokeAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp() returning session_key`,
 });
 
-/** The same for one account, but for one session. */
-export const revokeOtherSessions = statement.many({
-  name: 'sessions.revoke-others',
-  params: { accountId: t.integer, sessionKey: t.text },
-  row: { session_key: t.text },
-  sql: ({ accountId, sessionKey }) => sql`
-    update directory.login_sessions set revoked_at = clock_timestamp()
-    where account_id = ${accountId} and session_key <> ${sessionKey} and revoked_at is null and expires_at > statement_timestamp()
-    returning session_key`,
-});
-
 /** Whether the account has the session, and whether that was alive until now. */
 export const revokeOwnSession = statement.one({
   name: 'sessions.revoke-own',

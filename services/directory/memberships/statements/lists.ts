@@ -27,7 +27,7 @@ export const listPersonMemberships = statement.maybeOne({
       where: sql`m.person_id = ${personId} and ${hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', viewer)}`,
       foundOnce: true,
       key: sql`m.id`,
-      order: sql`j.name, h.search_name, m.id`,
+      order: sql`j.search_name, h.search_name, m.id`,
       itemFrom: itemFromSql('holon'),
       item: membershipWithHolonSql(viewer),
       limit,
@@ -38,8 +38,8 @@ export const listPersonMemberships = statement.maybeOne({
 
 /** Total orders of a holon's memberships, and whether the name of the journey or the person is asked for. */
 const orders = {
-  name: { by: sql`j.name, p.search_name, m.id`, journeys: true, people: true },
-  '-name': { by: sql`j.name desc, p.search_name desc, m.id desc`, journeys: true, people: true },
+  name: { by: sql`j.search_name, p.search_name, m.id`, journeys: true, people: true },
+  '-name': { by: sql`j.search_name desc, p.search_name desc, m.id desc`, journeys: true, people: true },
   follow_up_after: { by: sql`m.follow_up_after nulls last, m.id`, journeys: false, people: false },
   '-follow_up_after': { by: sql`m.follow_up_after desc nulls last, m.id`, journeys: false, people: false },
   person_created: { by: sql`p.created_at, m.id`, journeys: false, people: true },
