@@ -61,6 +61,8 @@ interface RouteFacts {
   readonly deprecatedFields?: readonly string[];
   /** Never refused because the gateway is busy: the sender would not come again (D20). */
   readonly neverShed?: boolean;
+  /** It may wait for others for minutes, such as a language model: it has places of its own and takes none of short requests. */
+  readonly waitsLong?: boolean;
   /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
   readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
   /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */

@@ -5,11 +5,12 @@
 import Koa, { type Next } from 'koa';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import { findTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { findTracer, newTraceparent, readRequestId, readTraceId, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
 import { ClientGone, letRestPass } from './incoming.ts';
+import { loggedPath } from './logged-path.ts';
 import { Room } from './room.ts';
 
 export interface AppOptions {
@@ -29,7 +30,6 @@ export type HttpApp = Koa<ExchangeState>;
 
 /** nginx's word for a client that went away before the answer. */
 const clientGoneStatus = 499;
-const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 /** Bytes of answers that clients have not taken yet, for all of them together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
 const ignore = (): void => undefined;
@@ -45,8 +45,7 @@ export function createApp(options: AppOptions): HttpApp {
   app.use(async (ctx: HttpContext, next: Next) => {
     const { req, res } = ctx;
     const path = ctx.path;
-    const given = req.headers['x-request-id'];
-    const requestId = typeof given === 'string' && requestIdPattern.test(given) ? given : newRequestId();
+    const requestId = readRequestId(req.headers['x-request-id']);
     const surface = findSurface(path);
     const parent = req.headers['traceparent'] as string | undefined;
     const span = findTracer()?.start(ctx.method, 'server', { 'request.id': requestId }, parent);
@@ -75,7 +74,7 @@ export function createApp(options: AppOptions): HttpApp {
         const user = actor?.kind === 'user' ? actor : undefined;
         const who = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
-        logger.info({ requestId, traceId, method: ctx.method, path, route, status, ...who, durationMs }, 'request');
+        logger.info({ requestId, traceId, method: ctx.method, path: loggedPath(path), route, status, ...who, durationMs }, 'request');
       }
       span?.end(describeExchange(ctx.method, route, status));
     });

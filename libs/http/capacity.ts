@@ -19,6 +19,8 @@ export interface Capacity {
 export interface Capacities {
   readonly authenticated: Capacity;
   readonly anonymous: Capacity;
+  /** Takes a place for an anonymous request that waits for others (`waitsLong`). */
+  beginWait(ctx: HttpContext): () => void;
   /** Takes a place for the check of a credential that the directory has to be asked about. */
   beginCheck(ctx: HttpContext): () => void;
 }
@@ -38,6 +40,7 @@ export function createCapacities(maxInFlight: number): Capacities {
       memory: createGate(64 * mebibyte),
       begin: createPlaces(maxInFlight, 'too_many_anonymous'),
     },
+    beginWait: createPlaces(maxInFlight, 'too_many_chats'),
     beginCheck: createPlaces(maxInFlight, 'too_many_credential_checks'),
   };
 }

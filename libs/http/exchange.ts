@@ -21,6 +21,7 @@ export const refusals = [
   'no_room_for_body',
   'pipelining',
   'too_many_anonymous',
+  'too_many_chats',
   'too_many_connections',
   'too_many_credential_checks',
   'too_many_requests',

@@ -7,6 +7,7 @@ export { invalidInput, renderError, type ValidationItem } from './envelope.ts';
 export { type HttpContext, readClientAddress, readdress, type Refusal, refusals, type Surface, type Transfer } from './exchange.ts';
 export { createDocs, createDocsAssets, createDocument, type Docs } from './docs.ts';
 export { hasBody, watchBody } from './incoming.ts';
+export { loggedPath } from './logged-path.ts';
 export { countRefusals } from './metrics.ts';
 export { type HandlerCall, type MountOptions, mountRoutes, type RouteHandler, type RouteHandlers } from './mount.ts';
 export { buildOpenApi, type OpenApiDocument, type OpenApiExamples, type OpenApiInfo } from './openapi.ts';

@@ -150,6 +150,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
 function compileOperation(route: Route, options: Mounting, capacities: Capacities): Operation {
   const authenticate = compileAuthenticate(route, options, capacities);
   const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
+  const begin = (ctx: HttpContext) => (route.waitsLong === true ? capacities.beginWait(ctx) : capacity.begin(ctx));
   const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
@@ -170,7 +171,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
     };
     let leaveMemory: (() => void) | undefined;
     try {
-      if (route.neverShed !== true) ctx.state.beginAnswer = capacity.begin(ctx);
+      if (route.neverShed !== true) ctx.state.beginAnswer = begin(ctx);
       if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();

@@ -1,7 +1,16 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
-import { createMetrics, createTelemetry, newRequestId, newTraceparent, readTraceId, type Check, type Telemetry } from './index.ts';
+import {
+  createMetrics,
+  createTelemetry,
+  newRequestId,
+  newTraceparent,
+  readRequestId,
+  readTraceId,
+  type Check,
+  type Telemetry,
+} from './index.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 const running: Telemetry[] = [];
@@ -198,5 +207,10 @@ describe('trace context', () => {
 
   it('makes request ids that differ', () => {
     expect(newRequestId()).not.toBe(newRequestId());
+  });
+
+  it.each([undefined, '', 'a b', 'ä', 'x'.repeat(129), ['one', 'two']])('takes no %j as the id of a request', (given) => {
+    expect(readRequestId(given)).toMatch(/^[\da-f-]{36}$/);
+    expect(readRequestId('of-a-client')).toBe('of-a-client');
   });
 });

@@ -35,6 +35,13 @@ export function readTraceId(traceparent: string | undefined): string | undefined
   return traceId === invalidTraceId ? undefined : traceId;
 }
 
+const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
+
+/** The id that a client gave its request, or another when it is none. */
+export function readRequestId(given: unknown): string {
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : newRequestId();
+}
+
 /** Id of one inbound request, carried in `Request-Id` through every hop. */
 export function newRequestId(): string {
   return randomUUID();

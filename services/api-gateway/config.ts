@@ -64,7 +64,7 @@ export const gatewaySettings = Type.Object({
     minimum: 1,
     maximum: 100_000,
     description:
-      'requests with a credential that are worked on at once, as many without, and as many that wait for events; more are answered 503',
+      'requests with a credential that are worked on at once, as many without, as many messages of visitors, and as many that wait for events; more are answered 503',
   }),
   MAX_CONNECTIONS: Type.Integer({
     default: 16_000,

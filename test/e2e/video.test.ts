@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
 import { applyDemo, createConversation, startWorld, type Applied, type World } from './world.ts';
 
 let world: World;
@@ -41,6 +42,15 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect(answer.headers.get('etag')).toMatch(/^"/);
     expect((await video(id, { headers: { 'if-none-match': answer.headers.get('etag') } })).status).toBe(304);
     expect((await video(id, { token: null })).status).toBe(401);
+  });
+
+  it('has an address that no log has, since whoever knows it may read the file', async () => {
+    const { url } = (await video(await record('unlogged', { full: 'unlogged.mp4' }, { 'unlogged.mp4': film }))).json;
+    expect((await fetchMedia(url)).status).toBe(200);
+    const [, folderPath = '', name = ''] = /^(\/media\/.*\/)([^/?]+)/.exec(url) ?? [];
+    expect(name.length).toBeGreaterThan(30);
+    const logs = await waitFor(async () => [await world.readLogs()].find((text) => text.includes(`${folderPath}…`)));
+    expect(logs).not.toContain(name);
   });
 
   it('answers 404 without a recording and for an unknown conversation', async () => {

@@ -1,6 +1,6 @@
 /** Requests that wait, as many as somebody likes: they keep nobody else out (OWASP API4:2023; V3; rules/http#overload). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { type LlmServer, startLlm, waitFor } from '#libs/testing';
 import { type Answer, applyDemo, type World } from '../e2e/world.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 
@@ -8,17 +8,21 @@ const maxInFlight = 30;
 const mostOfAccount = 20;
 
 let world: World;
+let llm: LlmServer;
 let [ada, ben] = ['', ''];
 const wires: Wire[] = [];
 beforeAll(async () => {
-  const services = ['api-gateway', 'conversations', 'directory', 'events'];
-  world = await startTarget(import.meta.url, { MAX_IN_FLIGHT_REQUESTS: String(maxInFlight) }, { services });
+  llm = await startLlm();
+  const settings = { MAX_IN_FLIGHT_REQUESTS: String(maxInFlight), LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey };
+  world = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'] });
+  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   await applyDemo(world, 'polls');
   [ada, ben] = await Promise.all([login('ada'), login('ben')]);
 });
 afterAll(async () => {
   for (const wire of wires) wire.hangUp();
   await world.stop();
+  await llm.stop();
 });
 
 const login = (who: string): Promise<string> => world.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
@@ -68,5 +72,24 @@ describe('requests that wait for events', () => {
       { what: 'a place', intervalMs: 500, timeoutMs: 15_000 },
     );
     expect(answer.json.items).toEqual([]);
+  });
+});
+
+describe('messages of visitors that wait for the language model, or for their turn', () => {
+  it('leave the places of documents and logins alone, however many one visitor sends', async () => {
+    const say = (body: string, visitor_id: string | null) =>
+      world.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id } });
+    const { visitor_id: visitor } = (await say('Hello', null)).json;
+    const { promise: isTold, resolve: tell } = Promise.withResolvers<string>();
+    llm.answerWith(() => isTold);
+    const waiting = Array.from({ length: maxInFlight + 5 }, (_value, index) => say(`Word ${index}`, visitor));
+    await waitFor(async () => (await countRefused(world, 'too_many_chats')) === 5, { what: 'the refusals' });
+    const others = ['/api/v1/openapi.json', '/console/', '/api/openapi.json'];
+    for (const path of others) expect([path, (await world.call('GET', path, { token: null })).status]).toEqual([path, 200]);
+    expect(await login('ada')).toMatch(/^svc_agentic_/);
+    tell('An answer');
+    const answers = await Promise.all(waiting);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(maxInFlight);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(5);
   });
 });

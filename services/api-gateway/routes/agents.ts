@@ -69,6 +69,7 @@ export const agentRoutes = [
       ip,
     }),
     deadlineMs: chatDeadlineMs,
+    waitsLong: true,
     replies: {
       200: { description: 'The recorded turn.', schema: AgentChatOut },
       400: { description: 'The message is empty.' },

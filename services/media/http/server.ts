@@ -2,10 +2,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
-import { createHttpServer, hasBody, type HttpServer, type Refusal, Room, type Transfer, watchAnswer, watchBody } from '#libs/http';
+import {
+  createHttpServer,
+  hasBody,
+  type HttpServer,
+  loggedPath,
+  type Refusal,
+  Room,
+  type Transfer,
+  watchAnswer,
+  watchBody,
+} from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
-import { findTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
+import { findTracer, newTraceparent, readRequestId, readTraceId, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
 import { hangUp, sendError, Unverified } from './replies.ts';
@@ -83,7 +93,7 @@ function boundBody(transfer: Transfer, pace: PaceRule): void {
 /** Never rejects. */
 async function answer(transfer: Transfer, listener: Listener, { logger, requests, paces }: ServerDependencies): Promise<void> {
   const { req: request, res: response, state } = transfer;
-  const requestId = readHeader(request, 'request-id') ?? newRequestId();
+  const requestId = readRequestId(request.headers['request-id']);
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const known = listener.paths.find(({ pattern }) => pattern.test(path));
   const parent = readHeader(request, 'traceparent');
@@ -98,7 +108,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     const { method = '' } = request;
     const route = known?.template ?? 'unmatched';
     requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000);
-    logger.info({ requestId, traceId, method, path, status, durationMs: Math.round(durationMs) }, 'request');
+    logger.info({ requestId, traceId, method, path: loggedPath(path), status, durationMs: Math.round(durationMs) }, 'request');
     span?.end({
       name: `${method} ${route}`,
       attributes: { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },

@@ -231,6 +231,35 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       await proxy.stop();
     });
 
+    it('is asked for less often by who is further behind', async () => {
+      const { threadId } = await ask('Hello');
+      const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+      let asked = 0;
+      const counting: Database = Object.create(db, {
+        query: {
+          value: (...call: Parameters<Database['query']>) => {
+            if (call[0].name.includes('tickets.renew')) asked++;
+            return db.query(...call);
+          },
+        },
+      });
+      const signal = new AbortController().signal;
+      const queue = createTurnQueue({ db: counting, logger: place.env.logger });
+      const holding = queue.run(threadId, signal, () => isOver);
+      await waitFor(() => asked >= 1);
+      const waiting = Array.from({ length: 40 }, () => queue.run(threadId, signal, async () => 'its turn'));
+      await waitFor(() => asked >= 41);
+      const before = asked;
+      const next = Promise.withResolvers<void>();
+      setTimeout(next.resolve, 1_500);
+      await next.promise;
+      // Each of forty every 150 ms would be 400.
+      expect(asked - before).toBeLessThan(150);
+      end();
+      await holding;
+      expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'its turn'));
+    });
+
     it('does not remove the thread under another that waits', async () => {
       place.llm.fail({ kind: 'truncated' });
       const results = await Promise.allSettled([ask('one', { chat: 911 }), ask('two', { chat: 911 })]);

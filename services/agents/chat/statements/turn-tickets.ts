@@ -16,18 +16,18 @@ export const takeTicket = statement.maybeOne({
     select id, last_ticket, clock_timestamp() + make_interval(secs => ${leaseSeconds}) from thread returning ticket`,
 });
 
-/** Renews the lease of a ticket; `first` when its turn has come, undefined when the lease ran out. */
+/** Renews the lease of a ticket; `earlier` tickets have their turn before it, undefined when the lease ran out. */
 export const renewTicket = statement.maybeOne({
   name: 'tickets.renew',
   params: { threadId: t.bigint, ticket: t.bigint, leaseSeconds: t.double },
-  row: { first: t.boolean },
+  row: { earlier: t.integer },
   sql: ({ threadId, ticket, leaseSeconds }) => sql`update agents.turn_tickets
     set lease_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
     where thread_id = ${threadId} and ticket = ${ticket} and lease_until > clock_timestamp()
-    returning not exists (
-      select from agents.turn_tickets earlier
+    returning (
+      select count(*)::integer from agents.turn_tickets earlier
       where earlier.thread_id = ${threadId} and earlier.ticket < ${ticket} and earlier.lease_until > clock_timestamp()
-    ) as first`,
+    ) as earlier`,
 });
 
 /** Ends the turn together with its effect; undefined when the lease ran out meanwhile and the effect must not happen. */
