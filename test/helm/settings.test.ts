@@ -111,6 +111,13 @@ describe.each(components)(
       }
     });
 
+    it('gets numbers as they are written: fractions, and large ones without an exponent', () => {
+      const settings = { OTEL_TRACES_SAMPLER_ARG: 0.1, MEDIA_RECORDING_MAX_BYTES: 21_474_836_480 };
+      const env = envOf(workload(render({ file: 'minimal', values: { settings } }), component).container);
+      expect(env['OTEL_TRACES_SAMPLER_ARG']?.value).toBe('0.1');
+      if (component === 'media') expect(env['MEDIA_RECORDING_MAX_BYTES']?.value).toBe('21474836480');
+    });
+
     it('gets the secrets that the service declares, and no other', () => {
       const { container } = workload(render({ file: 'minimal' }), component);
       const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);

@@ -34,7 +34,8 @@
 {{- range $name, $setting := .known.settings -}}
 {{- if and (hasKey $given $name) (not $setting.secret) -}}
 {{- $value := get $given $name -}}
-{{- if kindIs "float64" $value -}}{{- $value = $value | int64 -}}{{- end -}}
+{{- /* Helm reads numbers as floats, and would write large ones as 1e+09. */ -}}
+{{- if kindIs "float64" $value -}}{{- $value = printf "%.12f" $value | regexFind "^-?[0-9]+(\\.[0-9]*[1-9])?" -}}{{- end -}}
 {{- $_ := set $result $name (toString $value) -}}
 {{- end -}}
 {{- end -}}
