@@ -137,6 +137,35 @@ describe.each(components)(
   },
 );
 
+describe('ports', () => {
+  it('of Services stay when those of the pods change, so that callers find them', () => {
+    const values = {
+      settings: { PORT: 9001, INTERNAL_PORT: 9002, METRICS_PORT: 9003 },
+      toolbox: { enabled: true },
+      workspace: { demo: true },
+    };
+    const given = { ...values, httpRoute: { enabled: true, parentRefs: [{ name: 'edge' }] } };
+    const objects = render({ file: 'minimal', values: { ...given, settings: { ...values.settings, TRUSTED_PROXY_HOPS: 1 } } });
+    expect((workload(objects, 'media').container as unknown as Record<string, unknown>)['ports']).toEqual([
+      { name: 'http', containerPort: 9001, protocol: 'TCP' },
+      { name: 'internal', containerPort: 9002, protocol: 'TCP' },
+      { name: 'metrics', containerPort: 9003, protocol: 'TCP' },
+    ]);
+    const ports = (component: string) => findObject(objects, 'Service', `demo-coherence-${component}`).spec?.['ports'];
+    expect(ports('media')).toEqual([
+      { name: 'http', port: 8081, targetPort: 'http', protocol: 'TCP' },
+      { name: 'internal', port: 8082, targetPort: 'internal', protocol: 'TCP' },
+      { name: 'metrics', port: 9090, targetPort: 'metrics', protocol: 'TCP' },
+    ]);
+    expect(ports('gateway')).toContainEqual({ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' });
+    const urls = listPods(objects).flatMap(({ spec }) => containersOf(spec).flatMap(({ env = [] }) => env));
+    expect(new Set(urls.filter(({ name }) => name.startsWith('MEDIA_') && name.endsWith('_URL')).map(({ value }) => value))).toEqual(
+      new Set(['http://demo-coherence-media:8081', 'http://demo-coherence-media:8082']),
+    );
+    expect(JSON.stringify(findObject(objects, 'HTTPRoute', 'demo-coherence').spec)).toContain('"demo-coherence-media","port":8081');
+  });
+});
+
 describe('secrets (rules/operations#secrets)', () => {
   const secretNames = Object.entries(facts.components).flatMap(([component, { settings }]) =>
     Object.entries(settings)

@@ -18,13 +18,21 @@
 {{- toYaml (mustMergeOverwrite (deepCopy .root.Values.defaults) (deepCopy (index .root.Values.components .component | default dict))) -}}
 {{- end -}}
 
+{{/* Where media is reached: the ports of its Service, which stay whatever its pods listen on. dict: root, port (http, internal) */}}
+{{- define "coherence.mediaUrl" -}}
+{{- printf "http://%s-media:%s" (include "coherence.fullname" .root) (include "coherence.mediaPort" .port) -}}
+{{- end -}}
+{{- define "coherence.mediaPort" -}}
+{{- get (dict "http" "8081" "internal" "8082") . -}}
+{{- end -}}
+
 {{/* Settings that are no secrets, as YAML of name → text. dict: root, component, known (from platform.json) */}}
 {{- define "coherence.plainSettings" -}}
 {{- $root := .root -}}
 {{- $component := fromYaml (include "coherence.component" (dict "root" $root "component" .component)) -}}
 {{- $fullname := include "coherence.fullname" $root -}}
-{{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "NODE_ENV" "production" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
-      "INTERNAL_PORT" "8082" "MEDIA_INTERNAL_URL" (printf "http://%s-media:8082" $fullname)
+{{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "NODE_ENV" "production" "HOST" "::" "METRICS_HOST" "::"
+      "INTERNAL_PORT" "8082" "MEDIA_URL" (include "coherence.mediaUrl" (dict "root" $root "port" "http")) "MEDIA_INTERNAL_URL" (include "coherence.mediaUrl" (dict "root" $root "port" "internal"))
       "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" "BACKUP_EXPECTED" $root.Values.backup.enabled -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
 {{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}
