@@ -9,6 +9,7 @@ import {
   helm,
   type KubernetesObject,
   listPods,
+  podTemplateOf,
   provideChartTools,
   provideChartToolsTimeoutMs,
   render,
@@ -216,6 +217,19 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(pod.initContainers?.map(({ name }) => name)).toEqual(['migrate', 'streams']);
     expect(byKind(of('initContainer'), 'Job')).toEqual([]);
     expect(byKind(of('none'), 'Job')).toEqual([]);
+  });
+});
+
+describe('pods that run to their end', () => {
+  it('take the annotations that keep a sidecar away: of the set-up, of the workspace and of helm test', () => {
+    const podAnnotations = { 'sidecar.istio.io/inject': 'false' };
+    const objects = render({ file: 'minimal', values: { migrations: { podAnnotations }, workspace: { file: 'people: []' } } });
+    for (const name of ['setup', 'workspace'])
+      expect(podTemplateOf(findObject(objects, 'Job', `demo-coherence-${name}`)).metadata.annotations).toEqual(podAnnotations);
+    expect(findObject(objects, 'Pod', 'demo-coherence-test').metadata.annotations).toMatchObject({
+      'helm.sh/hook': 'test',
+      ...podAnnotations,
+    });
   });
 });
 
