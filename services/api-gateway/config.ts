@@ -77,7 +77,11 @@ export const gatewaySettings = Type.Object({
     description: 'serves the console at /console, where accounts sign in by email and password without the gate key',
   }),
   WEBHOOK_SPOOL_DIR: Type.String({ default: '.data/spool', minLength: 1, description: 'webhooks are kept here while the broker is away' }),
-  WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({ default: 1_073_741_824, minimum: 0, description: 'size of the spool' }),
+  WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({
+    default: 1_073_741_824,
+    minimum: 0,
+    description: 'bytes that the spool may take on disk; each webhook takes a file of whole blocks of 4 KiB',
+  }),
 });
 
 export type GatewayConfig = ReturnType<typeof loadGatewayConfig>;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, shortestSecret } from '#libs/config';
-import { maxAudioBytes } from '#services/media';
+import { maxAudioBytes, maxRecordingBytes } from '#services/media';
 import { auditSettings } from '../audit.ts';
 import { componentOf } from '../../cli/component-names.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
@@ -12,6 +12,7 @@ export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 
 
 export interface PlatformFacts {
   readonly uploadLimitBytes: number;
+  readonly recordingLimitBytes: number;
   /** Characters. */
   readonly shortestSecret: number;
   /** What nobody may use for one. */
@@ -46,6 +47,7 @@ export async function readPlatformFacts(): Promise<PlatformFacts> {
   const components = (await readServiceSettings()).map((settings) => [componentOf(settings.service), describeComponent(settings)] as const);
   return {
     uploadLimitBytes: maxAudioBytes,
+    recordingLimitBytes: maxRecordingBytes,
     shortestSecret,
     publicSecrets: listPublicSecrets(),
     components: Object.fromEntries(components),

@@ -65,8 +65,8 @@ export async function createWebhookIntake(options: {
   });
   const held = new HeldEntries(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
-  metrics.gauge('webhook_spool_bytes', 'Bytes of the webhooks on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
-  metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may have', [], (gauge) => gauge.set(options.maxSpoolBytes));
+  metrics.gauge('webhook_spool_bytes', 'Bytes that webhooks take on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
+  metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may take', [], (gauge) => gauge.set(options.maxSpoolBytes));
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
   const bodies = new Room(maxBodiesBytes);
 

@@ -21,7 +21,7 @@ const send = (given: SpoolEntry): Promise<void> => {
   last = given;
   return Promise.resolve();
 };
-const open = (maxBytes = 10_000) => openSpool({ dir, maxBytes, logger, send });
+const open = (maxBytes = 20_000) => openSpool({ dir, maxBytes, logger, send });
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'spool-'));
@@ -59,10 +59,20 @@ describe('openSpool (D20)', () => {
   });
 
   it('refuses what does not fit and leaves nothing of it', async () => {
-    const spool = await open(200);
+    const spool = await open(8191);
     await spool.add(entry('a'));
-    await expect(spool.add(entry('b'))).rejects.toThrow(/holds \d+ bytes of 200/);
+    await expect(spool.add(entry('b'))).rejects.toThrow('holds 4096 bytes of 8191');
     expect([spool.size.entries, (await readdir(dir)).length]).toEqual([1, 1]);
+  });
+
+  it('counts what an entry takes on disk, which is whole blocks, in the next process too', async () => {
+    broker = 'down';
+    const spool = await open();
+    await spool.add(entry('a'));
+    const large = entry('b');
+    await spool.add({ ...large, webhook: { ...large.webhook, body: Buffer.alloc(4096) } });
+    expect(spool.size).toEqual({ entries: 2, bytes: 3 * 4096 });
+    expect((await open()).size).toEqual(spool.size);
   });
 
   it('frees its share when the disk refuses', async () => {

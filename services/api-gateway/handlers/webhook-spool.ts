@@ -18,7 +18,7 @@ export interface WebhookSpool {
   add(entry: SpoolEntry): Promise<void>;
   /** Sends what is kept, oldest first, until something cannot be sent. Concurrent calls share one run. */
   drain(): Promise<void>;
-  /** Entries kept, and their bytes. */
+  /** Entries kept, and the bytes that they take on disk. */
   readonly size: { readonly entries: number; readonly bytes: number };
 }
 
@@ -27,6 +27,8 @@ const partSuffix = '.part';
 const badSuffix = '.bad';
 /** A part left by a process that died; a younger one may still be written by another replica on this disk. */
 const stalePartMs = 3_600_000;
+/** A file takes whole blocks of the disk; those of 4 KiB are what nearly all file systems have. */
+const blockBytes = 4096;
 
 /** Opens the spool in `dir`, with what an earlier process left there. */
 export async function openSpool(options: {
@@ -73,7 +75,7 @@ export async function openSpool(options: {
     },
     add: async (entry) => {
       const content = encodeEntry(entry);
-      const size = content.length;
+      const size = sizeOnDisk(content.length);
       if (bytes + size > maxBytes) throw new Error(`the webhook spool holds ${bytes} bytes of ${maxBytes}`);
       // Names sort by arrival: milliseconds since the epoch have 13 digits until the year 2286.
       const name = `${Date.now()}-${String(counter++ % 1_000_000).padStart(6, '0')}-${entry.webhook.facts.id}${entrySuffix}`;
@@ -90,6 +92,10 @@ export async function openSpool(options: {
   };
 }
 
+function sizeOnDisk(bytes: number): number {
+  return Math.ceil(bytes / blockBytes) * blockBytes;
+}
+
 async function readSizes(dir: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const name of await readdir(dir)) {
@@ -97,7 +103,7 @@ async function readSizes(dir: string): Promise<Map<string, number>> {
     if (facts === undefined) continue;
     if (name.endsWith(partSuffix)) {
       if (Date.now() - facts.mtimeMs > stalePartMs) await rm(join(dir, name), { force: true });
-    } else if (name.endsWith(entrySuffix)) sizes.set(name, facts.size);
+    } else if (name.endsWith(entrySuffix)) sizes.set(name, sizeOnDisk(facts.size));
   }
   return sizes;
 }

@@ -18,6 +18,14 @@
 {{- toYaml (mustMergeOverwrite (deepCopy .root.Values.defaults) (deepCopy (index .root.Values.components .component | default dict))) -}}
 {{- end -}}
 
+{{/* What a component may write to a volume of this size (a quantity as the schema has them), in bytes: nine tenths, the rest is for folders and for what
+    is written until it is noticed. Over the size of an emptyDir Kubernetes evicts the pod, with all that is on it. */}}
+{{- define "coherence.bytesOnVolume" -}}
+{{- $unit := regexFind "[A-Za-z]*$" . -}}
+{{- $factors := dict "" 1 "m" 0.001 "k" 1000 "Ki" 1024 "M" 1000000 "Mi" 1048576 "G" 1000000000 "Gi" 1073741824 "T" 1000000000000 "Ti" 1099511627776 -}}
+{{- mulf (trimSuffix $unit . | float64) (get $factors $unit) 0.9 | int64 -}}
+{{- end -}}
+
 {{/* Where media is reached: the ports of its Service, which stay whatever its pods listen on. dict: root, port (http, internal) */}}
 {{- define "coherence.mediaUrl" -}}
 {{- printf "http://%s-media:%s" (include "coherence.fullname" .root) (include "coherence.mediaPort" .port) -}}
@@ -36,6 +44,13 @@
       "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" "BACKUP_EXPECTED" $root.Values.backup.enabled -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
 {{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}
+{{- end -}}
+{{- with $component.spool -}}
+{{- $_ := set $given "WEBHOOK_SPOOL_MAX_BYTES" (include "coherence.bytesOnVolume" .size) -}}
+{{- end -}}
+{{- with $component.scratch -}}
+{{- $largest := get (fromJson (include "coherence.platform" $root)) "recordingLimitBytes" | int64 -}}
+{{- $_ := set $given "MEDIA_SCRATCH_MAX_BYTES" (min $largest (include "coherence.bytesOnVolume" .sizeLimit)) -}}
 {{- end -}}
 {{- $given = mustMergeOverwrite $given (deepCopy $root.Values.settings) ($component.env | default dict) -}}
 {{- $result := dict -}}
