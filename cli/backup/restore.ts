@@ -1,5 +1,5 @@
 /** `backup restore`: into an empty installation in which no service runs. */
-import { type BackupTarget, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
+import { type BackupTarget, behindRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
 import { createLogger } from '#libs/logger';
 import { listMigrations } from '#libs/release';
 import { migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
@@ -39,7 +39,7 @@ export async function restore(
       },
       onProgress: createProgress(),
     });
-    const queues = await rebuildQueues(context, url);
+    const queues = await behindRows(() => rebuildQueues(context, url));
     const hasRoles = Object.values(serviceUrls).some((address) => address !== undefined);
     context.print(
       { id: manifest.id, taken_at: manifest.taken_at, ...restored, queues },

@@ -31,7 +31,13 @@ export interface Restored {
   readonly erasures: number;
 }
 
-/** The database is restored as a whole or not at all; run again after a failure, what is there already is left as it is. */
+/** What is left of a restore that ended behind its rows; each step may be taken again. */
+const restOfRestore = 'run tools/migrate.ts, then `doctor --after-restore`, while no service runs';
+
+/**
+ * The rows of the database are there as a whole or not at all. Run again after a failure before them, what is there already is left as it is; behind
+ * them it cannot begin again, and says how to go on.
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { url, target, manifest, store, known, migrate } = options;
   checkRelease(manifest, known);
@@ -42,7 +48,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const filled = await findFilledTables(url, schemas, seededTables);
   if (filled.length > 0) {
     throw new BackupError(
-      `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation`,
+      `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation. Where a restore has brought these rows and failed behind them, ${restOfRestore}`,
     );
   }
   // Objects first: when the database is there, everything is.
@@ -52,8 +58,23 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await dropSchemas(url, schemas);
   await migrate(Object.fromEntries(Object.entries(manifest.schemas).map(([schema, { migrations }]) => [schema, migrations])));
   await loadDatabase(options);
-  await migrate(undefined);
+  await behindRows(() => migrate(undefined));
   return { objects, erasures };
+}
+
+/** @throws BackupError that says how to go on, in the place of what the work throws */
+export async function behindRows<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new BackupError(
+      `the rows are restored, but not what comes after them (${problem}). Mend that, and do not restore again: ${restOfRestore}`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** A release restores what it, or one before it, has made. */

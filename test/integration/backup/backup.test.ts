@@ -4,6 +4,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symli
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { migrateServices, readAuditUrl, readServiceUrls } from '../../../tools/migrate.ts';
 import { createInstallation, fill, type Installation, putObject } from './installation.ts';
 
 let one: Installation;
@@ -44,6 +46,12 @@ const objectsOf = async ({ store }: Installation): Promise<Record<string, string
 const withoutJobs = (digests: Record<string, string>) =>
   Object.fromEntries(Object.entries(digests).filter(([name]) => !/\.(jobs|migrations|feed_head)$/.test(name)));
 
+const schemaOf = ({ env }: Installation): Promise<unknown[]> =>
+  env.sql(`select conrelid::regclass::text as of, conname as name, pg_get_constraintdef(oid) as text from pg_constraint where connamespace::regnamespace::text not like 'pg%'
+    union all select tablename, indexname, indexdef from pg_indexes where schemaname not like 'pg%'
+    union all select tgrelid::regclass::text, tgname, tgenabled::text from pg_trigger where not tgisinternal
+    union all select table_schema || '.' || table_name, grantee, privilege_type from information_schema.role_table_grants where grantee like 'coherence%' order by 1, 2, 3`);
+
 describe('backup create and restore (rules/operations#backups)', () => {
   it.each(['plain', 'encrypted'] as const)('brings back every row and every object, %s', async (kind) => {
     const place = newPlace();
@@ -59,11 +67,6 @@ describe('backup create and restore (rules/operations#backups)', () => {
     const [positions] = await one.env.sql<{ next: string }>('select last_position + 100000 as next from events.feed_head');
     expect(await other.env.sql('select last_position as next from events.feed_head')).toEqual([positions]);
     // The schema is whole again: keys, indexes, triggers, rights of the services.
-    const schemaOf = ({ env }: Installation) =>
-      env.sql(`select conrelid::regclass::text as of, conname as name, pg_get_constraintdef(oid) as text from pg_constraint where connamespace::regnamespace::text not like 'pg%'
-        union all select tablename, indexname, indexdef from pg_indexes where schemaname not like 'pg%'
-        union all select tgrelid::regclass::text, tgname, tgenabled::text from pg_trigger where not tgisinternal
-        union all select table_schema || '.' || table_name, grantee, privilege_type from information_schema.role_table_grants where grantee like 'coherence%' order by 1, 2, 3`);
     expect(await schemaOf(other)).toEqual(await schemaOf(one));
   });
 
@@ -175,6 +178,26 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(Object.keys(await other.digests()).filter((name) => !/audit_head|feed_head|migrations/.test(name))).toEqual([]);
     writeFileSync(file, bytes);
     expect(await other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes')).toMatchObject({ objects: { restored: 0, present: 5 } });
+  });
+});
+
+describe('a restore that fails behind its rows (rules/operations#backups)', () => {
+  it('cannot begin again, says how to go on, and is whole then: rights, queues', async () => {
+    const settings = { BACKUP_URL: newPlace() };
+    await one.run(settings, 'backup', 'create', '--objects');
+    await other.destroy();
+    // Rights come last, and one of the services has no address to read its role from.
+    const failing = other.run({ ...settings, DATABASE_URL_TRANSCRIPTS: 'no address' }, 'backup', 'restore', '--yes');
+    await expect(failing).rejects.toThrow(
+      /rows are restored, but .*DATABASE_URL_TRANSCRIPTS.*migrate\.ts, then `doctor --after-restore`, while no/,
+    );
+    await expect(other.run(settings, 'backup', 'restore', '--yes')).rejects.toThrow(/not empty.*`doctor --after-restore`/);
+    const url = other.settings['DATABASE_URL'] ?? '';
+    const addresses = { serviceUrls: readServiceUrls(other.settings), auditUrl: readAuditUrl(other.settings) };
+    await migrateServices({ url, logger: createLogger({ service: 'test', level: 'silent' }), ...addresses });
+    expect(await other.run({}, 'doctor', '--after-restore')).toMatchObject({ queues: { jobs: 2, outbox: 0 } });
+    expect(withoutJobs(await other.digests())).toEqual(withoutJobs(await one.digests()));
+    expect(await schemaOf(other)).toEqual(await schemaOf(one));
   });
 });
 
