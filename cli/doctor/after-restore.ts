@@ -38,18 +38,24 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
 }
 
 async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore['people']>> {
-  const result = { erased: [] as number[], gone: 0, others: 0, damaged: [] as string[] };
+  const damaged: string[] = [];
+  // Who was merged has several entries, of which one is true of a database of any moment.
+  const outcomes = new Map<number, 'erased' | 'gone' | 'others'>();
   for (let after: string | null = null; ;) {
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
-    result.damaged.push(...page.damaged);
+    damaged.push(...page.damaged);
     for (const entry of page.items) {
       const outcome = await eraseOne(context, entry);
-      if (outcome === 'erased') result.erased.push(entry.person_id);
-      else result[outcome] += 1;
+      if (outcomes.get(entry.person_id) !== 'erased') outcomes.set(entry.person_id, outcome);
     }
-    if (page.next === null) return { ...result, erased: [...new Set(result.erased)] };
+    if (page.next === null) return { ...countOutcomes(outcomes), damaged };
     after = page.next;
   }
+}
+
+function countOutcomes(outcomes: ReadonlyMap<number, 'erased' | 'gone' | 'others'>): { erased: number[]; gone: number; others: number } {
+  const idsOf = (wanted: string): number[] => [...outcomes].filter(([, outcome]) => outcome === wanted).map(([id]) => id);
+  return { erased: idsOf('erased'), gone: idsOf('gone').length, others: idsOf('others').length };
 }
 
 async function eraseOne(context: CliContext, entry: Erasure): Promise<'erased' | 'gone' | 'others'> {

@@ -50,7 +50,11 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   return counts;
 }
 
+/** Under all that a database of an earlier moment may know the person by. */
 async function rememberErasure(context: CliContext, person: KnownPerson): Promise<void> {
+  for (const { person_id, digest } of person.former) {
+    await context.call(media.rpcs.recordErasure, { person_id, digest, visitor_ids: [], telegram_user_ids: [] });
+  }
   await context.call(media.rpcs.recordErasure, {
     person_id: person.id,
     digest: person.digest,

@@ -34,6 +34,8 @@ let demo: Demo;
 let place: string;
 let token: string;
 const erased = 'Quintessa Vanderhoeven';
+/** Each of the later ones becomes the one before it, from the last on, and the one that is left is erased. */
+const merged = ['Barnabas Quillfeather', 'Barney Quillfeather', 'B. Quillfeather'];
 
 beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), 'coherence-drill-'));
@@ -44,7 +46,14 @@ beforeAll(async () => {
     { processes: true },
   );
   demo = await applyDemo(world, 'drill');
-  await world.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }] });
+  const people = merged.map((name, index) => ({ key: `merged-${index}`, name }));
+  await world.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people] });
+  // Who goes was there before who stays, so that who stays is of an earlier day afterwards.
+  for (const index of merged.keys())
+    await world.sql(`update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`, [
+      index,
+      `merged-${index}`,
+    ]);
   token = await world.login('ada-drill@example.org', 'secret-of-ada-drill');
 });
 afterAll(async () => {
@@ -151,6 +160,10 @@ describe('the loss of everything', () => {
   it('is survived by what was written before, and by nothing that came after', async () => {
     afterwards.push(await write(1_000));
     expect((await world.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
+    succeeded(await world.cli('people', 'merge', 'merged-1', 'merged-2', '--yes'));
+    succeeded(await world.cli('people', 'merge', 'merged-0', 'merged-1', '--yes'));
+    succeeded(await world.cli('people', 'erase', 'merged-0', '--yes'));
+    for (const name of merged) expect(await world.findInDatabase(name)).toEqual([]);
     await leaveOldMessage();
     const lostAt = performance.now();
     await destroyEverything();
@@ -162,7 +175,7 @@ describe('the loss of everything', () => {
     for (const name of Object.keys(urls)) delete process.env[name];
     succeeded(restored);
     const restoredAt = performance.now();
-    expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 1 });
+    expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 6 });
     expect(JSON.parse(restored.stdout).queues.dropped).toBeGreaterThanOrEqual(1);
     expect((await world.cli('doctor', '--after-restore', '--json')).code).toBe(0); // again, while nothing runs: harmless
     await Promise.all([...world.platform.processes.keys()].map((name) => world.platform.restart(name)));
@@ -189,16 +202,16 @@ describe('the loss of everything', () => {
     succeeded(found);
     const { queues, people, objects } = JSON.parse(found.stdout) as {
       queues: null;
-      people: { erased: number[] };
+      people: { erased: number[]; others: number };
       objects: { missing: []; orphans: [] };
     };
-    expect([queues, people.erased.length, objects.missing]).toEqual([null, 1, []]);
-    expect(await world.findInDatabase(erased)).toEqual([]);
+    expect([queues, people.erased.length, people.others, objects.missing]).toEqual([null, 1 + merged.length, 0, []]);
+    for (const name of [erased, ...merged]) expect(await world.findInDatabase(name)).toEqual([]);
     expect(await world.findInDatabase('quintessa@example.org')).toEqual([]);
     const again = JSON.parse((await world.cli('doctor', '--after-restore', '--json')).stdout) as {
       people: { erased: number[]; gone: number };
     };
-    expect(again.people).toMatchObject({ erased: [], gone: 1 });
+    expect(again.people).toMatchObject({ erased: [], gone: 1 + merged.length });
     expect((await world.cli('doctor')).stdout).toContain('All is well');
   });
 

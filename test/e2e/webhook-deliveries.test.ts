@@ -226,6 +226,19 @@ describe('what fails (V6)', () => {
     expect((await deliveries(made)).items.map((item: any) => item.status)).toEqual(['failed', 'failed']);
     await end(made);
   });
+
+  it('begins anew behind a success, in the same batch too', async () => {
+    const made = await create('root', { types: ['person.created'] });
+    receiver.answer(made.path, (place) => (place <= 4 ? 204 : 503)); // four are sent at once
+    await world.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
+    await world.apply({ people: Array.from({ length: 12 }, (_value, index) => ({ key: `batch-${index}`, name: `Of a batch ${index}` })) });
+    await arrived(made, 12);
+    const tried = async () => (await deliveries(made, '', 'root')).items.filter((item: any) => item.attempts.length > 0);
+    await waitFor(async () => (await tried()).length === 12);
+    const { endpoint } = (await call('GET', `/${made.id}`, undefined, 'root')).json;
+    expect([endpoint.disabled, Date.now() - Date.parse(endpoint.failing_since) < 300_000]).toEqual([false, true]);
+    await end(made, 'root');
+  });
 });
 
 describe('who gets what (V4, V7, V10)', () => {

@@ -32,6 +32,7 @@ export const MergedPersonSchema = defineEntity({
     goneId: p.integer().primary(),
     intoId: p.integer(),
     mergedAt: columns.now(),
+    were: p.json().default('[]'),
   },
 });
 

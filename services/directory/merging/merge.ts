@@ -55,10 +55,10 @@ export async function mergeIn(
   }
   const idsOf = (what: keyof typeof moves): number[] => moved.get(what) ?? [];
   const accounts = idsOf('accounts');
+  await recordMerge(tx, merge);
   const filled = await fillGaps(tx, merge);
   await keepAliases(tx, merge);
   await dropPerson(tx, { goneId });
-  await recordMerge(tx, merge);
   // Keys go on as another person; logins begin anew.
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');

@@ -1,5 +1,6 @@
 /** Everything of one person in the directory becomes another's (rules/people#merge-people; I3, I5). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { personDigestSql } from '../person-digest.ts';
 import { personPublicSql } from '../public-json.ts';
 
 const merge = { goneId: t.integer, intoId: t.integer };
@@ -130,14 +131,16 @@ export const dropPerson = statement.none({
   sql: ({ goneId }) => sql`delete from directory.people where id = ${goneId}`,
 });
 
-/** Who was merged into who goes now is who stays, too. */
+/** Before either changes. Who was merged into who goes now is who stays, too. */
 export const recordMerge = statement.none({
   name: 'merging.record',
   params: merge,
   sql: ({ goneId, intoId }) => sql`
     with earlier as (update directory.merged_people set into_id = ${intoId} where into_id = ${goneId})
-    insert into directory.merged_people (gone_id, into_id) values (${goneId}, ${intoId})
-    on conflict (gone_id) do update set into_id = excluded.into_id`,
+    insert into directory.merged_people (gone_id, into_id, were)
+    select ${goneId}, ${intoId}, jsonb_agg(jsonb_build_object('person_id', p.id, 'digest', ${personDigestSql('p')}))
+    from directory.people p where p.id in (${goneId}, ${intoId})
+    on conflict (gone_id) do update set into_id = excluded.into_id, were = excluded.were`,
 });
 
 /** Who went, by id, former email or former key of the workspace file, and is this person now. */

@@ -32,6 +32,10 @@ export const personDataRpcs = {
           description: 'Tells this person from another who has the id later: SHA-256 of id and creation. Null when the person was erased.',
         }),
       ),
+      former: Type.Array(Type.Object({ person_id: rowId, digest: Type.String() }), {
+        description:
+          'Ids and digests that an earlier state of the database knows this person by: of who was merged, and of who stayed, before it.',
+      }),
       telegram_user_id: nullable(Type.Integer({ description: 'Of `contact.telegram_user_id`, when it is a number.' })),
     }),
     errors: {

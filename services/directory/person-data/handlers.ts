@@ -41,9 +41,15 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
   return {
     identifyPerson: async ({ who }) => {
       const { id, name } = await findPerson(db, who.trim());
-      const { emails, account_ids: accounts, telegram, digest } = await findIdentity(db, { personId: id });
+      const { emails, account_ids: accounts, telegram, digest, former } = await findIdentity(db, { personId: id });
       const telegramUserId = /^[1-9][0-9]{0,14}$/.test(telegram ?? '') ? Number(telegram) : null;
-      return { id, name, emails: [...emails], account_ids: [...accounts], digest, telegram_user_id: telegramUserId };
+      const known = {
+        emails: [...emails],
+        account_ids: [...accounts],
+        digest,
+        former: JSON.parse(former) as { person_id: number; digest: string }[],
+      };
+      return { id, name, ...known, telegram_user_id: telegramUserId };
     },
     exportPerson: async ({ person_id: id, part, after }) => {
       const rows = await exportParts[part](db, { personId: id, after, limit: itemsPerPage });

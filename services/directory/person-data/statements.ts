@@ -1,6 +1,7 @@
 /** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { personDataParts } from '../contract.ts';
+import { personDigestSql } from '../person-digest.ts';
 
 const identifiedRow = { id: t.integer, name: t.text };
 
@@ -40,7 +41,7 @@ export const findErasure = statement.maybeOne({
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
-  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable, digest: t.text.nullable },
+  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable, digest: t.text.nullable, former: t.text },
   sql: ({ personId }) => sql`
     select array(select distinct email from (
         select btrim(contact ->> 'email') as email from directory.people where id = ${personId}
@@ -48,8 +49,9 @@ export const findIdentity = statement.one({
         union all select value from directory.person_aliases where kind = 'email' and person_id = ${personId}) as known where email <> '' order by email) as emails,
       array(select id from directory.accounts where person_id = ${personId} order by id) as account_ids,
       (select contact ->> 'telegram_user_id' from directory.people where id = ${personId}) as telegram,
-      (select encode(sha256(convert_to('person:' || id || ':' || iso_utc(created_at), 'UTF8')), 'hex')
-        from directory.people where id = ${personId}) as digest`,
+      (select ${personDigestSql('p')} from directory.people p where p.id = ${personId}) as digest,
+      (select coalesce(jsonb_agg(distinct entry.value), '[]')::text
+        from directory.merged_people m, jsonb_array_elements(m.were) as entry where m.into_id = ${personId}) as former`,
 });
 
 const holonSql = (alias: string): Sql => {

@@ -321,6 +321,7 @@ export class EndpointRun {
     await writeAttempt(db, { id, status: 'delivered', delay: null, attempt: JSON.stringify(attempt) });
     if (this.#isFailing) await noteSuccess(db, { id: this.#endpoint.id });
     this.#isFailing = false;
+    this.#endpoint = { ...this.#endpoint, failing_seconds: null };
     this.#lingersUntilMs = performance.now() + lingerMs;
   }
 

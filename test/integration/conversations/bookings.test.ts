@@ -13,6 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+/** Ids of the conversations whose change other services are told from now on. */
+function listenToChanges(): readonly number[] {
+  const told: number[] = [];
+  const stop = world.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
+  world.env.onStop(async () => stop());
+  return told;
+}
+
 describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
     const chain = createChain();
@@ -185,11 +193,14 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
     expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
     // On the hook of somebody else it adds that person alone.
+    const told = listenToChanges();
     const late = { person: String(world.personId('cleo')) };
     expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
     expect(await desk.booked(chain)).toMatchObject([
       { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: world.personId(key) })) },
     ]);
+    const [{ id }] = (await desk.booked(chain)) as [ConversationOut];
+    await waitFor(() => told.includes(id));
     await desk.settle({ ...chain.envelope('BOOKING_RESCHEDULED', 2, { startTime: '2030-01-20T00:00:00Z' }) });
     expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
   });
@@ -341,8 +352,10 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
         change: { questionId: questions[index]?.id ?? 0, occurredAt: `2029-05-01T10:00:0${2 - index}Z` },
       });
     }
+    const told = listenToChanges();
     await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const [joined, ...more] = await desk.booked(chain);
+    await waitFor(() => told.includes(joined?.id ?? 0));
     const [first, second] = joined?.questions ?? [];
     expect(more).toEqual([]);
     expect(joined?.question_state).toEqual({

@@ -57,7 +57,7 @@ async function extendChain({ jobs }: Dependencies, tx: Tx, bookingId: number, { 
 }
 
 /** An older event changes nothing, but the person on whose hook it came takes part in the conversation. */
-async function skipStale({ news }: Dependencies, tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
+async function skipStale({ jobs, news }: Dependencies, tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
   const message = 'A newer event of this booking is applied already.';
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
@@ -65,6 +65,7 @@ async function skipStale({ news }: Dependencies, tx: Tx, booking: BookingRow, { 
   if (!participants.includes(personId)) {
     await replaceParticipants(tx, { id: row.id, participantIds: [...participants, personId] });
     await tellAccessUpdated(news, tx, [row.id]);
+    await jobs.emit(tx, conversations.events.changed, { id: row.id });
   }
   return { outcome: 'stale', message, conversationId: row.id };
 }

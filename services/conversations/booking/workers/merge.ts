@@ -4,6 +4,7 @@
  */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
+import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellAccessUpdated } from '../../feed/index.ts';
@@ -53,6 +54,7 @@ async function joinLive(
   await lockConversation(tx, { id: joined });
   await joinConversations(tx, { kept, joined, joinedIsLater });
   await tellAccessUpdated(news, tx, [kept]);
+  await jobs.emit(tx, conversations.events.changed, { id: kept });
   const moved = await moveQuestionChanges(tx, { from: joined, to: kept });
   if (moved.length > 0) await deriveState(tx, kept);
   const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
