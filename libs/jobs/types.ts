@@ -39,7 +39,7 @@ export interface JobRun<Payload> {
 
 /**
  * Works one job. Returns when it is done (the result, if any, is kept with the job); an effect outside the database must bear being
- * done again, one inside belongs into `run.complete`. Throws `PermanentJobError` → dead, `RetryLater` → again without counting, anything else →
+ * done again, one inside belongs in `run.complete`. Throws `PermanentJobError` → dead, `RetryLater` → again without counting, anything else →
  * again after the policy's backoff until its attempts or its age are used up, then dead.
  */
 export type JobHandler<Payload = unknown> = (run: JobRun<Payload>) => Promise<unknown>;

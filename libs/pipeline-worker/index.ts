@@ -42,7 +42,7 @@ export interface PipelineRun<Config> {
   /** Checked, with the model's defaults; these alone when no step started the job, or its step has another job by now. */
   readonly config: Config;
   /** The effect in this service's database, the end of the job and what the conversation is told: once or not at all. */
-  finish(work: (tx: Tx) => Promise<PipelineOutcome>): Promise<void>;
+  readonly finish: (work: (tx: Tx) => Promise<PipelineOutcome>) => Promise<void>;
 }
 
 export interface PipelineWorkerDependencies {

@@ -111,5 +111,5 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
 function readAddress(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
-  throw new Error(`${name} is not set: a test that needs servers belongs into test/integration or test/e2e, where jest starts them`);
+  throw new Error(`${name} is not set: a test that needs servers belongs in test/integration or test/e2e, where jest starts them`);
 }

@@ -4,11 +4,12 @@ import { formatInstant, parseInstant } from '#libs/time';
 import { instantFromSql } from './sql-values.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** Instant for PostgreSQL of `expected_updated_at`; null when there is none. */
+/** Instant for PostgreSQL of `expected_updated_at`; null when there is none. @throws Error for what the contract refuses: a mistake never writes unguarded */
 export function readExpected(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
   const parsed = parseInstant(text);
-  return parsed.kind === 'invalid' ? null : formatInstant(parsed.instant);
+  if (parsed.kind === 'invalid') throw new Error('expected_updated_at is not an instant');
+  return formatInstant(parsed.instant);
 }
 
 /** @throws AppError 409 `stale_conversation` when the caller expects another `updated_at` */

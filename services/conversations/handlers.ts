@@ -32,7 +32,10 @@ import * as spoken from './spoken/handlers.ts';
 
 type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 
-/** The conversation that a request names: by its name, so that no operation can forget to be narrowed (D69). */
+/**
+ * The conversation that a request names as `conversation_id`, which is checked before every such operation (D69). `exists` and `describe` call it `id`
+ * and check it themselves.
+ */
 function conversationOf(request: unknown): number | undefined {
   const id: unknown = isJsonObject(request) ? request['conversation_id'] : undefined;
   return typeof id === 'number' ? id : undefined;

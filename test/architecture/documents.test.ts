@@ -30,6 +30,16 @@ function readLinks(page: string): { target: string; fragment: string }[] {
 }
 
 describe('the documents', () => {
+  it('name every feature of a service in its README', () => {
+    const folders = globSync('services/*/*/contract.ts', { cwd: repoDir }).map((file) => dirname(file).split('/'));
+    expect(folders.length).toBeGreaterThan(50);
+    const unnamed = folders.filter(([, service = '', feature]) => {
+      const text = readFileSync(join(repoDir, 'services', service, 'README.md'), 'utf8');
+      return !text.includes(`\`${feature}\``) && !text.includes(`\`${feature}/`);
+    });
+    expect(unnamed).toEqual([]);
+  });
+
   it('link only to what is there', () => {
     const broken = pages
       .filter((page) => !parts.includes(page))

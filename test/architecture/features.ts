@@ -100,5 +100,5 @@ function mayHoldSql({ feature, role }: Place): boolean {
 function checkSql(text: string): string[] {
   const tag = /import\s*\{[^}]*\b(sql|statement)\b[^}]*\}\s*from\s*['"]#libs\/sql['"]/.test(text);
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-  return [...(tag ? ['declares SQL; it belongs into statements.ts'] : []), ...(sqlText.test(code) ? ['has SQL in its text'] : [])];
+  return [...(tag ? ['declares SQL; it belongs in statements.ts'] : []), ...(sqlText.test(code) ? ['has SQL in its text'] : [])];
 }

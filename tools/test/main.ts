@@ -33,7 +33,8 @@ console.log('\n── tests (jest)');
 const status = await runCommand([...jestCommand, '--json', `--outputFile=${jestFile}`, ...args], { NO_COLOR: '1' });
 await neededLater;
 const result = readJestResult();
-const summary = summarize(result, status, failedSteps);
+const isSelection = args.some((argument) => /^(-t|--testNamePattern)/.test(argument));
+const summary = summarize(result, status, failedSteps, { isSelection });
 writeFileSync(resultFile, JSON.stringify(summary));
 /** By name, shown once more at the end: a log is read from there. */
 const failures = [

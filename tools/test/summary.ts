@@ -28,9 +28,14 @@ export interface Summary {
 
 /**
  * Counts what passed and what failed. A failed check, a test file that could not run, a skipped test and a crash of jest
- * count as one failure each, so that nothing that went wrong can look like success.
+ * count as one failure each, so that nothing that went wrong can look like success. Of a selection by name jest counts all others as skipped.
  */
-export function summarize(result: JestResult | undefined, jestStatus: number, failedSteps: readonly string[]): Summary {
+export function summarize(
+  result: JestResult | undefined,
+  jestStatus: number,
+  failedSteps: readonly string[],
+  { isSelection = false } = {},
+): Summary {
   const problems = failedSteps.map((title) => `check "${title}"`);
   const passed = result?.numPassedTests ?? 0;
   let failedTests = result?.numFailedTests ?? 0;
@@ -38,7 +43,7 @@ export function summarize(result: JestResult | undefined, jestStatus: number, fa
   else {
     for (const [count, what] of [
       [result.numRuntimeErrorTestSuites, 'test files that could not run'],
-      [result.numPendingTests + result.numTodoTests, 'tests that were skipped'],
+      [isSelection ? 0 : result.numPendingTests + result.numTodoTests, 'tests that were skipped'],
     ] as const) {
       if (count === 0) continue;
       problems.push(`${count} ${what}`);

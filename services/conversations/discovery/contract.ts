@@ -1,7 +1,4 @@
-/**
- * What the conversations service answers to discovery and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g), to the
- * infos endpoint and to question changes. Part of the contract.
- */
+/** Contract: search, summary and browse of conversations (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g). */
 import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';

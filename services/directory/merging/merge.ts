@@ -75,7 +75,7 @@ export async function mergeIn(
   return counts;
 }
 
-/** Before the others move, which would else be the same membership twice. `changed`: those that stay with another value. */
+/** Before the others move, which would otherwise be the same membership twice. `changed`: those that stay with another value. */
 async function joinDoubled(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
   const doubled = await findDoubled(tx, merge);
   if (doubled.length === 0) return { count: 0, changed: [] };

@@ -38,7 +38,7 @@ export async function prepare(
   if (personId === undefined) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
   if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
   if (event.matchers.length === 0)
-    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid counts when it is signed.' };
+    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid is applied only when it is signed.' };
   const matched = chooseBookings(await findBookings(db, { identifiers: event.matchers }));
   const attendeeKey = matched[0]?.attendee_key ?? `cal.com:${event.identifiers[0]}`;
   const cancels = event.trigger === 'BOOKING_CANCELLED';

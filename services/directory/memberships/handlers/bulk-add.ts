@@ -31,7 +31,7 @@ export function createBulkAddHandlers({ once, news, waitMs }: BulkAddOptions): P
       const { holon_id: holonId, ...request } = asked;
       const deadline = performance.now() + waitMs;
       for (;;) {
-        // Who waits holds no connection: a few overlapping calls would else stop everybody.
+        // Who waits holds no connection: a few overlapping calls would otherwise stop everybody.
         const added = await once.transaction(context, asked, (tx) => addInTurn(news, tx, holonId, request, context.actor));
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
