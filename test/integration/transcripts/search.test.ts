@@ -5,7 +5,7 @@ import { contextFor, quickJobs, startService, superuser, waitFor } from '#libs/t
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
-import { row, setStage, type Stage } from './stage.ts';
+import { fullWindow, row, setStage, type Stage } from './stage.ts';
 
 type Reply = ReplyOf<typeof transcripts.rpcs.search>;
 const minute = 60_000;
@@ -219,6 +219,20 @@ describe('what is found by nobody (T2)', () => {
     expect((await search({ q: 'caribou' })).items).toEqual([]);
   });
 
+  it('are rows that were never cut, as soon as a run sees the window and imports nothing', async () => {
+    const { id, writeRoom } = await stage.meet({ artifact: { rows: [row(0, 1_000, 'outside')] }, isRecorded: false, window: {} });
+    const { installLegacy } = transcripts.rpcs;
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'wapiti before' }];
+    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await indexed();
+    expect((await search({ q: 'wapiti' })).items).toHaveLength(1);
+    await writeRoom(fullWindow);
+    const { adminImportTranscript } = conversations.rpcs;
+    await stage.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    await stage.becomes(id, 'transcript_window_empty');
+    await becomes(async () => expect((await search({ q: 'wapiti' })).items).toEqual([]));
+  });
+
   it('are the words of a person who was erased', async () => {
     const { ids } = await stage.bus.call(
       directory.rpcs.applyWorkspace,
@@ -287,6 +301,30 @@ describe('who finds what (T2; D18f, D69)', () => {
     // Not told to anybody yet: the conversations service is asked about each page.
     await stage.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
     expect(await search({ q: 'egret' }, ada)).toEqual({ items: [], next: null, total_estimate: 0 });
+  });
+
+  it('gives a member what they take part in since they were added', async () => {
+    const { applyWorkspace } = directory.rpcs;
+    const document = { people: [{ key: 'ivo', name: 'Ivo', contact: {} }] };
+    const { ids } = await stage.bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
+    const ivo = ids['people']?.['ivo'] ?? 0;
+    const take = async (people: number[]): Promise<number> => {
+      const { importConversations } = conversations.rpcs;
+      const item = { key: 'avocet', participant_ids: people };
+      const { items } = await stage.bus.call(importConversations, { items: [item], dry_run: false }, contextFor(importConversations));
+      return items[0]?.id ?? 0;
+    };
+    const id = await take([stage.personId]);
+    const { installLegacy } = transcripts.rpcs;
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'avocet' }];
+    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await indexed();
+    await startMembersOnly();
+    const asIvo = user({ personId: ivo });
+    await becomes(async () => expect((await search({ q: 'avocet' }, user({ personId: stage.personId }))).items).toHaveLength(1));
+    expect((await search({ q: 'avocet' }, asIvo)).items).toEqual([]);
+    await take([stage.personId, ivo]);
+    await becomes(async () => expect((await search({ q: 'avocet' }, asIvo)).items).toHaveLength(1));
   });
 });
 
