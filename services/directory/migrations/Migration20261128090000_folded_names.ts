@@ -25,6 +25,7 @@ export class Migration20261128090000_folded_names extends Migration {
     this.addSql(`alter table directory.journeys
       add column search_name text collate "C" generated always as (directory.fold_start(name, 600)) stored`);
     this.addSql('create index journeys__search_name__order on directory.journeys (search_name, id)');
+    this.addSql('create index holons__class_id_search_name__order on directory.holons (class_id, search_name, id)');
   }
 
   /** A generated column is made again by a write of what it is made of. */
