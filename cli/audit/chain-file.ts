@@ -58,7 +58,7 @@ function readLine(line: string, number: number): AuditLink & { service: string }
     value = undefined;
   }
   if (!isJsonObject(value) || typeof value['service'] !== 'string' || checkLink(value) !== undefined) {
-    throw new CliError(`Line ${number} is no entry of an audit log.`);
+    throw new CliError(`Line ${number} is not an entry of an audit log.`);
   }
   return value as unknown as AuditLink & { service: string };
 }

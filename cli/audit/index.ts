@@ -165,7 +165,7 @@ interface Head extends ChainEnd {
 
 function collectHead(text: string, known: Head[] = []): Head[] {
   const [, service = '', id = '', hash = ''] = /^([a-z-]+):([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (!auditServices.includes(service)) throw new CliError(`"${text}" is no head: it is written service:id:hash.`, 'usage');
+  if (!auditServices.includes(service)) throw new CliError(`"${text}" is not a head: it is written service:id:hash.`, 'usage');
   return [...known, { service, id: Number(id), hash }];
 }
 

@@ -78,7 +78,7 @@ export const readRecipients = (context: CliContext): string[] => wordsOf(context
 export function readIdentities(context: CliContext, file: string | undefined): string[] {
   if (file === undefined) return wordsOf(context.setting('BACKUP_IDENTITY') ?? '');
   const text = readFileSync(file, 'utf8');
-  if (text.length > identityFileBytes) throw new CliError(`${file} is no file of secret keys.`);
+  if (text.length > identityFileBytes) throw new CliError(`${file} is not a file of secret keys.`);
   return wordsOf(text.replace(/^#.*$/gm, ''));
 }
 

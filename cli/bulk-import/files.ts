@@ -124,7 +124,7 @@ export function namesFiles(item: CheckedItem): boolean {
 function judgeFile(file: string, kind: FileKind): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return `there is no file ${file}`;
-  if (!found.isFile()) return `${file} is no file`;
+  if (!found.isFile()) return `${file} is not a file`;
   if (found.size === 0) return `${file} is empty`;
   if (found.size > (kind === 'audio' ? maxAudioBytes : maxRecordingBytes)) return `${file} is too large`;
   const extension = /\.([^.]+)$/.exec(basename(file))?.[1]?.toLowerCase() ?? '';

@@ -17,7 +17,7 @@ export async function keepErasures(store: ObjectStore, target: BackupTarget): Pr
   let copied = 0;
   for await (const { key, sizeBytes } of store.list(erasuresPrefix)) {
     const name = key.slice(erasuresPrefix.length);
-    if (!entryName.test(name) || sizeBytes > maxEntryBytes) throw new BackupError(`${key} is no entry of the erasures`);
+    if (!entryName.test(name) || sizeBytes > maxEntryBytes) throw new BackupError(`${key} is not an entry of the erasures`);
     const path = `${erasuresFolder}/${name}`;
     if ((await target.sizeOf(path)) === sizeBytes) continue;
     const object = await store.get(key);
@@ -33,7 +33,7 @@ export async function bringErasures(store: ObjectStore, target: BackupTarget): P
   let copied = 0;
   for await (const { path } of target.list(erasuresFolder)) {
     const name = path.slice(erasuresFolder.length + 1);
-    if (!entryName.test(name)) throw new BackupError(`${path} is no entry of the erasures`);
+    if (!entryName.test(name)) throw new BackupError(`${path} is not an entry of the erasures`);
     const key = erasuresPrefix + name;
     if ((await store.head(key)) !== undefined) continue;
     const text = await readText(target, path, maxEntryBytes);

@@ -75,7 +75,7 @@ async function statFile(place: string): Promise<{ size: number } | undefined> {
   const stat = await lstat(place).catch(ignoreMissing);
   if (stat === undefined) return undefined;
   // A link could lead anywhere.
-  if (!stat.isFile()) throw new BackupError(`${place} is no file`);
+  if (!stat.isFile()) throw new BackupError(`${place} is not a file`);
   return stat;
 }
 

@@ -27,7 +27,7 @@ export function createSeal(keys: readonly string[]): Seal {
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      throw new BackupError(`"${recipient.slice(0, 16)}…" is no public key of age: age1…`);
+      throw new BackupError(`"${recipient.slice(0, 16)}…" is not a public key of age: age1…`);
     }
   }
   return { recipients, seal: async (body) => fromWeb(await encrypter.encrypt(toWeb(body))) };

@@ -10,7 +10,7 @@ const address = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 export function readStoreAddress(text: string): { bucket: string; prefix: string } | undefined {
   if (!text.startsWith('s3://')) return undefined;
   const [, bucket, path = ''] = address.exec(text) ?? [];
-  if (bucket === undefined) throw new BackupError(`"${text}" is no address of a bucket: s3://bucket/prefix`);
+  if (bucket === undefined) throw new BackupError(`"${text}" is not an address of a bucket: s3://bucket/prefix`);
   const prefix = path.replace(/\/+$/, '');
   return { bucket, prefix: prefix === '' ? '' : `${checkPath(prefix)}/` };
 }

@@ -12,7 +12,7 @@ describe('checkPath (rules/operations#backups)', () => {
   it.each(['', '/etc/passwd', '../x', 'objects/../x', 'objects/./x', 'objects/.x', 'objects//x', 'objects/x/', 'a\u0000', 'a\\b', 'a b'])(
     'refuses %j, which could lead out of the target',
     (path) => {
-      expect(() => checkPath(path)).toThrow('is no name of a file of a backup');
+      expect(() => checkPath(path)).toThrow('is not a name of a file of a backup');
     },
   );
 });

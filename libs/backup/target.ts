@@ -31,7 +31,7 @@ const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,250}$/;
 /** @throws BackupError for what would lead out of the target */
 export function checkPath(path: string): string {
   if (path.length > 2_000 || !path.split('/').every((part) => segment.test(part)))
-    throw new BackupError(`"${path}" is no name of a file of a backup`);
+    throw new BackupError(`"${path}" is not a name of a file of a backup`);
   return path;
 }
 

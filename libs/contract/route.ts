@@ -72,7 +72,7 @@ interface RouteFacts {
   readonly outcomes?: Readonly<Record<string, number>>;
   /**
    * Representations of the usual answer by the values of the query's `format`, the preferred one first. Without a `format` the header Accept
-   * chooses, and when nothing fits the first is used (rules/http#formats).
+   * chooses; when nothing fits, or there is no header, the first is used (rules/http#formats).
    */
   readonly formats?: Readonly<Record<string, RouteFormat>>;
   /**

@@ -10,7 +10,7 @@ import type { JobRun, Jobs, JobTuning } from './types.ts';
 import type { Database } from '#libs/orm';
 
 const progressIntervalMs = 250;
-/** Results are for people who look at a job; larger ones belong into the service's own tables. */
+/** Results are for people who look at a job; larger ones belong in the service's own tables. */
 const maxResultLength = 16_384;
 
 export interface AttemptDependencies {

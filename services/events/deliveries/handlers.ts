@@ -88,7 +88,7 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
 
 function readSince(text: string): string {
   const parsed = parseInstant(text);
-  if (parsed.kind === 'invalid') throw badRequest('since is no instant.');
+  if (parsed.kind === 'invalid') throw badRequest('since is not an instant.');
   return formatInstant(parsed.instant);
 }
 

@@ -67,7 +67,7 @@ export const defaultLimit = usualLimit;
 const errors = {
   bad_request: {
     code: 'bad_request',
-    when: '`after` is no cursor of the feed, `types` names one that does not exist, or `subject_id` comes without `subject_type`.',
+    when: '`after` is not a cursor of the feed, `types` names one that does not exist, or `subject_id` comes without `subject_type`.',
   },
   cursor_expired: { code: 'gone', when: 'What comes behind the cursor is no longer kept in whole: begin without `after`.' },
 } as const;

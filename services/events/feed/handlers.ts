@@ -121,7 +121,7 @@ class Reading {
 
   #position(cursor: string, floor: number): number {
     const position = this.#cursors.read(cursor);
-    if (position === undefined) throw refuse('`after` is no cursor of the feed.');
+    if (position === undefined) throw refuse('`after` is not a cursor of the feed.');
     if (position >= floor) return position;
     const message = 'What comes behind the cursor is no longer kept in whole. Begin without `after`, and read what you follow anew.';
     throw new AppError({ code: 'gone', reason: 'cursor_expired', message });

@@ -243,7 +243,7 @@ describe('backup verify (rules/operations#backups)', () => {
     // A link is no file of a backup, wherever it leads.
     rmSync(at('directory/people.zst'));
     symlinkSync('/etc/passwd', at('directory/people.zst'));
-    expect(await problems()).toContainEqual(expect.stringMatching(/people.zst is no file/));
+    expect(await problems()).toContainEqual(expect.stringMatching(/people.zst is not a file/));
   });
 });
 

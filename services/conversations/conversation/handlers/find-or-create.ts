@@ -53,7 +53,7 @@ async function requirePerson({ directory }: Dependencies, id: number): Promise<v
 /** The caller's time for PostgreSQL; without an offset it is UTC (rules/http#datetimes-in). */
 function readTime(text: string): string {
   const parsed = parseInstant(text);
-  if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is no datetime.' });
+  if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is not a datetime.' });
   return formatInstant(parsed.instant);
 }
 
