@@ -4,7 +4,10 @@ import { formatInstant, parseInstant } from '#libs/time';
 import { instantFromSql } from './sql-values.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** Instant for PostgreSQL of `expected_updated_at`; null when there is none. @throws Error for what the contract refuses: a mistake never writes unguarded */
+/**
+ * Instant for PostgreSQL of `expected_updated_at`; null when there is none.
+ * @throws Error for what is not an instant: the contract refuses it before, and nothing may be written unguarded by mistake
+ */
 export function readExpected(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
   const parsed = parseInstant(text);

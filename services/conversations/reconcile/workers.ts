@@ -174,7 +174,7 @@ async function findMissingOf(
 
 /** Without one nothing could become of it: an account has appointments that are no conversations, and nobody wants a note about each. */
 async function hasJourney(dependencies: Dependencies, { videoCallUrl }: CalBooking): Promise<boolean> {
-  return typeof (await findConversationJourney(dependencies, videoCallUrl)) === 'object';
+  return (await findConversationJourney(dependencies, videoCallUrl)).journey !== undefined;
 }
 
 /** Whose bookings they are, by email, as attendees are found. */

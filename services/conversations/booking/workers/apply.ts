@@ -76,8 +76,8 @@ async function createBooked(
   known: BookingRow | undefined,
   prepared: PreparedEvent,
 ): Promise<Settlement> {
-  const { event, at, journey, personIds, receiptId, run } = prepared;
-  if (journey === undefined || typeof journey === 'string') return noteJourneyError(dependencies, tx, prepared, journey ?? 'No journey.');
+  const { event, at, journey, journeyError = 'No journey.', personIds, receiptId, run } = prepared;
+  if (journey === undefined) return noteJourneyError(dependencies, tx, prepared, journeyError);
   const booking = known ?? (await insertBooking(tx, { attendeeKey: prepared.attendeeKey, lastEventAt: formatInstant(at) }));
   if (known === undefined) await extendChain(dependencies, tx, booking.id, prepared);
   const step = firstStep(journey.steps);

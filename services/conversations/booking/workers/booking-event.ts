@@ -66,7 +66,8 @@ async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: Prepare
   }
   const isStale = booking !== undefined && prepared.at < parseSqlInstant(booking.last_event_at);
   const cancels = prepared.event.trigger === 'BOOKING_CANCELLED';
-  const lacksJourney = !isStale && !cancels && (booking?.conversation_id ?? null) === null && prepared.journey === undefined;
+  const wasJourneySought = prepared.journey !== undefined || prepared.journeyError !== undefined;
+  const lacksJourney = !isStale && !cancels && (booking?.conversation_id ?? null) === null && !wasJourneySought;
   if ((booking?.attendee_key ?? prepared.attendeeKey) !== prepared.attendeeKey || lacksJourney) {
     throw new RetryLater('The booking was changed by another event at the same time', { delayMs: 0 });
   }

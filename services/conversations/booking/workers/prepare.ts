@@ -21,10 +21,17 @@ export interface PreparedEvent {
   readonly attendeeKey: string;
   /** The path's person, then the attendees. */
   readonly personIds: readonly number[];
-  /** Why no conversation can be made of it, or its journey; undefined when no journey is needed. */
-  readonly journey: CachedJourney | string | undefined;
+  /** Undefined when no journey is needed, or none is found. */
+  readonly journey: CachedJourney | undefined;
+  /** Why no conversation can be made of it; undefined when no journey is needed, or it is found. */
+  readonly journeyError: string | undefined;
   readonly run: JobRun<unknown>;
 }
+
+/** A journey, or why there is none. */
+type FoundJourney = Pick<PreparedEvent, 'journey' | 'journeyError'>;
+
+const notNeeded: FoundJourney = { journey: undefined, journeyError: undefined };
 
 /** Everything that needs another service, before any lock. */
 export async function prepare(
@@ -45,10 +52,10 @@ export async function prepare(
   const creates = !cancels && matched.every((booking) => booking.conversation_id === null);
   // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
   const mayCreate = creates || (!cancels && matched.length > 1);
-  const journey = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : undefined;
+  const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
-  const base = { receiptId: receipt.id, event, at, personId, attendeeKey, journey, run };
-  if (cancels || (creates && typeof journey === 'string') || event.attendees.length === 0) return { ...base, personIds: [personId] };
+  const base = { receiptId: receipt.id, event, at, personId, attendeeKey, ...found, run };
+  if (cancels || (creates && found.journeyError !== undefined) || event.attendees.length === 0) return { ...base, personIds: [personId] };
   const request = { attendees: [...event.attendees], create: config.BOOKING_CREATE_ATTENDEES, key: attendeeKey };
   try {
     const { person_ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
@@ -74,12 +81,12 @@ async function findHost({ bus, directory: cache }: Dependencies, given: string, 
 export async function findConversationJourney(
   { directory: cache }: Pick<Dependencies, 'directory'>,
   videoCallUrl: string | null,
-): Promise<CachedJourney | string> {
+): Promise<FoundJourney> {
   const hint = readJourneyHint(videoCallUrl);
-  if (hint === undefined) return 'The booking has no video call URL that could name a journey.';
+  if (hint === undefined) return { journey: undefined, journeyError: 'The booking has no video call URL that could name a journey.' };
   const journeys = await cache.findJourneysBySlugs(hint.slugs);
   const journey = journeys.find((item) => item.isConversation);
-  if (journey !== undefined) return journey;
+  if (journey !== undefined) return { journey, journeyError: undefined };
   const named = hint.named ? `"${(hint.slugs[0] ?? '').slice(0, 200)}" is no conversation journey.` : 'no part of its path is one.';
-  return `The video call URL names no conversation journey: ${named}`;
+  return { journey: undefined, journeyError: `The video call URL names no conversation journey: ${named}` };
 }
