@@ -158,6 +158,17 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     const talk = await world.call(getJourney, { slug: 'open-talk' });
     expect(talk.steps[1]?.config_flags).toEqual([{ key: 'pipeline_job', value: 'transcript_import', is_set: true }]);
     expect((await world.call(getJourney, { slug: 'empty' })).steps).toEqual([]);
+    const [first, second] = [
+      { slug: 'first', title: 'First' },
+      { slug: 'second', title: 'Second' },
+    ];
+    for (const steps of [
+      [first, second],
+      [second, first],
+    ]) {
+      await world.apply({ journeys: [{ slug: 'turned', name: 'Turned', steps }] });
+      expect((await world.call(getJourney, { slug: 'turned' })).steps.map(({ slug }) => slug)).toEqual(steps.map(({ slug }) => slug));
+    }
     expect(await world.refusal(getJourney, { slug: 'unknown' })).toMatchObject({ code: 'not_found' });
   });
 });

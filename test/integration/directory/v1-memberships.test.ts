@@ -115,10 +115,11 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     ['-name', byName.toReversed()],
     ['follow_up_after', ['ada-hub', 'ben-hub', 'ada-hub-steward', 'ada-hub-none', 'cleo-hub']],
     ['-follow_up_after', ['ada-hub-steward', 'ben-hub', 'ada-hub', 'ada-hub-none', 'cleo-hub']],
-    ['person_created', ['ada-hub', 'ada-hub-steward', 'ada-hub-none', 'ben-hub', 'cleo-hub']],
-    ['-person_created', ['cleo-hub', 'ben-hub', 'ada-hub-none', 'ada-hub-steward', 'ada-hub']],
+    ['person_created', ['cleo-hub', 'ben-hub', 'ada-hub', 'ada-hub-steward', 'ada-hub-none']],
+    ['-person_created', ['ada-hub-none', 'ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub']],
   ] as const)('are sorted by %s', async (sort, expected) => {
-    await world.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz + make_interval(days => id)`);
+    // Who joined last was made first.
+    await world.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`);
     const { items } = await ofHolon({ sort });
     const undated = (key: string | undefined) => key === 'ada-hub-none' || key === 'cleo-hub';
     if (!sort.endsWith('follow_up_after')) return expect(keysOf(items)).toEqual(expected);

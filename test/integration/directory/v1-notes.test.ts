@@ -32,7 +32,16 @@ const notes = [
 let world: Network;
 beforeAll(async () => {
   world = await createNetwork(import.meta.url, { memberships, relationships });
-  for (const note of notes) await write(note);
+  // The first one is written last, so that ids do not follow time.
+  for (const note of notes.toReversed()) await write(note);
+  const { sql } = world.env;
+  const bodies = notes.map(({ body }) => body);
+  await sql(
+    `update directory.notes set created_at = '2026-01-01Z'::timestamptz + make_interval(mins => array_position($1::text[], body))`,
+    [bodies],
+  );
+  for (const feed of ['person_notes', 'holon_notes'])
+    await sql(`update directory.${feed} f set created_at = n.created_at from directory.notes n where n.id = f.note_id`);
 });
 afterAll(() => world.stop());
 

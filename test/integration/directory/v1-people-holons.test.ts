@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+const restOf = (items: readonly { id: number }[]): number[] => items.slice(1).map(({ id }) => id);
+
 describe('directory.people.list (rules/people#people; D41, D47)', () => {
   const list = (request: Parameters<typeof world.call<typeof listPeople>>[1]) => world.call(listPeople, request, world.actors['stranger']);
 
@@ -65,9 +67,9 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     await world.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [later, '2026-01-03T00:00:00Z']);
     const latest = await list({ q: '', sort: 'latest' });
     expect(names(latest)[0]).toBe('Ada Lovelace');
-    const rest = latest.items.slice(1).map(({ id }) => id);
-    expect(rest).toEqual(rest.toSorted((left, right) => left - right));
-    expect(names(await list({ q: '', sort: 'updated' }))[0]).toBe('Ada Lovelace');
+    const updated = await list({ q: '', sort: 'updated' });
+    expect(names(updated)[0]).toBe('Ada Lovelace');
+    for (const { items } of [latest, updated]) expect(restOf(items)).toEqual(restOf(items).toSorted((left, right) => left - right));
     expect(names(await list({ q: '', created_after: moment }))).toEqual(['Ada Lovelace']);
     expect((await list({ q: '', created_after: '2026-01-01T10:00:00Z' })).count).toBe(latest.count);
     expect(names(await list({ q: '', updated_after: '2026-01-02T00:00:00' }))).toEqual(['Ada Lovelace']);
@@ -101,6 +103,27 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     expect(slugs(await list({ q: 'VILLAGE' }))).toEqual(['kitchen', 'village']);
     expect(slugs(await list({ q: 'örk' }))).toEqual(['bread']);
     for (const q of ['%', '__', '%it%']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
+  });
+
+  it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
+    const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
+    await world.env.sql(`update directory.holons set created_at = $1, updated_at = $2`, [moment, later]);
+    await world.env.sql(`update directory.holons set created_at = $2, updated_at = $3 where slug = $1`, [
+      'kitchen',
+      later,
+      '2026-01-03T00:00:00Z',
+    ]);
+    for (const asked of [{ class: 'community' }, { q: '' }]) {
+      const [latest, updated] = [await list({ ...asked, sort: 'latest' }), await list({ ...asked, sort: 'updated' })];
+      for (const { items } of [latest, updated]) {
+        expect(items[0]?.slug).toBe('kitchen');
+        expect(restOf(items)).toEqual(restOf(items).toSorted((left, right) => left - right));
+      }
+      expect(slugs(await list({ ...asked, created_after: moment }))).toEqual(['kitchen']);
+      expect((await list({ ...asked, created_after: '2026-01-01T10:00:00Z' })).count).toBe(latest.count);
+      expect(slugs(await list({ ...asked, updated_after: '2026-01-02T00:00:00' }))).toEqual(['kitchen']);
+      expect((await list({ ...asked, updated_after: '2026-01-01T23:59:59.999999Z' })).count).toBe(latest.count);
+    }
   });
 
   it('covers the whole subtree of a class, holons of retired descendants too', async () => {

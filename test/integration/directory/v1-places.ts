@@ -57,12 +57,13 @@ const document = {
     { slug: 'subdomain', parent: 'domain' },
     { slug: 'secret', private: true, allowed_children: ['experience'] },
     { slug: 'experience' },
+    // Older than the walk, which is allowed before it.
+    { slug: 'workshop', parent: 'experience' },
     {
       slug: 'walk',
       parent: 'experience',
       config: { info_field_groups: [{ key: 'walk', label: 'Walk', fields: [{ key: 'km', type: 'number' }] }] },
     },
-    { slug: 'workshop', parent: 'experience' },
     { slug: 'retired-walk', parent: 'walk', is_active: false },
   ],
   journeys: [
