@@ -2,6 +2,7 @@
 import type { FeedAccess } from '#libs/contract';
 import type { Feed } from '#libs/feed';
 import type { Tx } from '#libs/orm';
+import type { DeletionReason } from '../deletion/contract.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { idsFromSql } from '../sql-values.ts';
 import type { JourneyStep } from '../step.ts';
@@ -42,10 +43,8 @@ export async function tellAccessUpdated(news: Feed, tx: Tx, ids: readonly number
     news.tell(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
-type Reason = 'booking_cancelled' | 'bookings_joined' | 'operator' | 'erasure';
-
 /** `row` as it was when it went. */
-export function tellDeleted(news: Feed, tx: Tx, row: AccessRow, reason: Reason): void {
+export function tellDeleted(news: Feed, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
   news.tell(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 

@@ -263,7 +263,10 @@ export const sessionRpcs = {
   }),
 } as const;
 
-export const sessionsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: offsetParameter });
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const sessionsPerPage = 50;
+
+export const sessionsQuery = Type.Object({ limit: limitParameter({ usual: sessionsPerPage, most: 200 }), offset: offsetParameter });
 
 const Session = Type.Object(
   {

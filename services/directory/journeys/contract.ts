@@ -62,13 +62,16 @@ export const Journey = extend(
   { $id: 'Journey', description: 'A journey with its steps.' },
 );
 
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const journeysPerPage = 50;
+
 export const journeyListQuery = Type.Object({
   svc_app: Type.Optional(Type.String({ description: 'Slug of the owning application.' })),
   object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })),
   applies_to: Type.Optional(Type.String({ description: 'Slug of the class to whose objects the journey applies.' })),
   is_conversation: Type.Optional(Type.Boolean()),
   q: Type.Optional(searchText('Part of the name or the slug; case and accents do not count.')),
-  limit: limitParameter({ usual: 50, most: 200 }),
+  limit: limitParameter({ usual: journeysPerPage, most: 200 }),
   offset: offsetParameter,
 });
 

@@ -4,17 +4,14 @@ import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
 import { everyField } from '../fields.ts';
-import { journeyListQuery, type journeyRpcs } from './contract.ts';
+import { journeyListQuery, type journeyRpcs, journeysPerPage } from './contract.ts';
 import { getJourney, getJourneys, listJourneys } from './statements.ts';
-
-/** Items of a page when the caller does not say (rules/http#limits). */
-const usualLimit = 50;
 
 export function createJourneyHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof journeyRpcs> {
   return {
     getJourneys: async ({ ids = [], slugs = [] }) => bodyOf(await getJourneys(db, { ids, slugs })),
     listJourneys: async (request) => {
-      const { limit = usualLimit, offset = 0, ...filters } = everyField(journeyListQuery, request);
+      const { limit = journeysPerPage, offset = 0, ...filters } = everyField(journeyListQuery, request);
       return bodyOf(await listJourneys(db, { ...filters, limit, offset }));
     },
     getJourney: async ({ slug }) => bodyOf(await getJourney(db, { slug })),

@@ -56,9 +56,12 @@ export const newKey = Type.Object(
 );
 export type NewKey = Static<typeof newKey>;
 
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const keysPerPage = 100;
+
 export const keyListQuery = Type.Object({
   account_id: Type.Optional(anyId('Only keys of this account.')),
-  limit: limitParameter({ usual: 100, most: 100 }),
+  limit: limitParameter({ usual: keysPerPage, most: 100 }),
   offset: offsetParameter,
 });
 export const rotation = Type.Object({

@@ -29,8 +29,11 @@ export const Membership = Type.Object(
   { $id: 'Membership', description: 'A person in a holon, at a point of a journey.' },
 );
 
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const membershipsPerPage = 50;
+
 /** Paging of lists of memberships. */
-const membershipPaging = { limit: limitParameter({ usual: 50, most: 200 }), offset: offsetParameter };
+const membershipPaging = { limit: limitParameter({ usual: membershipsPerPage, most: 200 }), offset: offsetParameter };
 
 export const personMembershipsQuery = Type.Object(membershipPaging);
 

@@ -3,7 +3,10 @@ import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
 import { anyId, limitParameter, pageFields, placeParameter, rowId, v1Errors } from '../fields.ts';
 import { NoteItem } from '../public-schemas.ts';
 
-export const notesQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: placeParameter });
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const notesPerPage = 50;
+
+export const notesQuery = Type.Object({ limit: limitParameter({ usual: notesPerPage, most: 200 }), offset: placeParameter });
 const notes = Type.Object({
   count: pageFields.count,
   limit: pageFields.limit,

@@ -5,18 +5,16 @@ import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
 import { readViewer } from '../viewer.ts';
-import type { noteRpcs } from './contract.ts';
+import { type noteRpcs, notesPerPage } from './contract.ts';
 import { listHolonNotes, listNotesOfHolon, listNotesOfPerson, listPersonNotes } from './statements.ts';
 
-/** Notes of a page when the caller does not say (rules/http#limits). */
-const usualLimit = 50;
 const usualAdminLimit = 1_000;
 
 export function createNoteHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof noteRpcs> {
   return {
-    listNotesOfPerson: async ({ person_id: personId, limit = usualLimit, offset = 0 }, { actor }) =>
+    listNotesOfPerson: async ({ person_id: personId, limit = notesPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listNotesOfPerson(db, { personId, limit, offset, ...readViewer(actor) })),
-    listNotesOfHolon: async ({ holon_id: holonId, limit = usualLimit, offset = 0 }, { actor }) =>
+    listNotesOfHolon: async ({ holon_id: holonId, limit = notesPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listNotesOfHolon(db, { holonId, limit, offset, ...readViewer(actor) })),
     listNotes: async ({ person_id: personId, holon_id: holonId, before, limit = usualAdminLimit }) => {
       const [owner, none] = personId === undefined ? [holonId, personId] : [personId, holonId];

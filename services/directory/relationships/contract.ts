@@ -9,7 +9,13 @@ export const Relationship = Type.Object(
   { $id: 'Relationship', description: 'A relation between two holons, at a point of a journey.' },
 );
 
-export const holonRelationshipsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: placeParameter });
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const relationshipsPerPage = 50;
+
+export const holonRelationshipsQuery = Type.Object({
+  limit: limitParameter({ usual: relationshipsPerPage, most: 200 }),
+  offset: placeParameter,
+});
 
 export const RelationshipUpdate = Type.Object(workflowUpdateFields, { $id: 'RelationshipUpdate' });
 

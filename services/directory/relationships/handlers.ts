@@ -8,7 +8,7 @@ import type { directory } from '../contract.ts';
 import { tellRelationship } from '../feed/index.ts';
 import { readViewer } from '../viewer.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
-import type { relationshipRpcs } from './contract.ts';
+import { type relationshipRpcs, relationshipsPerPage } from './contract.ts';
 import { findRelationship, listHolonRelationships, lockRelationship, readRelationship, saveRelationship } from './statements.ts';
 
 const relationship: WorkflowKind = {
@@ -21,9 +21,6 @@ const relationship: WorkflowKind = {
     tellRelationship(news, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
 };
 
-/** Items of a page when the caller does not say (rules/http#limits). */
-const usualLimit = 50;
-
 export function createRelationshipHandlers({
   db,
   once,
@@ -34,7 +31,7 @@ export function createRelationshipHandlers({
   news: Feed;
 }): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
   return {
-    listHolonRelationships: async ({ holon_id: holonId, limit = usualLimit, offset = 0 }, { actor }) =>
+    listHolonRelationships: async ({ holon_id: holonId, limit = relationshipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listHolonRelationships(db, { holonId, limit, offset, ...readViewer(actor) })),
     updateRelationship: (request, context) =>
       once.transaction(context, request, (tx) => {

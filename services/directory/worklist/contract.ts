@@ -18,6 +18,9 @@ export const WorklistItem = Type.Union(
   { $id: 'WorklistItem', description: 'Something to follow up: a membership (`person`) or a relationship (`holon`), with its id.' },
 );
 
+/** Items of a page when the caller does not say (rules/http#limits). */
+export const worklistItemsPerPage = 100;
+
 export const worklistQuery = Type.Object({
   responsible: Type.Optional(anyId('Person who is responsible; absent = whoever, nobody included.')),
   type: Type.Optional(
@@ -33,7 +36,7 @@ export const worklistQuery = Type.Object({
         'Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
     }),
   ),
-  limit: limitParameter({ usual: 100, most: 100 }),
+  limit: limitParameter({ usual: worklistItemsPerPage, most: 100 }),
   offset: offsetParameter,
 });
 export type WorklistQuery = Static<typeof worklistQuery>;

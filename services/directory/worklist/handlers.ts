@@ -6,7 +6,7 @@ import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
 import { isFollowUpPeriod, spanOf, type DateSpan, type Today } from '../follow-up.ts';
 import { readViewer } from '../viewer.ts';
-import type { worklistRpcs } from './contract.ts';
+import { worklistItemsPerPage, type worklistRpcs } from './contract.ts';
 import { findClassSubtrees, worklistOf } from './statements.ts';
 
 export interface WorklistOptions {
@@ -15,12 +15,9 @@ export interface WorklistOptions {
   readonly today: Today;
 }
 
-/** Items of a page when the caller does not say (rules/http#limits). */
-const usualLimit = 100;
-
 export function createWorklistHandlers({ db, today }: WorklistOptions): Pick<Handlers<typeof directory>, keyof typeof worklistRpcs> {
   return {
-    listResponsible: async ({ responsible, type, when, limit = usualLimit, offset = 0 }, { actor }) => {
+    listResponsible: async ({ responsible, type, when, limit = worklistItemsPerPage, offset = 0 }, { actor }) => {
       const span = readWhen(when, today);
       const { memberships, classIds } = await readTypes(db, type);
       const listWorklist = worklistOf({

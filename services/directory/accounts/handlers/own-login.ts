@@ -6,6 +6,7 @@ import type { Jobs } from '#libs/jobs';
 import { type Handlers, rawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { directory, type ownLoginRpcs } from '../../contract.ts';
+import { sessionsPerPage } from '../contract.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 import { hashNewPassword } from '../new-password.ts';
 import type { Passwords } from '../rules/password.ts';
@@ -21,8 +22,6 @@ export interface OwnLoginOptions {
 
 /** Times that a change looks at an account that changes under it. */
 const maxAttempts = 3;
-/** Sessions of a page when the caller does not say. */
-const usualLimit = 50;
 
 export function createOwnLoginHandlers({
   db,
@@ -69,7 +68,7 @@ export function createOwnLoginHandlers({
       }
       throw unavailable('The account is being changed');
     },
-    listSessions: async ({ limit = usualLimit, offset = 0 }, { actor }) => {
+    listSessions: async ({ limit = sessionsPerPage, offset = 0 }, { actor }) => {
       const { accountId, sessionKey } = requireLogin(actor);
       return rawJson((await listSessions(db, { accountId, current: sessionKey, limit, offset })).body);
     },

@@ -6,6 +6,7 @@ import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
 import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
+import { keysPerPage } from '../contract.ts';
 import type { Keys, OwnerId } from '../issue.ts';
 import { parseKeyToken, readExpiry, readName, readScopes, refuseWider } from '../rules.ts';
 import { getKey, listKeys, verifyKey } from '../statements.ts';
@@ -20,8 +21,6 @@ export interface KeyOptions {
 
 type KeyHandlers = Pick<Handlers<typeof directory>, 'createKey' | 'listKeys' | 'getKey' | 'rotateKey' | 'revokeKey' | 'verifyKey'>;
 type UserActor = Extract<Actor, { kind: 'user' }>;
-
-const usualLimit = 100;
 
 export function createKeyHandlers({ db, keys, uses, clock }: KeyOptions): KeyHandlers {
   return {
@@ -40,7 +39,7 @@ export function createKeyHandlers({ db, keys, uses, clock }: KeyOptions): KeyHan
       };
       return keys.issue(wanted, context).catch(accountNamed);
     },
-    listKeys: async ({ account_id: accountId, limit = usualLimit, offset = 0 }, { actor }) => {
+    listKeys: async ({ account_id: accountId, limit = keysPerPage, offset = 0 }, { actor }) => {
       if (accountId !== undefined && !isPossibleId(accountId)) return { items: [], count: 0 };
       return bodyOf(await listKeys(db, { ownerId: ownerOf(actor), accountId, limit, offset }));
     },

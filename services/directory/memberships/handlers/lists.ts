@@ -6,7 +6,7 @@ import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
 import { isFollowUpPeriod, spanOf, type DateSpan, type Today } from '../../follow-up.ts';
 import { readViewer } from '../../viewer.ts';
-import type { HolonMembershipsQuery } from '../contract.ts';
+import { type HolonMembershipsQuery, membershipsPerPage } from '../contract.ts';
 import { findHolonMemberships, isMembershipSort, listHolonMemberships, listPersonMemberships } from '../statements/lists.ts';
 
 export interface MembershipListOptions {
@@ -17,15 +17,12 @@ export interface MembershipListOptions {
 
 type MembershipListHandlers = Pick<Handlers<typeof directory>, 'listPersonMemberships' | 'listHolonMemberships'>;
 
-/** Items of a page when the caller does not say (rules/http#limits). */
-const usualLimit = 50;
-
 export function createMembershipListHandlers({ db, today }: MembershipListOptions): MembershipListHandlers {
   return {
-    listPersonMemberships: async ({ person_id: personId, limit = usualLimit, offset = 0 }, { actor }) =>
+    listPersonMemberships: async ({ person_id: personId, limit = membershipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listPersonMemberships(db, { personId, limit, offset, ...readViewer(actor) })),
     listHolonMemberships: async ({ holon_id: holonId, ...query }, { actor }) => {
-      const { sort = 'name', limit = usualLimit, offset = 0, q: text } = query;
+      const { sort = 'name', limit = membershipsPerPage, offset = 0, q: text } = query;
       if (!isMembershipSort(sort)) throw badRequest(`sort cannot be "${sort}".`);
       const { kind, span } = readFollowUp(query.follow_up, today);
       const { journey, step_slug: step, responsible_person_id: responsiblePersonId } = query;
