@@ -37,7 +37,7 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
     return base / 2 + (Math.random() * base) / 2;
   };
   const options = buildOptions(settings, nextDelay);
-  const giveUpAtMs = Date.now() + (settings.connectTimeoutMs ?? 30_000);
+  const giveUpAtMs = performance.now() + (settings.connectTimeoutMs ?? 30_000);
   for (;;) {
     try {
       const connection = await connect(options);
@@ -46,7 +46,7 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
       return { connection, onUp: () => void (attempt = 0) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (Date.now() >= giveUpAtMs)
+      if (performance.now() >= giveUpAtMs)
         throw unavailable(`Cannot connect to NATS at ${describeServers(settings.url)}: ${reason}`, { cause: error });
       if (attempt === 0)
         settings.logger.warn({ servers: describeServers(settings.url), reason }, 'NATS is not reachable yet; trying again');

@@ -67,6 +67,7 @@ const unparsable = /can't parse entities|can't find end|unsupported start tag|un
 
 export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTimeoutMs?: number }): BotApi {
   const apis = new Map<string, Api<RawApi>>();
+  /** `until` by `performance.now()`. */
   const identities = new Map<string, { until: number; identity: Promise<Identity | undefined> }>();
   const limitMs = deps.sendTimeoutMs ?? sendTimeoutMs;
 
@@ -122,11 +123,11 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
     },
     identify: async (token) => {
       const known = identities.get(token);
-      if (known !== undefined && known.until > Date.now()) return await known.identity;
-      const entry = { until: Date.now() + unknownIdentityAgeMs, identity: identify(token) };
+      if (known !== undefined && known.until > performance.now()) return await known.identity;
+      const entry = { until: performance.now() + unknownIdentityAgeMs, identity: identify(token) };
       identities.set(token, entry);
       const identity = await entry.identity;
-      if (identity !== undefined) entry.until = Date.now() + identityAgeMs;
+      if (identity !== undefined) entry.until = performance.now() + identityAgeMs;
       return identity;
     },
     setWebhook: async (token, { url, secret, allowedUpdates }) => {

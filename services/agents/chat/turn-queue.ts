@@ -54,7 +54,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 
   async function giveBackLater(threadId: number, ticket: number): Promise<void> {
     let failure: unknown;
-    for (const endsAt = Date.now() + leaseSeconds * 1000; Date.now() < endsAt;) {
+    for (const endsAt = performance.now() + leaseSeconds * 1000; performance.now() < endsAt;) {
       await sleep(againMs, undefined, { ref: false });
       try {
         return await returnTicket(db, { threadId, ticket });
