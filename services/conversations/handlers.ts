@@ -33,8 +33,8 @@ import * as spoken from './spoken/handlers.ts';
 type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 
 /**
- * The conversation that a request names as `conversation_id`, which is checked before every such operation (D69). `exists` and `describe` call it `id`
- * and check it themselves.
+ * The conversation that a request names as `conversation_id`, asked for before every operation (D69). `exists` and `describe` name it `id` and check it
+ * themselves: other services ask by them for their callers.
  */
 function conversationOf(request: unknown): number | undefined {
   const id: unknown = isJsonObject(request) ? request['conversation_id'] : undefined;

@@ -1,4 +1,4 @@
-/** `agents.webhook.*`: registers an agent's webhook with the Bot API and tells what it knows of it (rules/providers#telegram-webhook). */
+/** `admin.agents.webhook.*`: registers an agent's webhook with the Bot API and tells what it knows of it (rules/providers#telegram-webhook). */
 import { recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';

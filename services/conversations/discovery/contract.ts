@@ -1,4 +1,4 @@
-/** Contract: search, summary and browse of conversations (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g). */
+/** Contract: search, summary and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g). */
 import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';
