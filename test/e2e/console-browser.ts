@@ -61,6 +61,8 @@ export async function signIn(page: Page, who: Who, password = passwordOf(who)): 
 }
 
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+/** The same when it has the focus, as that of a page which a key has led to; the browser gives it a moment after it is there. */
+export const focusedHeading = (page: Page, name: string | RegExp) => heading(page, name).and(page.locator(':focus'));
 export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
 
 /** What is true of no page: a fault that axe finds, on a desk or a phone, and something to scroll sideways on the smallest phone. */

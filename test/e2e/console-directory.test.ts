@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, type RealtimeKitServer, startRealtimeKit } from '#libs/testing';
 import { desk } from './browser.ts';
-import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser, tabTo } from './console-browser.ts';
+import { type ConsoleBrowser, findFaults, focusedHeading, heading, row, startConsoleBrowser, tabTo } from './console-browser.ts';
 import { applyDemo, createConversation, type Demo, eventually } from './world.ts';
 
 /** What people wrote is text and stays text. */
@@ -168,7 +168,6 @@ describe('the pages for editors for everybody (P6)', () => {
     await page.getByRole('listitem').getByText('The river').waitFor();
     await tabTo(page, 'People', 'Shift+Tab');
     await page.keyboard.press('Enter');
-    await heading(page, 'People').waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await focusedHeading(page, 'People').waitFor();
   });
 });
