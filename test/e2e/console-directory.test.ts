@@ -169,5 +169,6 @@ describe('the pages for editors for everybody (P6)', () => {
     await tabTo(page, 'People', 'Shift+Tab');
     await page.keyboard.press('Enter');
     await focusedHeading(page, 'People').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 });

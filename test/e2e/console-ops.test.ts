@@ -75,6 +75,7 @@ describe('the pages of webhooks with the keyboard alone (P6)', () => {
     await tabTo(page, /^booking \d+$/);
     await page.keyboard.press('Enter');
     await focusedHeading(page, /^booking \d+$/).waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
     await tabTo(page, 'Replay');
     await page.keyboard.press('Enter');
     await tabTo(page, 'Replay');

@@ -192,6 +192,7 @@ describe('the console for everybody (P6)', () => {
     await tabTo(page, 'Keys');
     await page.keyboard.press('Enter');
     await focusedHeading(page, 'Keys').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
     await tabTo(page, 'Make a key');
     await page.keyboard.press('Enter');
     await page.keyboard.type('By keyboard');

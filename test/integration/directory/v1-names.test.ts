@@ -81,7 +81,11 @@ describe('a Greek name', () => {
       .filter((sql) => /create function directory\.fold/.test(sql))
       .map((sql) => sql.replace('create function', 'create or replace function'));
     expect(folds).toHaveLength(2);
-    await run([...folds, 'alter table directory.journeys drop column search_name', 'drop index directory.holons__class_id_search_name__order']);
+    await run([
+      ...folds,
+      'alter table directory.journeys drop column search_name',
+      'drop index directory.holons__class_id_search_name__order',
+    ]);
     await run(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
     await run(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
     expect(await people('ΟΣ')).toEqual([]);
