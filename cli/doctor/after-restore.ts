@@ -16,6 +16,7 @@ import { fields, table } from '../output/table.ts';
 import { forgetChats, erasePerson } from '../person-data/erase.ts';
 
 type Erasure = ReplyOf<typeof media.rpcs.listErasures>['items'][number];
+type Identified = ReplyOf<typeof directory.rpcs.identifyPerson>;
 type Orphans = ReplyOf<typeof media.rpcs.findOrphans>;
 
 export interface AfterRestore {
@@ -39,43 +40,46 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
 
 async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore['people']>> {
   const damaged: string[] = [];
+  const erased = new Set<number>();
   // Who was merged has several entries, of which one is true of a database of any moment.
-  const outcomes = new Map<number, 'erased' | 'gone' | 'others'>();
+  const others = new Map<number, 'gone' | 'others'>();
   for (let after: string | null = null; ;) {
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
     damaged.push(...page.damaged);
     for (const entry of page.items) {
       const outcome = await eraseOne(context, entry);
-      if (outcomes.get(entry.person_id) !== 'erased') outcomes.set(entry.person_id, outcome);
+      if (typeof outcome === 'number') erased.add(outcome);
+      else others.set(entry.person_id, outcome);
     }
-    if (page.next === null) return { ...countOutcomes(outcomes), damaged };
+    if (page.next === null) break;
     after = page.next;
   }
+  const count = (wanted: string): number => [...others].filter(([id, outcome]) => outcome === wanted && !erased.has(id)).length;
+  return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
 }
 
-function countOutcomes(outcomes: ReadonlyMap<number, 'erased' | 'gone' | 'others'>): { erased: number[]; gone: number; others: number } {
-  const idsOf = (wanted: string): number[] => [...outcomes].filter(([, outcome]) => outcome === wanted).map(([id]) => id);
-  return { erased: idsOf('erased'), gone: idsOf('gone').length, others: idsOf('others').length };
-}
-
-async function eraseOne(context: CliContext, entry: Erasure): Promise<'erased' | 'gone' | 'others'> {
+/** @returns the id of who was erased: that of who they are now, when the person was merged since the restore */
+async function eraseOne(context: CliContext, entry: Erasure): Promise<number | 'gone' | 'others'> {
   const chats = { visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids };
   const person = await identify(context, entry.person_id);
   // Somebody who was made later may have the id; what is theirs is not touched.
-  if (person !== undefined && person.digest !== null && person.digest === entry.digest) {
+  if (person !== undefined && isOf(entry, person)) {
     const telegram = person.telegram_user_id === null ? [] : [person.telegram_user_id];
     const known = { ...person, ...chats, telegramUserIds: [...new Set([...telegram, ...chats.telegramUserIds])] };
     await erasePerson(context, known, { dryRun: false, onStep: () => {} });
-    return 'erased';
+    return person.id;
   }
   await forgetChats(context, chats, false);
-  return person === undefined || person.digest === null ? 'gone' : 'others';
+  return person === undefined || person.digest === null || person.id !== entry.person_id ? 'gone' : 'others';
 }
 
-async function identify(context: CliContext, id: number): Promise<ReplyOf<typeof directory.rpcs.identifyPerson> | undefined> {
+/** Of who is there; a merge since the restore may have given them another digest, or another id. */
+const isOf = ({ digest }: Erasure, person: Identified): boolean =>
+  digest !== null && person.digest !== null && [person.digest, ...person.former.map((former) => former.digest)].includes(digest);
+
+async function identify(context: CliContext, id: number): Promise<Identified | undefined> {
   try {
-    const person = await context.call(directory.rpcs.identifyPerson, { who: String(id) });
-    return person.id === id ? person : undefined; // a key of the workspace file may look like an id
+    return await context.call(directory.rpcs.identifyPerson, { who: String(id), merged: true });
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') return undefined;
     throw error;

@@ -21,7 +21,10 @@ export const personDataRpcs = {
     subject: 'admin.directory.people.identify',
     callers: byOperators,
     summary: 'The person behind an id, a key of the workspace file or an email; by id also one who was erased.',
-    request: Type.Object({ who: Type.String({ minLength: 1, maxLength: 500 }) }),
+    request: Type.Object({
+      who: Type.String({ minLength: 1, maxLength: 500 }),
+      merged: Type.Optional(Type.Boolean({ description: 'The id of somebody who was merged means who they are now.' })),
+    }),
     reply: Type.Object({
       id: rowId,
       name: nullable(Type.String({ description: 'Null when the person was erased.' })),

@@ -16,6 +16,7 @@ import {
   exportParts,
   findErasure,
   findIdentity,
+  findMergedInto,
   findPeopleByEmail,
   findPersonById,
   findPersonByKeyOf,
@@ -39,8 +40,8 @@ interface PersonDataOptions {
 
 export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions): PersonDataHandlers {
   return {
-    identifyPerson: async ({ who }) => {
-      const { id, name } = await findPerson(db, who.trim());
+    identifyPerson: async ({ who, merged = false }) => {
+      const { id, name } = await findPerson(db, who.trim(), merged);
       const { emails, account_ids: accounts, telegram, digest, former } = await findIdentity(db, { personId: id });
       const telegramUserId = /^[1-9][0-9]{0,14}$/.test(telegram ?? '') ? Number(telegram) : null;
       const known = {
@@ -112,12 +113,17 @@ async function endTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
   );
 }
 
-/** @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
-export async function findPerson(db: Database, who: string): Promise<{ id: number; name: string | null }> {
+/**
+ * @param followsMerges the id of somebody who was merged means who they are now
+ * @throws AppError 404 `person_not_found`, 409 `person_ambiguous`
+ */
+export async function findPerson(db: Database, who: string, followsMerges = false): Promise<{ id: number; name: string | null }> {
   const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
   if (id !== undefined && isPossibleId(id)) {
     const byId = await findPersonById(db, { id });
     if (byId !== undefined) return byId;
+    const now = followsMerges ? await findMergedInto(db, { goneId: id }) : undefined;
+    if (now !== undefined) return now;
     // An erasure that was broken off after its last step in the directory can be taken up by the id alone.
     if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
   }

@@ -29,6 +29,14 @@ export const findPeopleByEmail = statement.many({
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
     order by id`,
 });
+/** Who somebody is now that was merged. */
+export const findMergedInto = statement.maybeOne({
+  name: 'person-data.find-merged-into',
+  params: { goneId: t.integer },
+  row: identifiedRow,
+  sql: ({ goneId }) => sql`
+    select id, name from directory.people where id = (select into_id from directory.merged_people where gone_id = ${goneId})`,
+});
 /** A row when an erasure removed the person. */
 export const findErasure = statement.maybeOne({
   name: 'person-data.find-erasure',

@@ -1,0 +1,149 @@
+/** Who was erased is erased again in a database of any earlier moment, however they were merged (rules/operations#after-a-restore). */
+import type { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadConfig, s3Settings } from '#libs/config';
+import { Type } from '#libs/contract';
+import { createObjectStore, storeConfigOf } from '#libs/object-store';
+import { startWorld, type World } from './world.ts';
+
+/** Rows by table, as they were at a moment. */
+type Moment = ReadonlyMap<string, string>;
+
+const tables = ['directory.people', 'directory.merged_people', 'directory.person_aliases', 'directory.erasures'];
+const keys = ['a', 'b', 'c', 'd'];
+
+let world: World;
+let ids: Record<string, number>;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {});
+});
+afterAll(() => world.stop());
+
+/** Of each test its own. Each was made a day before the one before, so that a merge into that one changes when that one was made. */
+let round = 0;
+beforeEach(async () => {
+  round += 1;
+  const { ids: given } = await world.apply({ people: keys.map((key) => ({ key: `${key}-${round}`, name: `Quillfeather ${key}` })) });
+  ids = Object.fromEntries(keys.map((key) => [key, given['people']?.[`${key}-${round}`] ?? 0]));
+  for (const [days, key] of keys.entries())
+    await world.sql('update directory.people set created_at = created_at - make_interval(days => $1) where id = $2', [days, ids[key]]);
+});
+
+const merge = (keep: string, gone: string) => world.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
+const erase = (key: string) => world.ask('people', 'erase', String(ids[key]), '--yes');
+
+/** What a backup of now has. */
+async function remember(): Promise<Moment> {
+  const rows = new Map<string, string>();
+  for (const table of tables) {
+    const [all] = await world.sql<{ rows: string }>(`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`);
+    rows.set(table, all?.rows ?? '[]');
+  }
+  return rows;
+}
+
+async function putBack(moment: Moment | undefined): Promise<void> {
+  for (const table of tables.toReversed()) await world.sql(`delete from ${table}`);
+  for (const table of tables) {
+    const [found] = await world.sql<{ names: string }>(
+      `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+      [table],
+    );
+    await world.sql(
+      `insert into ${table} (${found?.names}) overriding system value
+       select ${found?.names} from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+      [moment?.get(table)],
+    );
+  }
+}
+
+const keysOf = (wanted: readonly number[]): string[] => keys.filter((key) => wanted.includes(ids[key] ?? 0));
+const left = async (): Promise<string[]> =>
+  keysOf((await world.sql<{ id: number }>('select id from directory.people')).map(({ id }) => id));
+
+/** Those whom `doctor --after-restore` erases. */
+async function examine(): Promise<string[]> {
+  const { people } = await world.ask('doctor', '--after-restore');
+  expect(people).toMatchObject({ damaged: [], others: 0 });
+  return keysOf(people.erased);
+}
+
+/** What is remembered of the people of this test. */
+async function readEntries(): Promise<Record<string, unknown>[]> {
+  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+  const entries: Record<string, unknown>[] = [];
+  for await (const { key } of store.list('platform/erasures/')) {
+    const entry = JSON.parse(await readText((await store.get(key))?.body as Readable)) as Record<string, unknown>;
+    if (keysOf([Number(entry['person_id'])]).length > 0) entries.push(entry);
+  }
+  store.close();
+  return entries;
+}
+
+describe('doctor --after-restore', () => {
+  it('erases who was erased and all who had become them, in a database of any moment between the merges', async () => {
+    const moments = [await remember()];
+    await merge('b', 'c');
+    moments.push(await remember());
+    await merge('a', 'b');
+    moments.push(await remember());
+    await erase('a');
+    for (const [index, expected] of [['a', 'b', 'c'], ['a', 'b'], ['a']].entries()) {
+      await putBack(moments[index]);
+      expect(await left()).toEqual([...expected, 'd']);
+      expect(await examine()).toEqual(expected);
+      expect([await left(), await examine()]).toEqual([['d'], []]);
+    }
+  });
+
+  it('knows them by ids and digests alone, which an erasure that is repeated finds again', async () => {
+    const before = await remember();
+    await merge('a', 'b');
+    await erase('a');
+    const first = await readEntries();
+    const [digest, none] = [expect.stringMatching(/^[0-9a-f]{64}$/), { visitor_ids: [], telegram_user_ids: [] }];
+    const countOf = (key: string): number => first.filter(({ person_id: id }) => id === ids[key]).length;
+    expect(keys.map(countOf)).toEqual([2, 1, 0, 0]);
+    expect(first).toEqual(first.map(({ person_id: id }) => ({ person_id: id, digest, ...none })));
+    await erase('a');
+    expect((await readEntries()).filter((entry) => entry['digest'] !== null)).toEqual(first);
+    await putBack(before);
+    expect([await examine(), await left()]).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  });
+
+  it('erases who is merged after the restore, before it runs, as who they are then', async () => {
+    const before = await remember();
+    await erase('a');
+    await erase('b');
+    await putBack(before);
+    await merge('a', 'd'); // whose day of creation is a's now
+    await merge('c', 'b');
+    expect(await examine()).toEqual(['a', 'c']);
+    expect(await left()).toEqual([]);
+  });
+
+  it('leaves those alone who were merged and not erased', async () => {
+    const before = await remember();
+    await merge('a', 'b');
+    await erase('c');
+    await putBack(before);
+    await merge('a', 'b');
+    expect(await examine()).toEqual(['c']);
+    expect(await left()).toEqual(['a', 'd']);
+  });
+
+  it('erases who was merged by a release that kept no digests, as far as they are known', async () => {
+    await merge('a', 'b');
+    await world.sql(`update directory.merged_people set were = default where gone_id = $1`, [ids['b']]);
+    const merged = await remember();
+    await erase('a');
+    expect(await readEntries()).toHaveLength(1);
+    await putBack(merged);
+    expect([await examine(), await left()]).toEqual([['a'], ['c', 'd']]);
+  });
+});
