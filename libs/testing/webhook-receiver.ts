@@ -26,13 +26,13 @@ export interface WebhookReceiver {
   mostOpen(path: string): number;
   url(path: string): string;
   /** How requests to the path are answered from now on; usually with 204. `answer` gets the place of the request among those of its path. */
-  answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer)): void;
+  answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer | Promise<ReceiverAnswer>)): void;
   stop(): Promise<void>;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
-  const answers = new Map<string, (place: number) => ReceiverAnswer>();
+  const answers = new Map<string, (place: number) => ReceiverAnswer | Promise<ReceiverAnswer>>();
   const open = new Map<string, { now: number; most: number; count: number }>();
   const server = createServer((request, response) => {
     void (async () => {
@@ -45,7 +45,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       response.on('close', () => state.now--);
       const place = state.count;
       const body = await readText(request);
-      const answer = answers.get(path)?.(place) ?? 204;
+      const answer = (await answers.get(path)?.(place)) ?? 204;
       received.push({ path, id: String(request.headers['webhook-id']), headers: request.headers, body, atMs: Date.now(), answer });
       give(response, answer);
     })().catch(() => response.destroy());

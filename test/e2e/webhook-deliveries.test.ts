@@ -229,7 +229,8 @@ describe('what fails (V6)', () => {
 
   it('begins anew behind a success, in the same batch too', async () => {
     const made = await create('root', { types: ['person.created'] });
-    receiver.answer(made.path, (place) => (place <= 4 ? 204 : 503)); // four are sent at once
+    const first = Promise.withResolvers<503>(); // four are sent at once; one succeeds, and right behind it the others fail
+    receiver.answer(made.path, (place) => (place === 1 ? (first.resolve(503), 204) : first.promise));
     await world.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
     await world.apply({ people: Array.from({ length: 12 }, (_value, index) => ({ key: `batch-${index}`, name: `Of a batch ${index}` })) });
     await arrived(made, 12);

@@ -113,13 +113,15 @@ export class EndpointRun {
   /** Nothing was left to begin at that moment. */
   #nothing: { readonly count: number; readonly atMs: number } | undefined;
   #lingersUntilMs = 0;
+  /** The last answer was a failure. */
   #isFailing: boolean;
+  #noted: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
   constructor(deps: RunDependencies, endpoint: HeldEndpoint, { id, context, signal }: RunOrigin) {
     this.#deps = deps;
     this.#endpoint = endpoint;
-    this.#isFailing = endpoint.failing_seconds !== null;
+    this.#isFailing = endpoint.is_failing;
     this.#holder = id;
     this.#signal = signal;
     this.#context = ownContext(context);
@@ -318,28 +320,39 @@ export class EndpointRun {
 
   async #delivered({ id }: DueDelivery, attempt: DeliveryAttempt): Promise<void> {
     const { db } = this.#deps;
+    if (this.#isFailing) {
+      this.#isFailing = false;
+      await this.#note(() => noteSuccess(db, { id: this.#endpoint.id }));
+    }
     await writeAttempt(db, { id, status: 'delivered', delay: null, attempt: JSON.stringify(attempt) });
-    if (this.#isFailing) await noteSuccess(db, { id: this.#endpoint.id });
-    this.#isFailing = false;
-    this.#endpoint = { ...this.#endpoint, failing_seconds: null };
     this.#lingersUntilMs = performance.now() + lingerMs;
   }
 
   async #failed({ id, tries }: DueDelivery, attempt: DeliveryAttempt): Promise<void> {
     const { db, news } = this.#deps;
-    const { id: endpointId, failing_seconds: failingSeconds } = this.#endpoint;
+    const endpointId = this.#endpoint.id;
     const isGone = attempt.status_code === 410;
     const delay = isGone ? undefined : delayAfter(tries + 1);
     const status = delay === undefined ? 'failed' : 'pending';
-    const reason = isGone ? 'gone' : this.#isFailing && (failingSeconds ?? 0) > failingTooLongSeconds ? 'failing' : undefined;
-    await db.transaction(async (tx) => {
-      // The endpoint first, as everywhere: two who lock it and its deliveries the other way round would wait for each other.
-      await noteFailure(tx, { id: endpointId });
-      if (reason !== undefined) await disableEndpoint(news, tx, endpointId, reason);
-      await writeAttempt(tx, { id, status, delay, attempt: JSON.stringify(attempt) });
-    });
     this.#isFailing = true;
+    const reason = await this.#note(() =>
+      db.transaction(async (tx) => {
+        // The endpoint first, as everywhere: two who lock it and its deliveries the other way round would wait for each other.
+        const noted = await noteFailure(tx, { id: endpointId });
+        const ends = isGone ? 'gone' : (noted?.failing_seconds ?? 0) > failingTooLongSeconds ? 'failing' : undefined;
+        if (ends !== undefined) await disableEndpoint(news, tx, endpointId, ends);
+        await writeAttempt(tx, { id, status, delay, attempt: JSON.stringify(attempt) });
+        return ends;
+      }),
+    );
     if (reason !== undefined) this.#end();
+  }
+
+  /** In the order of the answers: a failure right behind a success is the first one again. */
+  #note<Result>(write: () => Promise<Result>): Promise<Result> {
+    const noted = this.#noted.then(write);
+    this.#noted = noted.catch(() => undefined);
+    return noted;
   }
 
   /** Lets go when nothing is left to do; what is due later is another job's. @returns whether it did */

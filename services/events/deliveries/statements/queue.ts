@@ -19,13 +19,13 @@ const held = {
   position: t.bigint,
   recover_from: t.bigint.nullable,
   recover_to: t.bigint.nullable,
-  failing_seconds: t.double.nullable,
+  is_failing: t.boolean,
 };
 export type HeldEndpoint = RowOf<typeof held>;
 
 const columns: Sql = sql`e.id, e.account_id, e.url, e.types, e.secret,
   case when e.previous_until > clock_timestamp() then e.previous_secret end as previous_secret,
-  e.position, e.recover_from, e.recover_to, extract(epoch from clock_timestamp() - e.failing_since)::float8 as failing_seconds`;
+  e.position, e.recover_from, e.recover_to, e.failing_since is not null as is_failing`;
 
 /** The endpoint for this job alone. What was news is its own now. No row: another job holds it, or nothing is to be sent. */
 export const holdEndpoint = statement.maybeOne({
@@ -239,12 +239,15 @@ export const writeAttempt = statement.none({
     where id = ${id}`,
 });
 
-/** Since when nothing was delivered. */
-export const noteFailure = statement.none({
+/** For how long there had been failures alone; no row when the endpoint is gone. */
+export const noteFailure = statement.maybeOne({
   name: 'deliveries.note-failure',
   params: { id: t.integer },
+  row: { failing_seconds: t.double },
   sql: ({ id }) => sql`
-    update events.webhook_endpoints set failing_since = clock_timestamp() where id = ${id} and failing_since is null`,
+    with first as (update events.webhook_endpoints set failing_since = clock_timestamp() where id = ${id} and failing_since is null)
+    select coalesce(extract(epoch from clock_timestamp() - failing_since), 0)::float8 as failing_seconds
+    from events.webhook_endpoints where id = ${id}`,
 });
 
 export const noteSuccess = statement.none({
