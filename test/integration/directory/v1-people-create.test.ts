@@ -45,6 +45,10 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     });
   });
 
+  it('takes a blank kind of actor for none', async () => {
+    expect((await create({ name: 'Blank kind', actor_kind: '   ' })).person.actor_kind).toBe('human');
+  });
+
   it('takes contact values without a scheme as text, of several lines too (D72)', async () => {
     const contact = channels({ nick: '@ada', address: 'Street 1\nCity', phone: '+49 30 1', web: 'tel:+49301' });
     expect((await create({ name: 'Texts', contact })).person.contact).toEqual(contact);
