@@ -130,9 +130,9 @@ describe('metrics (rules/operations#metrics)', () => {
     expect((await ask('nobody_knows_this')).trim()).toBe('');
     const readResources = async (): Promise<number> => Number((await ask('nodejs_active_resources_total')).trim().split(' ').at(-1));
     const before = await readResources();
-    const timers = Array.from({ length: 1_000 }, () => setTimeout(() => {}, 60_000));
+    const timers = Array.from({ length: 1_000 }, () => setInterval(() => {}, 60_000));
     expect((await readResources()) - before).toBeGreaterThan(900);
-    for (const timer of timers) clearTimeout(timer);
+    for (const timer of timers) clearInterval(timer);
     await telemetry.stop();
   });
 
