@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { waitForLockWait } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { holdLocks } from './hold-locks.ts';
+import { holdLocks } from '../hold-locks.ts';
 import { type Answer, type Applied, startWorld, type World } from './world.ts';
 
 let world: World;

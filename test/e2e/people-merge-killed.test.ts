@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitForLockWait } from '#libs/testing';
-import { holdLocks } from './hold-locks.ts';
+import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
 

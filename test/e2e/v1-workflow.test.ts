@@ -1,6 +1,6 @@
 /** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (rules/memberships#membership-lists). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { holdLocks } from './hold-locks.ts';
+import { holdLocks } from '../hold-locks.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
 const people = ['ada', 'ben', 'cleo'];

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
+import { listLockWaits } from '#libs/testing';
 import { conversations } from '#services/conversations';
+import { holdLocks } from '../../hold-locks.ts';
 import { createBookingDesk, createChain, type BookingDesk, type Chain } from './booking-desk.ts';
 import { createWorld, instant, waitFor, type World } from './world.ts';
 
@@ -234,6 +236,25 @@ describe('the end of the retention (D67)', () => {
     world.clock.set('2030-01-31T00:00:00.000002Z');
     await waitFor(async () => (await stateOf(next)) === 'gone');
     world.clock.set('2030-01-01T00:00:00Z');
+  });
+});
+
+describe('a booked conversation that is deleted while an event of its booking is worked (D19)', () => {
+  it('is followed by another, of the journey that the event names', async () => {
+    const { id, chain } = await createBooked();
+    const letGo = await holdLocks(world.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
+    const waits = (count: number) => waitFor(async () => (await listLockWaits(world.env.sql)).length === count);
+    const deletion = world.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    await waits(1);
+    const settled = desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    await waits(2);
+    expect(await letGo()).toBe('stopped');
+    await deletion;
+    const receipt = await settled;
+    expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation created.' });
+    expect(await desk.booked(chain)).toMatchObject([
+      { id: receipt.conversation_id, start: '2030-01-15T11:00:00Z', journey_slug: 'open-circle' },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase } from '#libs/orm';
 import { startService, startTcpProxy, type TcpProxy, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
+import { holdLocks } from '../../hold-locks.ts';
 import { createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
@@ -32,17 +32,9 @@ const recordedNotes = async (id: number) => (await world.notes(id)).filter((note
 
 /** Holds the row of a conversation while `work` runs, so that writers wait for it. */
 async function whileLocked(id: number, work: () => Promise<void>): Promise<void> {
-  const { settings, logger } = world.env;
-  const url = settings['DATABASE_URL'] ?? '';
-  const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger, applicationName: 'lock' });
-  try {
-    await db.transaction(async (tx) => {
-      await tx.query({ name: 'hold', text: 'select from conversations.conversations where id = $1 for update' }, [id]);
-      await work();
-    });
-  } finally {
-    await db.close();
-  }
+  const letGo = await holdLocks(world.env, 'select from conversations.conversations where id = $1 for update', [id]);
+  await work();
+  expect(await letGo()).toBe('stopped');
 }
 
 describe('PostgreSQL goes away (rules/http#overload)', () => {

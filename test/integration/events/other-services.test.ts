@@ -3,13 +3,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { createBookingDesk, createChain, type BookingDesk } from '../conversations/booking-desk.ts';
+import { createBookingDesk, createChain, type BookingDesk, type Chain } from '../conversations/booking-desk.ts';
 import { createWorld, type World } from '../conversations/world.ts';
 import { atSeconds, setRecordingStage, type RecordingStage } from '../media/recording-stage.ts';
 import { makeClock } from '../media/talking-clock.ts';
 import { fullWindow, row, setStage, type Stage } from '../transcripts/stage.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
+/** Sees the conversations that their person takes part in, and no others, with `CONVERSATION_ACCESS=members` (D69). */
+const member = {
+  kind: 'user',
+  accountId: 1,
+  email: 'member@example.org',
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: false,
+  ops: null,
+} as const;
 const conversation = (id: number) => ({ subject_type: 'conversation' as const, subject_id: id });
 /** Of one kind, such as `transcript`. */
 const kindOf = (kind: string, told: readonly [string, object][]): [string, object][] =>
@@ -20,7 +30,7 @@ describe('bookings', () => {
   let desk: BookingDesk;
   let feed: FeedReader;
   beforeAll(async () => {
-    world = await createWorld(import.meta.url);
+    world = await createWorld(import.meta.url, { CONVERSATION_ACCESS: 'members' });
     await startService('events', world.env);
     desk = createBookingDesk(world);
     feed = createFeedReader(world.bus);
@@ -41,14 +51,35 @@ describe('bookings', () => {
     await world.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await settledAt()) !== before);
 
-    const chain = createChain();
+    const chain = createChain({ ical: true });
     const booked = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
     const id = booked.conversation_id ?? 0;
     await world.patch(id, { infos: { closes: 'the test' } });
     await waitFor(async () => (await feed.told(1, conversation(id))).at(-1)?.[0] === 'conversation.updated');
     expect(kindOf('booking', await feed.told(1, conversation(id)))).toEqual([['booking.applied', { change: 'booked' }]]);
     expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
+  });
+
+  it('tell a person of the conversation from then on when they come to it by a stale event, or by two bookings that turn out to be one', async () => {
+    const ben = world.personId('ben');
+    const cleo = { person: String(world.personId('cleo')) };
+    const reader = (personId: number) => ({ ...member, personId });
+    const booked = async (link: number, chain: Chain) => {
+      const trigger = link === 0 ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED';
+      const { conversation_id: id } = await desk.settle(chain.envelope(trigger, link, { attendees: [] }));
+      return { chain, id: id ?? 0 };
+    };
+    const stale = await booked(5, createChain({ ical: true }));
+    await desk.settle(stale.chain.envelope('BOOKING_CREATED', 0), cleo);
+    expect(await feed.told(4, conversation(stale.id), reader(world.personId('cleo')))).toContainEqual(['conversation.updated', {}]);
+
+    const chain = createChain();
+    const { id: kept } = await booked(0, chain);
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    expect(await feed.told(0, conversation(kept), reader(ben))).toEqual([]);
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees: [] }));
+    expect(await feed.told(4, conversation(kept), reader(ben))).toContainEqual(['conversation.updated', {}]);
   });
 });
 

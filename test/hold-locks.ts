@@ -1,12 +1,11 @@
-import { waitFor } from '#libs/testing';
-import type { World } from './world.ts';
+import { type TestEnvironment, waitFor } from '#libs/testing';
 
 /**
  * Has somebody else hold what `locking` locks, a select of rows, for a minute or until it is told to let go. Resolves when it holds them.
  * @returns lets go, and resolves with how the holding has ended; it was long enough when that is `stopped`
  */
 export async function holdLocks(
-  { sql }: Pick<World, 'sql'>,
+  { sql }: Pick<TestEnvironment, 'sql'>,
   locking: string,
   params: readonly unknown[] = [],
 ): Promise<() => Promise<'stopped' | 'over by itself'>> {
