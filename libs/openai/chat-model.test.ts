@@ -3,22 +3,36 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createModel, ModelFailure } from '#libs/openai';
+import { createModel, type Listener, ModelFailure } from '#libs/openai';
 
-let server: Server | undefined;
+const servers: Server[] = [];
 afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
-/** The failure of a call of a server that answers like this. */
-async function failureWith(listener: RequestListener, timeoutMs = 10_000): Promise<ModelFailure> {
-  server = createServer(listener);
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+/** What a server that answers like this is understood to say. */
+async function answerWith(respond: RequestListener, { timeoutMs = 10_000, listener }: Options = {}): Promise<string> {
+  const server = createServer(respond);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs });
+  return (await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(30_000), listener)).text;
+}
+
+interface Options {
+  readonly timeoutMs?: number;
+  /** Has the answer asked for as events. */
+  readonly listener?: Listener;
+}
+
+/** The failure of a call of a server that answers like this. */
+async function failureWith(respond: RequestListener, options?: Options): Promise<ModelFailure> {
   try {
-    await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(30_000));
+    await answerWith(respond, options);
   } catch (error) {
     if (error instanceof ModelFailure) return error;
     throw error;
@@ -48,12 +62,15 @@ describe('a model server that means ill (rules/providers#language-models)', () =
 
   it('and hardly ever sends a byte is not waited for longer than two attempts', async () => {
     let attempts = 0;
-    const failure = await failureWith((_request, response) => {
-      attempts++;
-      response.writeHead(200, json);
-      const timer = setInterval(() => response.write(' '), 20);
-      response.once('close', () => clearInterval(timer));
-    }, 200);
+    const failure = await failureWith(
+      (_request, response) => {
+        attempts++;
+        response.writeHead(200, json);
+        const timer = setInterval(() => response.write(' '), 20);
+        response.once('close', () => clearInterval(timer));
+      },
+      { timeoutMs: 200 },
+    );
     expect(attempts).toBe(2);
     // The name of what ends a fetch is lost where jest's realm meets that of Node, so that it looks like a lost connection here.
     expect(['timeout', 'connection']).toContain(failure.kind);
@@ -66,5 +83,75 @@ describe('a model server that means ill (rules/providers#language-models)', () =
       response.writeHead(307, { location: '/inside' }).end();
     });
     expect([failure.kind, visits]).toEqual(['connection', 0]);
+  });
+});
+
+const events = { 'content-type': 'text/event-stream' };
+const whole = (content: string, finish: string): string =>
+  JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finish }] });
+const event = (content: string, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_893_456_000, model: 'some-model', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+describe('a server that is no OpenAI (rules/providers#language-models)', () => {
+  it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])(
+    'and ends its answers with %s gives answers',
+    async (finish) => {
+      await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).resolves.toBe('Hi');
+      const heard = (): void => undefined;
+      const streamed = answerWith((_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)), {
+        listener: heard,
+      });
+      await expect(streamed).resolves.toBe('Hi');
+    },
+  );
+
+  it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('and ends them with %s gives none', async (finish) => {
+    expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind).toBe('empty');
+  });
+
+  it('and leaves in the answer what the model thinks is heard without it', async () => {
+    const thoughts = ' <think>\nThe notes say: they were here in May.\n</think>\n\n';
+    const answer = 'Hi, see <b>.';
+    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop')))).resolves.toBe(
+      answer,
+    );
+    const heard: string[] = [];
+    const pieces = (thoughts + answer)
+      .split('')
+      .map((letter) => event(letter))
+      .join('');
+    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')), {
+      listener: (words) => heard.push(words),
+    });
+    await expect(streamed).resolves.toBe(answer);
+    expect(heard.map((words) => words.trim()).filter((words) => !answer.startsWith(words))).toEqual([]);
+    expect(heard.at(-1)?.trim()).toBe(answer);
+  });
+
+  it.each(['<think>I wonder', '<think>done</think> ', '\u200b', '\u2060\u00ad\ufe0f'])(
+    'and answers nothing to see, as %j, is empty',
+    async (content) => {
+      expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind).toBe('empty');
+    },
+  );
+
+  it('and takes an event for each word may say as much as in one piece', async () => {
+    const answer = 'one '.repeat(24_500).trim();
+    const pieces = answer
+      .split(/(?<= )/)
+      .map((word) => event(word))
+      .join('');
+    expect(pieces.length).toBeGreaterThan(4 * 1024 * 1024);
+    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')));
+    await expect(streamed).resolves.toBe(answer);
+  });
+
+  it('and never ends what it says in events is unreadable', async () => {
+    const failure = await failureWith((_request, response) => {
+      response.writeHead(200, events);
+      const more = (): void => void (!response.destroyed && response.write(event('x'.repeat(65_536)), () => setImmediate(more)));
+      more();
+    });
+    expect(failure.kind).toBe('unreadable');
   });
 });

@@ -5,6 +5,7 @@
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
+import { dropThoughts } from './thoughts.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -13,6 +14,8 @@ export interface PromptMessage {
 
 export interface ModelAnswer {
   readonly text: string;
+  /** What it costs where usage is not told: all that the model wrote, its thoughts included. */
+  readonly written: string;
   readonly usage: ModelUsage;
 }
 
@@ -31,6 +34,11 @@ export interface ModelSettings extends ClientSettings {
 const maxAnswerCharacters = 100_000;
 /** More than any model takes; a larger count is a mistake of the server. */
 const maxTokens = 100_000_000;
+
+/** How servers say that the model has said all that it wanted to: OpenAI's word, and the words of models that some servers hand on. */
+const wholeEnds = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
+/** What can be seen, unlike spaces and signs of no width. */
+const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Statuses of servers that cannot stream, or not with their usage: they are asked again for a whole answer. */
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
@@ -95,12 +103,13 @@ function readAnswer(completion: unknown): ModelAnswer {
   if (finish === 'length') throw fail('truncated', 'the answer is cut off');
   if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the answer');
   if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
-  if (typeof finish === 'string' && finish !== 'stop') throw fail('empty', 'the model gave no answer');
+  if (typeof finish === 'string' && !wholeEnds.has(finish.toLowerCase())) throw fail('empty', 'the model gave no answer');
   if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
-  if (typeof content !== 'string' || content.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is no sensible text');
-  const text = toStorableText(content).trim(); // D75
-  if (text === '') throw fail('empty', 'the answer is empty');
-  return { text, usage };
+  if (typeof content !== 'string') throw fail('unreadable', 'the answer is no text');
+  const text = toStorableText(dropThoughts(content)).trim(); // D75
+  if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
+  if (!visible.test(text)) throw fail('empty', 'the answer is empty');
+  return { text, written: content, usage };
 }
 
 function property(value: unknown, key: string): unknown {

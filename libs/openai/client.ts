@@ -6,6 +6,8 @@ import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
 export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
+/** An event says a few letters in some hundred bytes; what is kept of it is bounded as a whole answer is. */
+const maxStreamBytes = 64 * 1024 * 1024;
 
 /** Client with one retry on 408, 409, 429, 5xx, timeouts and broken connections. */
 export function createClient(settings: ClientSettings): OpenAI {
@@ -36,19 +38,19 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit, liste
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
   if (response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    return Response.json(await readEvents(readBounded(response), listener), { status });
+    return Response.json(await readEvents(readBounded(response, maxStreamBytes), listener), { status });
   }
   const parts: Uint8Array[] = [];
-  for await (const part of readBounded(response)) parts.push(part);
+  for await (const part of readBounded(response, maxResponseBytes)) parts.push(part);
   const hasBody = status !== 204 && status !== 205 && status !== 304;
   return new Response(hasBody ? Buffer.concat(parts) : null, { status, statusText, headers });
 }
 
-async function* readBounded(response: Response): AsyncGenerator<Uint8Array> {
+async function* readBounded(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.length;
-    if (size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
+    if (size > maxBytes) throw new ModelFailure('unreadable', 'the response is too large');
     yield part;
   }
 }
@@ -61,10 +63,11 @@ async function readEvents(body: AsyncIterable<Uint8Array>, listener: Listener | 
   try {
     for await (const part of body) {
       reader.push(decoder.decode(part, { stream: true }));
-      const { content } = reader;
-      if (listener === undefined || content.length === heard) continue;
-      heard = content.length;
-      listener(content);
+      if (reader.size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
+      const { words } = reader;
+      if (listener === undefined || words.length === heard) continue;
+      heard = words.length;
+      listener(words);
     }
   } catch (error) {
     if (heard === 0) throw error;

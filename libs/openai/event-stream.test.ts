@@ -33,6 +33,13 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     }
   });
 
+  it('goes on where a server says in each event that there is no error', () => {
+    const event = (delta: object, finish: string | null): string =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], error: null })}\n\n`;
+    const completion = assembleEventStream(event({ content: 'Hello' }, null), event({}, 'stop'));
+    expect(completion).toMatchObject({ choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }] });
+  });
+
   it('is the same however its text is cut, and what has come of it only grows (C1)', () => {
     const text = `${chunk('Hel')}${chunk('lo, 😀 ')}${chunk('there')}${chunk(null, 'stop')}${usage}data: [DONE]\r\n\r\n`;
     const property = fc.property(fc.array(fc.nat(text.length)), (places) => {
@@ -40,8 +47,8 @@ describe('a completion that comes as events (rules/providers#language-models)', 
       let before = '';
       for (const [index, start] of [0, ...places.toSorted((a, b) => a - b)].entries()) {
         reader.push(text.slice(start, [0, ...places.toSorted((a, b) => a - b), text.length][index + 1]));
-        expect(reader.content.startsWith(before)).toBe(true);
-        before = reader.content;
+        expect(reader.words.startsWith(before)).toBe(true);
+        before = reader.words;
       }
       expect(reader.finish()).toEqual(assembleEventStream(text));
     });
@@ -51,7 +58,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
   it('has no words when the model refuses', () => {
     const reader = new EventStreamReader();
     reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
-    expect(reader.content).toBe('');
+    expect(reader.words).toBe('');
   });
 
   it('bears any input', () => {

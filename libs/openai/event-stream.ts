@@ -2,6 +2,7 @@
  * A chat completion that comes as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
  * A stream that ends before its `finish_reason` is cut off; an error in the middle of it is no answer.
  */
+import { ThoughtFilter } from './thoughts.ts';
 
 interface Chunk {
   readonly choices?: readonly {
@@ -16,14 +17,21 @@ interface Chunk {
 export class EventStreamReader {
   #line = '';
   #content = '';
+  readonly #thoughts = new ThoughtFilter();
+  #words = '';
   #refusal = '';
   #finishReason: unknown;
   #usage: unknown;
   #broken = false;
 
-  /** The answer as far as it has come; empty when the model refuses or the stream is no answer. */
-  get content(): string {
-    return this.#broken || this.#refusal !== '' ? '' : this.#content;
+  /** The answer without thoughts as far as it has come; empty when the model refuses or the stream is no answer. */
+  get words(): string {
+    return this.#broken || this.#refusal !== '' ? '' : this.#words;
+  }
+
+  /** Characters that are kept. */
+  get size(): number {
+    return this.#line.length + this.#content.length + this.#refusal.length;
   }
 
   push(text: string): void {
@@ -49,13 +57,16 @@ export class EventStreamReader {
     const data = line.slice('data:'.length).trim();
     if (data === '' || data === '[DONE]') return;
     const chunk = parseChunk(data);
-    if (chunk === undefined || chunk.error !== undefined) {
+    if (chunk === undefined || (chunk.error ?? null) !== null) {
       this.#broken = true;
       return;
     }
     this.#usage = chunk.usage ?? this.#usage;
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (typeof choice?.delta?.content === 'string') this.#content += choice.delta.content;
+    if (typeof choice?.delta?.content === 'string') {
+      this.#content += choice.delta.content;
+      this.#words += this.#thoughts.push(choice.delta.content);
+    }
     if (typeof choice?.delta?.refusal === 'string') this.#refusal += choice.delta.refusal;
     this.#finishReason = choice?.finish_reason ?? this.#finishReason;
   }

@@ -85,17 +85,19 @@ export function createMeasuredModel(deps: {
 interface CallResult {
   readonly outcome: 'ok' | ModelFailure['kind'];
   readonly usage: ModelUsage;
-  readonly text?: string;
+  readonly written?: string;
 }
 
 /** Nothing was generated. */
 const unbilled = new Set<CallResult['outcome']>(['connection', 'status']);
 
 /** Tokens of a call as the model reported them, else as they are estimated. */
-function costOf({ messages }: ModelCall, { outcome, usage, text }: CallResult): number {
+function costOf({ messages }: ModelCall, { outcome, usage, written }: CallResult): number {
   const { promptTokens, completionTokens } = usage;
   if (unbilled.has(outcome)) return (promptTokens ?? 0) + (completionTokens ?? 0);
-  return (promptTokens ?? estimatePrompt(messages)) + (completionTokens ?? (text === undefined ? answerTokens : estimateTokens(text)));
+  return (
+    (promptTokens ?? estimatePrompt(messages)) + (completionTokens ?? (written === undefined ? answerTokens : estimateTokens(written)))
+  );
 }
 
 function estimatePrompt(messages: readonly PromptMessage[]): number {

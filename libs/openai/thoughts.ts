@@ -1,0 +1,50 @@
+/**
+ * What a model thinks before it answers (rules/providers#language-models). Most servers tell it in a field of its own, which is not read; some leave it
+ * in the answer, at its beginning and between these signs. It is for no reader: it quotes what the model was told in confidence.
+ */
+const opening = '<think>';
+const closing = '</think>';
+
+/** Takes an answer in pieces, cut anywhere, and gives back what is behind the thoughts. */
+export class ThoughtFilter {
+  #state: 'before' | 'thinking' | 'behind' = 'before';
+  /** What may be part of a sign. */
+  #held = '';
+
+  push(piece: string): string {
+    this.#held += piece;
+    while (this.#step());
+    return this.#state === 'behind' ? this.#release() : '';
+  }
+
+  /** What is held back when nothing more comes. Thoughts without an end are no answer. */
+  finish(): string {
+    return this.#state === 'thinking' ? '' : this.#release();
+  }
+
+  /** False when it takes more to go on. */
+  #step(): boolean {
+    if (this.#state === 'behind') return false;
+    if (this.#state === 'thinking') {
+      const end = this.#held.indexOf(closing);
+      this.#held = end < 0 ? this.#held.slice(-closing.length) : this.#held.slice(end + closing.length);
+      if (end >= 0) this.#state = 'before';
+      return end >= 0;
+    }
+    this.#held = this.#held.trimStart();
+    if (this.#held.startsWith(opening)) this.#state = 'thinking';
+    else if (!opening.startsWith(this.#held)) this.#state = 'behind';
+    return this.#state === 'thinking';
+  }
+
+  #release(): string {
+    const held = this.#held;
+    this.#held = '';
+    return held;
+  }
+}
+
+export function dropThoughts(answer: string): string {
+  const filter = new ThoughtFilter();
+  return filter.push(answer) + filter.finish();
+}
