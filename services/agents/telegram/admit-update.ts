@@ -34,7 +34,7 @@ export async function admitUpdate(
   jobs: Jobs<typeof agents>,
   { agent, update, origin, store, start = (chat) => startChat(tx, jobs, chat, origin) }: Admission,
 ): Promise<string | undefined> {
-  const { updateId, field: kind, chatId, senderId, content } = update;
+  const { updateId, field: kind, chatId, senderId, places, content } = update;
   const facts = { updateId, kind, chatId, senderId };
   if (content.kind !== 'other') {
     const { id: chat } = await openChat(tx, { agentId: agent.id, chatId: content.chatId });
@@ -43,6 +43,11 @@ export async function admitUpdate(
   }
   if (agent.echo_channel === null || agent.bot_token === null) {
     await store({ ...facts, outcome: 'ignored', message: 'Nothing to answer, and the agent has no echo channel.' });
+    return undefined;
+  }
+  // Else echoes would be echoed without end: to two bots that share the channel, and to one in the channel's discussion group.
+  if (places.includes(agent.echo_channel.toLowerCase())) {
+    await store({ ...facts, outcome: 'ignored', message: 'Nothing to answer, and it comes from the echo channel.' });
     return undefined;
   }
   const { id, is_new: isNew } = await store({ ...facts, outcome: 'pending' });

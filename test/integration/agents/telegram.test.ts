@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { noAnswerNotice } from '../../../services/agents/telegram/workers/answer-question.ts';
-import { botToken, echoChannel, startDesk, type TelegramDesk } from './telegram-desk.ts';
+import { botToken, echoChannel, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
 
 let desk: TelegramDesk;
 beforeAll(async () => {
@@ -228,6 +228,38 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     await desk.deliver(update, { slug: 'mirrored' });
     expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'echoed' });
     expect([echoes().at(-1), desk.telegram.textsOf(chat), desk.place.llm.requests.length]).toEqual([JSON.stringify(update), [], asked]);
+  });
+
+  const channel = { id: echoChannel, type: 'channel', username: 'StaffRoom' };
+  it.each([
+    [
+      'a post in it, such as the echo of another bot',
+      'mirrored',
+      { channel_post: { message_id: 1, chat: channel, text: '{"update_id":1}' } },
+    ],
+    ['a post in it, where it has a name', 'named', { channel_post: { message_id: 1, chat: channel, text: '{"update_id":1}' } }],
+    [
+      'what is copied from it into its discussion group',
+      'mirrored',
+      {
+        message: {
+          message_id: 1,
+          from: { id: 777_000, is_bot: false, first_name: 'Telegram' },
+          sender_chat: channel,
+          chat: { id: -1_007_777, type: 'supergroup' },
+          is_automatic_forward: true,
+          text: 'Q: What is it?',
+        },
+      },
+    ],
+  ])('does not get %s', async (_what, slug, update) => {
+    const messaging = { bot_token: botToken, webhook_secret: webhookSecret, echo_channel: '@staffroom' };
+    await desk.place.apply([{ slug: 'named', name: 'Named', config: { messaging } }]);
+    const before = desk.telegram.shown.length;
+    const updateId = desk.next();
+    await desk.deliver({ update_id: updateId, ...update }, { slug });
+    expect(await desk.settled(updateId)).toMatchObject({ outcome: 'ignored', message: expect.stringContaining('echo channel') });
+    expect(desk.telegram.shown.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
   });
 
   it('gets a long update cut to one message', async () => {

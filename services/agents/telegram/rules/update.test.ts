@@ -22,6 +22,7 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
       field: 'message',
       chatId: chat.id,
       senderId: 1001,
+      places: [String(chat.id)],
       content: {
         kind: 'question',
         chatId: chat.id,
@@ -39,6 +40,13 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
     const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
     expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });
+  });
+
+  it('tells the places that it comes from: its chat, and the chat that it was written in the name of', () => {
+    const chat = { id: -100_777, type: 'supergroup', username: 'TeaHouseTalk' };
+    const post = message({ chat, sender_chat: { id: -100_999, type: 'channel', username: 5 }, text: 'x', is_automatic_forward: true });
+    expect(read(post)?.places).toEqual(['-100777', '@teahousetalk', '-100999']);
+    expect(read({ update_id: 7, poll: { id: 'p' } })?.places).toEqual([]);
   });
 
   it('keeps the topic only of a message in a topic', () => {

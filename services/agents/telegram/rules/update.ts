@@ -44,6 +44,8 @@ export interface Update {
   readonly field: string;
   readonly chatId: number | undefined;
   readonly senderId: number | undefined;
+  /** Its chat, and the chat in whose name it was written: numbers as text, and `@name` in small letters. */
+  readonly places: readonly string[];
   readonly content: UpdateContent;
 }
 
@@ -99,9 +101,10 @@ export function readUpdate(body: Buffer): Update | undefined {
   const chat = isJsonObject(inner) ? inner['chat'] : undefined;
   const chatId = isJsonObject(chat) ? readInteger(chat['id']) : undefined;
   const senderId = isJsonObject(inner) ? readInteger(readSender(inner)?.['id']) : undefined;
+  const places = isJsonObject(inner) ? readPlaces(inner) : [];
   const message = document['message'];
   const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
-  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, content };
+  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, places, content };
 }
 
 function readMessage(message: JsonObject): UpdateContent {
@@ -130,6 +133,15 @@ function readMessage(message: JsonObject): UpdateContent {
     text,
     entities: readEntities(message['entities']),
   };
+}
+
+function readPlaces(inner: JsonObject): string[] {
+  return [inner['chat'], inner['sender_chat']]
+    .filter(isJsonObject)
+    .flatMap(({ id, username }) => [
+      ...(readInteger(id) === undefined ? [] : [String(id)]),
+      ...(typeof username === 'string' ? [`@${username.toLowerCase()}`] : []),
+    ]);
 }
 
 /** Only groups become supergroups, whoever says otherwise: a private chat has a positive number, that of its person, and keeps it. */
