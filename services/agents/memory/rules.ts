@@ -162,12 +162,15 @@ function readReply(text: string, check: SchemaCheck): unknown {
   return value;
 }
 
-const contact = /@|:\/\/|\bwww\.|\b[\w-]+\.(?:com|org|net|de|io|eu|info|me|app)\b/i;
+/** Mail addresses, links, and names of hosts of whatever domain. */
+const contact = /@|:\/\/|\bwww\.|[\p{L}\d-]\.\p{L}{2,}/iu;
 const manyDigits = /(?:\d[\s().\-/]*){6,}/;
 const steering =
   /\b(?:you must|you should|always (?:answer|reply|say|tell)|never (?:answer|reply|say|tell)|ignore|instructions?|system prompt)\b/i;
 const introduction =
   /(?:my name is|i am|i['’]m|call me|this is|ich bin|ich heiße|mein name ist|je m['’]appelle|je suis|me llamo|soy)\s+(\p{Lu}[\p{L}'’-]*)(?:\s+(\p{Lu}[\p{L}'’-]*))?/giu;
+/** Nothing but a name follows these, and many write theirs small. */
+const naming = /(?:my name(?: is|['’]s)|ich hei(?:ß|ss)e|mein name ist|je m['’]appelle|me llamo|mi nombre es)\s+(\p{L}[\p{L}'’-]*)/giu;
 /** Capitalised at the start of a fact without being anybody's name. */
 const commonWords = new Set(
   'the a an and or in on at of to for is are was has have wants likes plans needs asks asked lives works visitor visitors user person people they she he his her their it der die das ein eine'.split(
@@ -190,6 +193,7 @@ export function keepImpersonal(
     for (const word of fact.match(/\p{Lu}[\p{L}'’-]+/gu) ?? []) personal.add(baseOf(word));
   }
   for (const text of known.said) {
+    for (const [, name = ''] of text.matchAll(naming)) personal.add(baseOf(name));
     for (const match of text.matchAll(introduction)) {
       for (const word of match.slice(1)) if (word !== undefined && /^\p{Lu}/u.test(word)) personal.add(baseOf(word));
     }
