@@ -18,8 +18,17 @@ describe('splitByTokens (publishing_summary: long transcripts are summarised in 
         const parts = splitByTokens(text, budget);
         expect(parts.join('')).toBe(text);
         for (const part of parts) expect(estimateTokens(part)).toBeLessThanOrEqual(budget);
+        if (text.isWellFormed()) expect(parts.every((part) => part.isWellFormed())).toBe(true);
       }),
     );
+  });
+
+  it('cuts no character of a line that is too long', () => {
+    const speech = '😀'.repeat(400);
+    for (const budget of [20, 21, 22, 23, 24]) {
+      const parts = splitByTokens(speech, budget);
+      expect([parts.join(''), parts.every((part) => part.isWellFormed())]).toEqual([speech, true]);
+    }
   });
 });
 

@@ -21,11 +21,11 @@ export function splitByTokens(text: string, budget: number): string[] {
 
 /** Lines with their ends; longer ones than the budget in pieces that surely fit. */
 function* pieces(text: string, budget: number): Generator<string> {
-  // No character costs more than three tokens; a surrogate pair may be cut, and is then no worse than its halves.
-  const step = Math.max(1, Math.floor(budget / 3));
+  // No character costs more than three tokens. Half of one is none: servers of models refuse a request with it.
+  const piece = new RegExp(`.{1,${Math.max(1, Math.floor(budget / 3))}}`, 'gsu');
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
     if (estimateTokens(line) <= budget) yield line;
-    else for (let at = 0; at < line.length; at += step) yield line.slice(at, at + step);
+    else yield* line.match(piece) ?? [];
   }
 }
 
