@@ -106,7 +106,10 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
   };
 }
 
-/** A model that is away is waited for, one whose reply does not fit is asked again until the attempts are used up. */
+/** Statuses of a server that is there, and takes what it is asked for too long or not allowed: it says so again to every repetition. */
+const refusals = new Set<number | undefined>([400, 413, 422]);
+
+/** A model that is away is waited for, one that refuses or whose reply does not fit is asked again until the attempts are used up. */
 async function ask<T>(
   deps: MemoryDependencies,
   run: JobRun<unknown>,
@@ -122,7 +125,7 @@ async function ask<T>(
     if (error instanceof UnusableReply) throw new AppError({ code: 'internal', message: error.message }, { cause: error });
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'cancelled') throw run.signal.reason;
-    const away = error.kind === 'timeout' || error.kind === 'connection' || error.kind === 'status';
+    const away = error.kind === 'timeout' || error.kind === 'connection' || (error.kind === 'status' && !refusals.has(error.status));
     const message = `The model gave no usable answer: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
     if (!away) throw new AppError({ code: 'unavailable', message }, { cause: error });
     throw new RetryLater(message, error.retryAfter === undefined ? {} : { delayMs: error.retryAfter * 1_000 });

@@ -173,6 +173,22 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
+  it.each([400, 413, 422])(
+    'are dead when the model’s server refuses what it is asked with %i, and are asked for with the next turn',
+    async (status) => {
+      const slug = await addAgent();
+      place.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'status', status }) as const));
+      const { visitor_id, thread_key } = await place.say('My turn', { slug });
+      await waitFor(async () => {
+        await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+        return (await jobsOf(thread_key))[0]?.state === 'dead';
+      });
+      expect((await jobsOf(thread_key))[0]?.error).toBe(`The model gave no usable answer: status ${status}`);
+      await sayAndRemember(slug, 'My next turn', visitor_id);
+      expect((await record(slug)).threads[0]?.memory.up_to_turn).toBe(2);
+    },
+  );
+
   it('wait for a model that is away without using attempts up', async () => {
     const slug = await addAgent();
     const away = { kind: 'status', status: 503 } as const;
