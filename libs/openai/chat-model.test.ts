@@ -87,9 +87,9 @@ describe('a model server that means ill (rules/providers#language-models)', () =
 });
 
 const events = { 'content-type': 'text/event-stream' };
-const whole = (content: string, finish: string): string =>
+const whole = (content: unknown, finish: string): string =>
   JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finish }] });
-const event = (content: string, finish: string | null = null): string =>
+const event = (content: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_893_456_000, model: 'some-model', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 describe('a server that is no OpenAI (rules/providers#language-models)', () => {
@@ -126,6 +126,26 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     await expect(streamed).resolves.toBe(answer);
     expect(heard.map((words) => words.trim()).filter((words) => !answer.startsWith(words))).toEqual([]);
     expect(heard.at(-1)?.trim()).toBe(answer);
+  });
+
+  it('and makes parts of its answers is heard without those that are no text', async () => {
+    const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: 'The notes say: they were here in May.' }] };
+    const parts = [
+      thoughts,
+      { type: 'text', text: 'Hi, ' },
+      { type: 'reference', reference_ids: [1] },
+      { type: 'text', text: 'Ann' },
+      null,
+    ];
+    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(parts, 'stop')))).resolves.toBe('Hi, Ann');
+    const heard: string[] = [];
+    const pieces = event([thoughts]) + event([{ type: 'text', text: 'Hi, ' }]) + event('Ann', 'stop');
+    const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces), {
+      listener: (words) => heard.push(words),
+    });
+    await expect(streamed).resolves.toBe('Hi, Ann');
+    expect(heard.at(-1)).toBe('Hi, Ann');
+    expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind).toBe('empty');
   });
 
   it.each(['<think>I wonder', '<think>done</think> ', '\u200b', '\u2060\u00ad\ufe0f'])(

@@ -5,7 +5,7 @@
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
-import { dropThoughts } from './thoughts.ts';
+import { dropThoughts, textOf } from './thoughts.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -105,11 +105,12 @@ function readAnswer(completion: unknown): ModelAnswer {
   if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
   if (typeof finish === 'string' && !wholeEnds.has(finish.toLowerCase())) throw fail('empty', 'the model gave no answer');
   if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
-  if (typeof content !== 'string') throw fail('unreadable', 'the answer is no text');
-  const text = toStorableText(dropThoughts(content)).trim(); // D75
+  const written = textOf(content);
+  if (written === undefined) throw fail('unreadable', 'the answer is no text');
+  const text = toStorableText(dropThoughts(written)).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
   if (!visible.test(text)) throw fail('empty', 'the answer is empty');
-  return { text, written: content, usage };
+  return { text, written, usage };
 }
 
 function property(value: unknown, key: string): unknown {

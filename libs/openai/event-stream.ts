@@ -2,7 +2,7 @@
  * A chat completion that comes as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
  * A stream that ends before its `finish_reason` is cut off; an error in the middle of it is no answer.
  */
-import { ThoughtFilter } from './thoughts.ts';
+import { textOf, ThoughtFilter } from './thoughts.ts';
 
 interface Chunk {
   readonly choices?: readonly {
@@ -63,10 +63,9 @@ export class EventStreamReader {
     }
     this.#usage = chunk.usage ?? this.#usage;
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (typeof choice?.delta?.content === 'string') {
-      this.#content += choice.delta.content;
-      this.#words += this.#thoughts.push(choice.delta.content);
-    }
+    const piece = textOf(choice?.delta?.content) ?? '';
+    this.#content += piece;
+    this.#words += this.#thoughts.push(piece);
     if (typeof choice?.delta?.refusal === 'string') this.#refusal += choice.delta.refusal;
     this.#finishReason = choice?.finish_reason ?? this.#finishReason;
   }

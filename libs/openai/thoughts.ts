@@ -1,6 +1,6 @@
 /**
- * What a model thinks before it answers (rules/providers#language-models). Most servers tell it in a field of its own, which is not read; some leave it
- * in the answer, at its beginning and between these signs. It is for no reader: it quotes what the model was told in confidence.
+ * What a model thinks before it answers (rules/providers#language-models). Most servers tell it in a field of its own, which is not read; some make parts
+ * of the answer, and some leave it at the beginning, between these signs. It is for no reader: it quotes what the model was told in confidence.
  */
 const opening = '<think>';
 const closing = '</think>';
@@ -47,4 +47,10 @@ export class ThoughtFilter {
 export function dropThoughts(answer: string): string {
   const filter = new ThoughtFilter();
   return filter.push(answer) + filter.finish();
+}
+
+/** What a message says: its text, or that of its parts which are text. Undefined when it has none. */
+export function textOf(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : undefined;
+  return content.map((part: { type?: unknown; text?: unknown } | null) => (part?.type === 'text' ? textOf(part.text) : '')).join('');
 }
