@@ -57,14 +57,21 @@ describe('assignSpeakers (D24, D24a)', () => {
   it('keeps numbers that were given, also of a speaker who is resolved meanwhile', () => {
     const found = list([0n, { cpi: 'new' }], [1n, { cpi: 'c-1' }], [2n, { cpi: 'old' }]).inOrder();
     const existing = [
-      { key: 'cpi:c-1', number: 1 },
-      { key: 'cpi:old', number: 2 },
-      { key: 'cpi:gone', number: 5 },
+      { key: 'cpi:c-1', number: 1, erased: false },
+      { key: 'cpi:old', number: 2, erased: false },
+      { key: 'cpi:gone', number: 5, erased: false },
     ];
     expect(assignSpeakers(found, participants, existing)).toEqual([
-      { key: 'cpi:new', number: 6, personId: null, displayName: null },
-      { key: 'cpi:c-1', number: 1, personId: 11, displayName: null },
-      { key: 'cpi:old', number: 2, personId: null, displayName: null },
+      { key: 'cpi:new', number: 6, personId: null, displayName: null, erased: false },
+      { key: 'cpi:c-1', number: 1, personId: 11, displayName: null, erased: false },
+      { key: 'cpi:old', number: 2, personId: null, displayName: null, erased: false },
+    ]);
+  });
+
+  it('knows a person who was erased no more, whatever room and provider say', () => {
+    const found = list([0n, { cpi: 'c-1', displayName: 'Ann' }]).inOrder();
+    expect(assignSpeakers(found, participants, [{ key: 'cpi:c-1', number: 3, erased: true }])).toEqual([
+      { key: 'cpi:c-1', number: 3, personId: null, displayName: null, erased: true },
     ]);
   });
 

@@ -34,6 +34,8 @@ export interface StoredSpeaker {
   readonly number: number | null;
   readonly personId: number | null;
   readonly displayName: string | null;
+  /** A person who was erased: their words and their name are not stored again. */
+  readonly erased: boolean;
 }
 
 /** Id that the rows of a speaker carry: a person's, or −N. */
@@ -100,16 +102,16 @@ export class SpeakerList {
 export function assignSpeakers(
   found: readonly Speaker[],
   participants: readonly RoomParticipant[],
-  existing: readonly Pick<StoredSpeaker, 'key' | 'number'>[],
+  existing: readonly Pick<StoredSpeaker, 'key' | 'number' | 'erased'>[],
 ): StoredSpeaker[] {
   const personIds = new Map(participants.map((item) => [item.customParticipantId, item.personId]));
-  const numbers = new Map(existing.map((item) => [item.key, item.number]));
+  const known = new Map(existing.map((item) => [item.key, item]));
   let last = Math.max(0, ...existing.map((item) => item.number ?? 0));
   return found.map(({ key, cpi, displayName }) => {
-    const personId = cpi === null ? null : toPersonId(personIds.get(cpi));
-    const given = numbers.get(key) ?? null;
+    const { number: given = null, erased = false } = known.get(key) ?? {};
+    const personId = cpi === null || erased ? null : toPersonId(personIds.get(cpi));
     const number = given ?? (personId === null ? ++last : null);
-    return { key, number, personId, displayName };
+    return { key, number, personId, displayName: erased ? null : displayName, erased };
   });
 }
 

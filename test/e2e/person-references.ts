@@ -14,7 +14,7 @@ export async function findPersonReferences({ sql }: Pick<World, 'sql'>, person: 
      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
      where t.table_type = 'BASE TABLE' and c.table_schema in ${personSchemas}
        and c.udt_name in ('int4', '_int4', 'text') and c.column_name ~ '(^|_)(person|participant)_ids?$'
-       and c.table_name not in ('erasures', 'merged_people', 'kept_answers')`,
+       and c.table_name not in ('erasures', 'merged_people', 'gone_people', 'kept_answers')`,
   );
   const found: string[] = [];
   for (const { place, type } of columns) {

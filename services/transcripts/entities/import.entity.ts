@@ -33,6 +33,14 @@ export const LegacyTranscriptSchema = defineEntity({
   properties: { conversationId: p.integer().primary(), sha256: p.text(), installedAt: columns.now() },
 });
 
+/** People who were erased (`intoId` null) or merged, whom an import under way may still name. */
+export const GonePersonSchema = defineEntity({
+  name: 'GonePerson',
+  tableName: 'gone_people',
+  schema: 'transcripts',
+  properties: { personId: p.integer().primary(), intoId: p.integer().nullable(), goneAt: columns.now() },
+});
+
 /** Conversations that are gone for good. */
 export const ForgottenConversationSchema = defineEntity({
   name: 'ForgottenConversation',

@@ -30,5 +30,7 @@ export const SpeakerSchema = defineEntity({
     number: p.integer().nullable(),
     personId: p.integer().nullable(),
     displayName: p.text().nullable(),
+    /** A person who was erased: another import stores neither words nor name. */
+    erased: p.boolean().default(false),
   },
 });

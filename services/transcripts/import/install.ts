@@ -2,6 +2,8 @@
 import { unavailable } from '#libs/errors';
 import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
+import { erasedText } from '../person-data/contract.ts';
+import { leaveGonePeople } from '../person-data/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
 import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
 import { listSpeakers } from '../statements.ts';
@@ -86,7 +88,7 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
     transcript.participants,
     await listSpeakers(tx, { conversationIds: [conversationId] }),
   );
-  const idOf = new Map(speakers.map((speaker) => [speaker.key, attributedId(speaker)]));
+  const storedAs = new Map(speakers.map((speaker) => [speaker.key, { personId: attributedId(speaker), erased: speaker.erased }]));
   await guard(async () => {
     await upsertSpeakers(tx, {
       conversationId,
@@ -111,16 +113,18 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
   };
   await transcript.feed({
     add: (row, position) => {
-      const personId = idOf.get(readSpeaker(row.peer).key);
-      if (personId === undefined) throw changed();
-      batch.push({ startUs: row.startUs, position, endUs: row.endUs, personId, text: row.sentence });
-      characters += row.sentence.length;
+      const speaker = storedAs.get(readSpeaker(row.peer).key);
+      if (speaker === undefined) throw changed();
+      const text = speaker.erased ? erasedText : row.sentence;
+      batch.push({ startUs: row.startUs, position, endUs: row.endUs, personId: speaker.personId, text });
+      characters += text.length;
     },
     pause: async () => {
       if (batch.length >= rowsPerBatch || characters >= charactersPerBatch || performance.now() - spokeAtMs > silenceLimitMs) await flush();
     },
   });
   await flush();
+  await leaveGonePeople(tx, [conversationId]);
   const { stored } = await countRows(tx, { conversationId });
   if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
   return stored;

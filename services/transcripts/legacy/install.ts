@@ -1,5 +1,6 @@
 /** Puts the rows of a bulk import in the place of what conversations have, in batches. */
 import type { Tx } from '#libs/orm';
+import { leaveGonePeople } from '../person-data/index.ts';
 import type { LegacyTranscript } from './rules.ts';
 import { clearTranscripts, insertRows, insertSpeakers, saveDigests } from './statements.ts';
 
@@ -30,5 +31,6 @@ export async function installLegacy(tx: Tx, transcripts: readonly LegacyTranscri
     personIds: speakers.map((speaker) => speaker.personId),
     displayNames: speakers.map((speaker) => speaker.displayName),
   });
+  await leaveGonePeople(tx, ids);
   await saveDigests(tx, { conversationIds: ids, digests: transcripts.map(({ sha256 }) => sha256) });
 }

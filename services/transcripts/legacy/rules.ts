@@ -23,7 +23,7 @@ export function prepareLegacy(conversationId: number, given: readonly LegacyRow[
     let speaker = speakers.get(key);
     if (speaker === undefined) {
       const number = row.person_id === null ? ++unresolved : null;
-      speaker = { key, number, personId: row.person_id, displayName: row.speaker };
+      speaker = { key, number, personId: row.person_id, displayName: row.speaker, erased: false };
       speakers.set(key, speaker);
     }
     const position = index + 1;

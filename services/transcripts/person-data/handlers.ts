@@ -5,8 +5,9 @@ import { type Database, transactionOrDryRun } from '#libs/orm';
 import type { CaptionsChanged } from '../captions-changed.ts';
 import type { transcripts } from '../contract.ts';
 import { lockForWriting } from '../evidence/index.ts';
-import { erasedText, type personDataRpcs } from './contract.ts';
-import { anonymise, changeParticipant, changeSpeaker, listSpoken, listSpokenConversations } from './statements.ts';
+import type { personDataRpcs } from './contract.ts';
+import { leave, markAsGone } from './gone.ts';
+import { changeParticipant, listSpoken, listSpokenConversations } from './statements.ts';
 
 type PersonDataHandlers = Pick<Handlers<typeof transcripts>, keyof typeof personDataRpcs>;
 
@@ -36,12 +37,13 @@ export function createPersonDataHandlers({ db, captionsChanged }: PersonDataDepe
       };
     },
     erasePerson: async ({ person_id: personId, after, dry_run: dryRun }, context) => {
+      if (!dryRun) await markAsGone(db, personId, null);
       const found = await listSpokenConversations(db, { personId, after, limit: transcriptsPerPage });
       const rows = await transactionOrDryRun(db, dryRun, async (tx) => {
         let count = 0;
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          count += (await anonymise(tx, { conversationId: id, personId, text: erasedText })).rows;
+          count += await leave(tx, { conversationId: id, personId, intoId: null });
         }
         await captionsChanged(tx, idsOf(found));
         const removed = { transcripts: found.length, transcript_rows: count };
@@ -51,16 +53,18 @@ export function createPersonDataHandlers({ db, captionsChanged }: PersonDataDepe
       const counts = { transcripts: found.length, transcript_rows: rows };
       return { counts, next: found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null) };
     },
-    mergePerson: async ({ gone_id: goneId, into_id: intoId, after }) => {
+    mergePerson: async ({ gone_id: goneId, into_id: givenId, after }) => {
+      // Who stayed may be gone meanwhile.
+      const intoId = await markAsGone(db, goneId, givenId);
       const found = await listSpokenConversations(db, { personId: goneId, after, limit: transcriptsPerPage });
       const next = found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null);
       await db.transaction(async (tx) => {
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          await changeSpeaker(tx, { conversationId: id, goneId, intoId });
+          await leave(tx, { conversationId: id, personId: goneId, intoId });
         }
         await captionsChanged(tx, idsOf(found));
-        if (next === null) await changeParticipant(tx, { goneId, intoId });
+        if (next === null) await changeParticipant(tx, { goneId, intoId: intoId ?? givenId });
       });
       return { next };
     },

@@ -32,7 +32,7 @@ export const anonymise = statement.one({
     with given as (
       select (select coalesce(max(number), 0) from speakers where conversation_id = ${conversationId}) + 1 as fresh
     ), nameless as (
-      update speakers s set number = given.fresh + own.place, person_id = null, display_name = null
+      update speakers s set number = given.fresh + own.place, person_id = null, display_name = null, erased = true
       from (select speaker_key, (row_number() over (order by speaker_key) - 1)::integer as place
             from speakers where conversation_id = ${conversationId} and person_id = ${personId}) as own, given
       where s.conversation_id = ${conversationId} and s.speaker_key = own.speaker_key
@@ -66,4 +66,44 @@ export const changeParticipant = statement.none({
   sql: ({ goneId, intoId }) => sql`
     update search_conversations set participant_ids = array_append(array_remove(array_remove(participant_ids, ${goneId}), ${intoId}), ${intoId})
     where participant_ids @> array[${goneId}]`,
+});
+
+/** Waits for installs that are at their end; those that end later know of who is marked after it, in the same transaction. */
+export const lockGone = statement.none({
+  name: 'person-data.lock-gone',
+  sql: () => sql`select pg_advisory_xact_lock(hashtextextended('transcripts.gone-people', 0))`,
+});
+
+/** Nobody is marked until the transaction ends. */
+export const shareGone = statement.none({
+  name: 'person-data.share-gone',
+  sql: () => sql`select pg_advisory_xact_lock_shared(hashtextextended('transcripts.gone-people', 0))`,
+});
+
+/** `intoId` null: erased, which nothing undoes. Whoever stayed and is gone meanwhile is followed, and who had become the one who goes now goes along. */
+export const markGone = statement.maybeOne({
+  name: 'person-data.mark-gone',
+  params: { personId: t.integer, intoId: t.integer.nullable },
+  row: { intoId: t.integer.nullable },
+  sql: ({ personId, intoId }) => sql`
+    with stays as (
+      select case when g.person_id is null then ${intoId} else g.into_id end as id
+      from (select) as one left join gone_people g on g.person_id = ${intoId}
+    ), earlier as (
+      update gone_people set into_id = stays.id from stays where into_id = ${personId}
+    )
+    insert into gone_people as g (person_id, into_id) select ${personId}, stays.id from stays
+    on conflict (person_id) do update set into_id = excluded.into_id where g.into_id is not null
+    returning into_id as "intoId"`,
+});
+
+/** Speakers of these conversations who are gone. */
+export const listGone = statement.many({
+  name: 'person-data.list-gone',
+  params: { conversationIds: t.integer.array },
+  row: { conversationId: t.integer, personId: t.integer, intoId: t.integer.nullable },
+  sql: ({ conversationIds }) => sql`
+    select distinct s.conversation_id as "conversationId", g.person_id as "personId", g.into_id as "intoId"
+    from speakers s join gone_people g on g.person_id = s.person_id where s.conversation_id = any(${conversationIds})
+    order by 1, 2`,
 });

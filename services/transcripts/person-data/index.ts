@@ -1,0 +1,2 @@
+/** People who are gone, for what stores words. */
+export { leaveGonePeople } from './gone.ts';
