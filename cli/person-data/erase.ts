@@ -23,30 +23,38 @@ export interface EraseOptions {
 /** Counts by service of what is removed, or would be. */
 export async function erasePerson(context: CliContext, person: KnownPerson, { dryRun, onStep }: EraseOptions): Promise<Counts> {
   const { id, account_ids: accountIds } = person;
-  const base = { person_id: id, dry_run: dryRun };
   const counts: Counts = {};
   // Nobody may go on working under the name while it is removed.
   if (!dryRun) await context.call(directory.rpcs.suspendPerson, { person_id: id });
   // Before anything goes, so that who is half erased when a database is put back to an earlier moment is erased again (rules/operations#after-a-restore).
   if (!dryRun) await rememberErasure(context, person);
 
+  // A merge may not have come to every service yet. Who stays is last, so that what it moves meanwhile is reached.
+  const ids = [...new Set(person.former.map((former) => former.person_id)).add(id)].toSorted((a, b) => Number(a === id) - Number(b === id));
+  const eachId = async (erase: (what: { person_id: number; dry_run: boolean }) => Promise<Record<string, number>>) => {
+    const total: Record<string, number> = {};
+    for (const person_id of ids) addTo(total, await erase({ person_id, dry_run: dryRun }));
+    return total;
+  };
+
   // What was said is found by the speaker, so it goes before conversations, whose deletion takes the rest of their transcripts along.
   onStep('transcripts');
-  counts['transcripts'] = await eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...base, after }));
+  counts['transcripts'] = await eachId((what) => eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })));
   onStep('conversations');
-  const emails = person.emails.filter((email) => email.length >= 3).slice(0, 20);
-  counts['conversations'] = await eachPage((after) =>
-    context.call(conversations.rpcs.erasePerson, { ...base, emails, name: person.name, after }),
+  const known = { emails: person.emails.filter((email) => email.length >= 3).slice(0, 20), name: person.name };
+  counts['conversations'] = await eachId((what) =>
+    eachPage((after) => context.call(conversations.rpcs.erasePerson, { ...what, ...known, after })),
   );
   onStep('media');
-  counts['media'] = (await context.call(media.rpcs.erasePerson, { ...base, account_ids: accountIds })).counts;
+  const account_ids = accountIds;
+  counts['media'] = await eachId(async (what) => (await context.call(media.rpcs.erasePerson, { ...what, account_ids })).counts);
   onStep('agents');
   counts['agents'] = await forgetChats(context, person, dryRun);
   onStep('events');
-  counts['events'] = (await context.call(events.rpcs.erasePerson, { ...base, account_ids: accountIds })).counts;
+  counts['events'] = await eachId(async (what) => (await context.call(events.rpcs.erasePerson, { ...what, account_ids })).counts);
   onStep('directory');
   const operator = userInfo().username;
-  counts['directory'] = (await context.call(directory.rpcs.erasePerson, { ...base, operator })).counts;
+  counts['directory'] = (await context.call(directory.rpcs.erasePerson, { person_id: id, dry_run: dryRun, operator })).counts;
   return counts;
 }
 
@@ -63,13 +71,17 @@ async function rememberErasure(context: CliContext, person: KnownPerson): Promis
   });
 }
 
+function addTo(total: Record<string, number>, counts: Record<string, number>): void {
+  for (const [what, count] of Object.entries(counts)) total[what] = (total[what] ?? 0) + count;
+}
+
 async function eachPage(
   read: (after: number) => Promise<{ counts: Record<string, number>; next: number | null }>,
 ): Promise<Record<string, number>> {
   const total: Record<string, number> = {};
   for (let after: number | null = 0; after !== null;) {
     const page: Awaited<ReturnType<typeof read>> = await read(after);
-    for (const [what, count] of Object.entries(page.counts)) total[what] = (total[what] ?? 0) + count;
+    addTo(total, page.counts);
     after = page.next;
   }
   return total;

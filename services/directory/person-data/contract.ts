@@ -74,6 +74,7 @@ export const personDataRpcs = {
       'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
     request: Type.Object({ person_id: rowId, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts }),
+    errors: { person_merged: { code: 'conflict', when: 'The person was merged into somebody else meanwhile.' } },
     timeoutMs: 60_000,
   }),
 } as const;

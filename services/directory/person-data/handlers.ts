@@ -48,7 +48,7 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
         emails: [...emails],
         account_ids: [...accounts],
         digest,
-        former: JSON.parse(former) as { person_id: number; digest: string }[],
+        former: readFormer(former),
       };
       return { id, name, ...known, telegram_user_id: telegramUserId };
     },
@@ -73,7 +73,7 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
     erasePerson: async ({ person_id: id, operator, dry_run: dryRun }, context) => {
       const counts = await transactionOrDryRun(jobs, dryRun, async (tx) => {
         await endTokens(tx, jobs, id);
-        const { emails } = await findIdentity(tx, { personId: id });
+        const { emails, former } = await findIdentity(tx, { personId: id });
         await forgetAttempts(tx, { emailKeys: emails.map(emailThrottleKey) });
         const person = await findPersonById(tx, { id });
         const names = [person?.name ?? '', ...emails].filter(({ length }) => length >= shortestName);
@@ -86,7 +86,9 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
         const counted: Record<string, number> = {};
         for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;
         // Last, so that it reaches what others who had the person in hand have kept meanwhile.
-        await dropAnswersOf(tx, { personId: id, accountIds: accounts.map((row) => row.id) });
+        for (const personId of new Set([id, ...readFormer(former).map((of) => of.person_id)]))
+          await dropAnswersOf(tx, { personId, accountIds: idsOf(accounts) });
+        if (!dryRun && counted['people'] === 0) await refuseMerged(tx, id);
         if (dryRun || (counted['people'] ?? 0) === 0) return counted;
         await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });
         await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
@@ -99,6 +101,15 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
       return { counts };
     },
   };
+}
+
+const readFormer = (former: string) => JSON.parse(former) as { person_id: number; digest: string }[];
+
+/** @throws AppError 409 `person_merged` for who became somebody else while they were erased, and lives as that */
+async function refuseMerged(tx: Tx, id: number): Promise<void> {
+  const now = await findMergedInto(tx, { goneId: id });
+  if (now === undefined) return;
+  throw appError('conflict', 'person_merged', `Person ${id} was merged into person ${now.id} meanwhile: erase that one.`);
 }
 
 const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
