@@ -8,6 +8,8 @@ export type { ConsumerLag, StreamSize } from './jetstream.ts';
 export { mostReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
 export {
   byteStream,
+  jsonListStream,
+  jsonPage,
   JsonStream,
   jsonStream,
   liveStream,

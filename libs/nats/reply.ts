@@ -49,6 +49,11 @@ export function rawJson(text: string | Uint8Array): RawJson {
   return new RawJson(typeof text === 'string' ? Buffer.from(text, 'utf8') : text, true);
 }
 
+/** A page of items that are JSON texts themselves, and where the next one begins. */
+export function jsonPage(items: readonly string[], next: string | number | null): RawJson {
+  return rawJson(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+}
+
 /** Bytes that are not JSON, such as Markdown. */
 export function rawBytes(text: string | Uint8Array): RawJson {
   return new RawJson(typeof text === 'string' ? Buffer.from(text, 'utf8') : text, false);
@@ -57,6 +62,21 @@ export function rawBytes(text: string | Uint8Array): RawJson {
 /** JSON text in pieces. The iterator is closed when the reader goes away; a failure of it breaks the reader's stream. */
 export function jsonStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
   return new JsonStream(source, true);
+}
+
+/** A list as one JSON text, of items that are JSON texts themselves and come in batches. */
+export function jsonListStream(batches: AsyncIterable<readonly string[]>): JsonStream {
+  return jsonStream(writeList(batches));
+}
+
+async function* writeList(batches: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let before = '[';
+  for await (const items of batches) {
+    if (items.length === 0) continue;
+    yield before + items.join(',');
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
 }
 
 /** Pieces of something that is not JSON. */

@@ -1,5 +1,5 @@
 /** `people export` of the admin CLI: the part of agents. */
-import { rawJson, type Handler } from '#libs/nats';
+import { jsonPage, type Handler } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import type { personDataRpcs } from './contract.ts';
 import { listMessagesOf } from './statements.ts';
@@ -10,6 +10,9 @@ export function createExportPerson(db: Queryable): Handler<typeof personDataRpcs
   return async ({ visitor_ids: visitors, telegram_user_ids: users, after }) => {
     const rows = await listMessagesOf(db, { visitors, users: users.map(String), after, limit: itemsPerPage });
     const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
-    return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+    return jsonPage(
+      rows.map(({ item }) => item),
+      next,
+    );
   };
 }

@@ -1,7 +1,7 @@
 /** `people export` and `people erase` of the admin CLI: the part of conversations. */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
-import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { conversations } from '../contract.ts';
@@ -26,7 +26,10 @@ export async function exportPerson(
   const end = after + statements.windowSize;
   const rows = await statements.exportConversations(db, { personId, after, end, limit: exportedPerPage });
   const next = await findNext(db, rows, exportedPerPage, end);
-  return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+  return jsonPage(
+    rows.map(({ item }) => item),
+    next,
+  );
 }
 
 export async function erasePerson(

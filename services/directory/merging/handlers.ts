@@ -4,7 +4,7 @@ import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type Bus, type CallContext, type Handlers, ownContext, type RequestContext, rawJson } from '#libs/nats';
+import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RequestContext, rawJson } from '#libs/nats';
 import { type Database, transactionOrDryRun } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { findPerson } from '../person-data/index.ts';
@@ -65,7 +65,10 @@ export function createMergingHandlers({ db, jobs, once, bus, news }: MergingOpti
     listDuplicates: async ({ after, limit }) => {
       const rows = await listDuplicates(db, { after, limit });
       const next = rows.length < limit ? null : (rows.at(-1)?.place ?? null);
-      return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+      return jsonPage(
+        rows.map(({ item }) => item),
+        next,
+      );
     },
   };
 }

@@ -5,7 +5,7 @@ import { appError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import { dropAnswersOf } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handlers } from '#libs/nats';
+import { jsonPage, type Handlers } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
@@ -55,7 +55,10 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
     exportPerson: async ({ person_id: id, part, after }) => {
       const rows = await exportParts[part](db, { personId: id, after, limit: itemsPerPage });
       const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
-      return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+      return jsonPage(
+        rows.map(({ item }) => item),
+        next,
+      );
     },
     suspendPerson: ({ person_id: id }, context) =>
       jobs.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 /** Find-or-create (rules/conversations#find-or-create). */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
-import { jsonStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import { jsonListStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { conversations } from '../../contract.ts';
@@ -40,7 +40,7 @@ export async function findActive(
   const isOwn = access.narrowed(context.actor)?.personId === request.person_id;
   const wanted: Wanted = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
   const rows = await listWanted(db, wanted, inlineMatches + 1);
-  if (rows.length > inlineMatches) return jsonStream(streamWanted(dependencies, wanted));
+  if (rows.length > inlineMatches) return jsonListStream(renderWanted(dependencies, wanted));
   const found = rows.length > 0 ? rows : await createUnscheduled(dependencies, wanted, context);
   return rawJson(`[${(await view.renderMany(found)).join(',')}]`);
 }
@@ -71,19 +71,14 @@ function listWanted(db: Database, { journey, personId, time, scope }: Wanted, li
   return scope === undefined ? listActive(db, values) : listActiveWithin(db, { ...values, ...scopeValues(scope) });
 }
 
-async function* streamWanted({ db, view }: Dependencies, { journey, personId, time, scope }: Wanted): AsyncGenerator<string> {
+async function* renderWanted({ db, view }: Dependencies, { journey, personId, time, scope }: Wanted): AsyncGenerator<string[]> {
   const values = { personId, journeyId: journey.id, time, limit: null };
   const options = { batch: streamBatch };
   const batches =
     scope === undefined
       ? listActive.stream(db, values, options)
       : listActiveWithin.stream(db, { ...values, ...scopeValues(scope) }, options);
-  let separator = '[';
-  for await (const rows of batches) {
-    yield separator + (await view.renderMany(rows)).join(',');
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
+  for await (const rows of batches) yield await view.renderMany(rows);
 }
 
 /**

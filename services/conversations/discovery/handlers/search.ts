@@ -1,7 +1,7 @@
 /** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
+import { jsonListStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { HolonVisibility } from '../../directory-cache/index.ts';
@@ -27,7 +27,7 @@ export async function search(dependencies: Dependencies, request: RequestOf<Rpcs
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
   const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
-  return jsonStream(streamItems(dependencies, visibility, () => chosen.stream(dependencies.db, values, { batch, firstBatch, planner })));
+  return jsonListStream(renderBatches(dependencies, visibility, chosen.stream(dependencies.db, values, { batch, firstBatch, planner })));
 }
 
 /** Names become ids; a filter that names nothing of the directory goes to the statement as it is. */
@@ -50,21 +50,16 @@ async function resolveFilters(
   return { ...own, eventIds: owner?.ids, connectedId: connected, personId };
 }
 
-async function* streamItems(
+async function* renderBatches(
   { directory }: Dependencies,
   visibility: HolonVisibility,
-  read: () => AsyncIterable<SearchRow[]>,
-): AsyncGenerator<string> {
-  let separator = '[';
+  batches: AsyncIterable<SearchRow[]>,
+): AsyncGenerator<string[]> {
   let keep = true;
-  for await (const rows of read()) {
-    const items = await renderSearchItems(directory, visibility, rows, { keep });
+  for await (const rows of batches) {
+    yield await renderSearchItems(directory, visibility, rows, { keep });
     keep = false;
-    if (items.length === 0) continue;
-    yield separator + items.join(',');
-    separator = ',';
   }
-  yield separator === '[' ? '[]' : ']';
 }
 
 /** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */

@@ -4,7 +4,7 @@ import type { Static } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handlers } from '#libs/nats';
+import { jsonPage, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { accountGroups, type accountRpcs, type directory } from '../../contract.ts';
 import { isEmail } from '../../email.ts';
@@ -68,7 +68,10 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
       const rows = await listAccounts(db, { after, isActive, superuser, group, limit: limit + 1 });
       const page = rows.slice(0, limit);
       const next = rows.length > limit ? (page.at(-1)?.email ?? null) : null;
-      return rawJson(`{"items":[${page.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+      return jsonPage(
+        page.map(({ item }) => item),
+        next,
+      );
     },
     createAccount: async (request, context) => {
       if (!isEmail(request.email)) throw appError('bad_request', 'invalid_email', `"${request.email}" is not an email address.`);
