@@ -10,6 +10,7 @@ import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { auditRoutes } from '../routes/ops/audit.ts';
+import { usualLimit } from '../routes/ops/filters.ts';
 import { badCursor } from './ops/position.ts';
 
 type AuditRoute = Extract<(typeof auditRoutes)[number], HandledRoute<'audit'>>;
@@ -23,7 +24,6 @@ const logs = {
   events: events.rpcs.listAudit,
 } as const;
 const services = Object.keys(logs) as (keyof typeof logs)[];
-const usualLimit = 50;
 
 /** A number that an account may have as its id. */
 const accountId = /^[1-9][0-9]{0,8}$/;

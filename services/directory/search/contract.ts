@@ -21,6 +21,9 @@ export const SearchHit = Type.Union(
   { $id: 'SearchHit', description: 'One result; best first, then by name and id.' },
 );
 
+/** Results of each kind when the caller does not say (rules/http#limits). */
+export const usualResults = 20;
+
 export const searchQuery = Type.Object({
   q: searchText(
     'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
@@ -34,7 +37,12 @@ export const searchQuery = Type.Object({
     }),
   ),
   limit_per_type: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Results of each kind, default 20, at most 50.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 50,
+      default: usualResults,
+      description: `Results of each kind, default ${usualResults}, at most 50.`,
+    }),
   ),
 });
 export type SearchQuery = Static<typeof searchQuery>;

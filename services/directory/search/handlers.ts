@@ -4,16 +4,14 @@ import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
+import { usualResults } from './contract.ts';
 import { readViewer } from '../viewer.ts';
 import { searchRare } from './statements/rare.ts';
 import { sampleSearch } from './statements/sample.ts';
 import { searchTiers } from './statements/tiers.ts';
 
-/** Results of a kind when the caller does not say (rules/http#limits). */
-const usualLimit = 20;
-
 export function createSearchDirectory(db: Database): Handler<typeof directory.rpcs.searchDirectory> {
-  return async ({ q, types, limit_per_type: limit = usualLimit }, { actor }) => {
+  return async ({ q, types, limit_per_type: limit = usualResults }, { actor }) => {
     const asked = { text: q, limit, kinds: readTypes(types), ...readViewer(actor) };
     const { rare, frequent } = await sampleSearch(db, { text: q });
     if (rare) return bodyOf(await searchRare(db, asked));

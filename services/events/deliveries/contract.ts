@@ -31,9 +31,18 @@ export const WebhookDelivery = Type.Object(
 );
 const one = Type.Object({ delivery: WebhookDelivery });
 
+/** Deliveries of a page when the caller does not say. */
+export const usualDeliveries = 50;
 export const deliveryListQuery = Type.Object({
   status: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only these.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items of a page, default 50, at most 200.' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: usualDeliveries,
+      description: `Items of a page, default ${usualDeliveries}, at most 200.`,
+    }),
+  ),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before.' })),
 });
 export const recovery = Type.Object({

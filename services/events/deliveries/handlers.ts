@@ -4,13 +4,13 @@ import { isPossibleId, type RequestOf } from '#libs/contract';
 import { appError, badRequest, notFound } from '#libs/errors';
 import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type Bus, type CallContext, type Handlers, rawJson, type RawJson } from '#libs/nats';
+import { type Bus, type CallContext, type Handlers, jsonPage, rawJson, type RawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { events } from '../contract.ts';
 import { findOwner, getEndpoint, lockEndpoint, type OwnerId } from '../endpoints/index.ts';
 import { type EventWriter, everything, findShown, findViewer, type Viewer } from '../feed/index.ts';
-import { deliveryJobs, type deliveryRpcs } from './contract.ts';
+import { deliveryJobs, type deliveryRpcs, usualDeliveries } from './contract.ts';
 import {
   findPositionBefore,
   getDelivery,
@@ -32,7 +32,6 @@ interface Dependencies {
 type DeliveryHandlers = Pick<Handlers<typeof events>, keyof typeof deliveryRpcs>;
 type ListRequest = RequestOf<(typeof events)['rpcs']['listDeliveries']>;
 
-const usualLimit = 50;
 /** Pages that are looked through for one, where most is hidden. */
 const mostPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -125,7 +124,7 @@ const one = (delivery: string): RawJson => rawJson(`{"delivery":${delivery}}`);
 
 async function listPage(
   deps: Dependencies,
-  { endpoint_id: endpointId, status, limit = usualLimit, cursor }: ListRequest,
+  { endpoint_id: endpointId, status, limit = usualDeliveries, cursor }: ListRequest,
   ownerId: OwnerId,
   context: CallContext,
   findWho: () => Promise<Viewer>,
@@ -147,8 +146,10 @@ async function listPage(
     before = page.at(-1)?.id ?? before;
   }
   const writer = await findWriter();
-  const next = isMore && before !== undefined ? `"${before}"` : 'null';
-  return rawJson(`{"items":[${items.map((item) => describe(writer, item)).join(',')}],"next":${next}}`);
+  return jsonPage(
+    items.map((item) => describe(writer, item)),
+    isMore ? (before ?? null) : null,
+  );
 }
 
 /** Tests, and deliveries of events that the caller may read (V10). */

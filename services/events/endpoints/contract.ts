@@ -80,9 +80,18 @@ export const endpointUpdate = Type.Object(
   },
   { $id: 'WebhookEndpointUpdate' },
 );
+/** Endpoints of a page when the caller does not say. */
+export const usualEndpoints = 100;
 export const endpointListQuery = Type.Object({
   account_id: Type.Optional(Type.Integer({ description: 'Only those of this account.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 100, description: 'Items of a page, default 100, at most 200.' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: usualEndpoints,
+      description: `Items of a page, default ${usualEndpoints}, at most 200.`,
+    }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Items before the page.' })),
 });
 export const secretRotation = Type.Object({

@@ -10,7 +10,7 @@ import type { Database, Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import type { EventsConfig } from '../config.ts';
 import type { events } from '../contract.ts';
-import { maxEndpoints, usualOverlapSeconds, type endpointRpcs } from './contract.ts';
+import { maxEndpoints, usualEndpoints, usualOverlapSeconds, type endpointRpcs } from './contract.ts';
 import { disableEndpoint } from './disabling.ts';
 import { findOwner, type OwnerId, requireUser } from './owner.ts';
 import { readUrl } from './address.ts';
@@ -39,14 +39,12 @@ interface Dependencies {
 type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>;
 type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
-const usualLimit = 100;
-
 export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
   const { db, once, news, config } = deps;
   const allowed = config.OUTBOUND_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
-    { account_id: accountId, limit = usualLimit, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
+    { account_id: accountId, limit = usualEndpoints, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
   ): Promise<RawJson> => {
     if (accountId !== undefined && !isPossibleId(accountId)) return rawJson('{"items":[]}');
     return rawJson((await listEndpoints(db, { ownerId, accountId, limit, offset })).body);

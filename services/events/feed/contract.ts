@@ -13,7 +13,8 @@ export const feedTypes: readonly FeedEvent[] = [conversations.feed, media.feed, 
 
 /** Longest time for which a request waits for something to come (V3). */
 export const longestWaitSeconds = 30;
-const usualLimit = 100;
+/** Events of a page when the caller does not say. */
+export const usualEvents = 100;
 const mostLimit = 500;
 
 export const PublicEvent = Type.Object(
@@ -59,10 +60,9 @@ export const feedQuery = Type.Object({
       description: 'Seconds to wait for something to come, when nothing is there.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit, default: usualLimit, description: 'Most events of a page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit, default: usualEvents, description: 'Most events of a page.' })),
 });
 export type FeedQuery = Static<typeof feedQuery>;
-export const defaultLimit = usualLimit;
 
 const errors = {
   bad_request: {

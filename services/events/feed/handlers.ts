@@ -6,7 +6,7 @@ import { AppError } from '#libs/errors';
 import { type Bus, type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { events } from '../contract.ts';
-import { defaultLimit, type FeedQuery } from './contract.ts';
+import { type FeedQuery, usualEvents } from './contract.ts';
 import type { FeedNews } from './news.ts';
 import { findPage, type Page, type Wanted } from './scan.ts';
 import { findAge, readHead } from './statements/read.ts';
@@ -137,7 +137,7 @@ function readWanted({ types, subject_type: subjectType, subject_id: subjectId, l
   const named = types === undefined ? null : readTypes(types);
   if (named === undefined) throw refuse('`types` names one that does not exist.');
   if (subjectId !== undefined && subjectType === undefined) throw refuse('`subject_id` comes without `subject_type`.');
-  return { types: named, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? defaultLimit };
+  return { types: named, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? usualEvents };
 }
 
 /** Its answer, as long as it is not older. */

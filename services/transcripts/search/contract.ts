@@ -44,6 +44,9 @@ export const SpokenMatches = Type.Object(
   { $id: 'SpokenMatches', description: 'A page of what was said.' },
 );
 
+/** Matches of a page when the caller does not say. */
+export const usualMatches = 20;
+
 /** Query of the search; the same fields are asked of the operation. */
 export const spokenFilters = {
   q: Type.String({
@@ -56,7 +59,7 @@ export const spokenFilters = {
   journey: Type.Optional(Type.String({ description: 'In conversations of the journey with this slug.' })),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start then or later.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start before.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Default 20.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${usualMatches}.` })),
   cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next` of the page before, with the same filters.' })),
 };
 

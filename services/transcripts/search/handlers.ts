@@ -10,7 +10,7 @@ import { conversations } from '#services/conversations';
 import type { transcripts } from '../contract.ts';
 import { describeSpeaker, toMilliseconds } from '../segment.ts';
 import { readSpeakerNames } from '../speaker-names.ts';
-import type { SpokenMatch } from './contract.ts';
+import { type SpokenMatch, usualMatches } from './contract.ts';
 import { type Cursor, type Place, readCursor, writeCursor } from './rules/cursor.ts';
 import { highlight, type Question, readQuestion, writeQuery } from './rules/question.ts';
 import { estimateMatches, findBest, findEdge, listFitting, listSegments, listSpokenIn, walkBest } from './statements/search.ts';
@@ -19,7 +19,6 @@ import { estimateMatches, findBest, findEdge, listFitting, listSegments, listSpo
 const windowSize = 500;
 /** Windows and refusals that one answer looks past; then its page is a short one. */
 const maxRounds = 4;
-const usualLimit = 20;
 /** From so many expected matches on, the newest conversations are walked through, some at a time: all matches are too many to look at (T3). */
 const manyMatches = 20_000;
 const walkedAtOnce = 30;
@@ -64,7 +63,7 @@ export function createSearches(deps: Omit<Dependencies, 'eyes'>): Record<'search
 }
 
 function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.search> {
-  return async ({ limit = usualLimit, cursor: given, ...request }, context) => {
+  return async ({ limit = usualMatches, cursor: given, ...request }, context) => {
     const scope = await deps.bus.call(deps.eyes.resolve, toFilters(request), context);
     const begin: Cursor = { below: null, last: null, after: null, total: 0 };
     const cursor = given === undefined ? begin : readCursor(given, request);

@@ -3,10 +3,9 @@ import type { RouteHandlers } from '#libs/http';
 import { type ListKind, operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
+import { usualLimit } from '../../routes/ops/filters.ts';
 import type { agentRoutes } from '../../routes/ops/agents.ts';
 import { readPosition } from './position.ts';
-
-const usualLimit = 50;
 
 export function createAgentHandlers(bus: Bus): RouteHandlers<(typeof agentRoutes)[number]> {
   return {

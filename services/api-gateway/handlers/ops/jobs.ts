@@ -14,6 +14,7 @@ import {
   writePlace,
 } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
+import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
 import { askEach, askSome, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
@@ -25,7 +26,6 @@ type ListRoute = Extract<(typeof jobRoutes)[number], HandledRoute<'ops-jobs'>>;
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Choice = InputOf<RedriveRoute>['body'];
 
-const usualLimit = 50;
 const kind = jobList(serviceNames);
 const uuid = kind.at;
 const filterFields = [

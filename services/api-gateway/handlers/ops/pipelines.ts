@@ -6,11 +6,11 @@ import { operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
+import { usualLimit } from '../../routes/ops/filters.ts';
 import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
 import { badCursor, readPosition } from './position.ts';
 import { contracts, findServiceName } from './services.ts';
 
-const usualLimit = 50;
 const kind = operatorLists.pipelines;
 
 export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipelineRoutes)[number]> {

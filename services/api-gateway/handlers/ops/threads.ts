@@ -5,10 +5,10 @@ import { operatorLists, readInstant, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
+import { usualLimit } from '../../routes/ops/filters.ts';
 import type { threadRoutes } from '../../routes/ops/threads.ts';
 import { badCursor, readPosition } from './position.ts';
 
-const usualLimit = 50;
 const kind = operatorLists.threads;
 
 type Emails = ReadonlyMap<number, string>;

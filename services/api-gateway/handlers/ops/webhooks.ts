@@ -16,6 +16,7 @@ import {
 import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
+import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
 import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
@@ -25,7 +26,6 @@ type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webho
 type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
 
-const usualLimit = 50;
 const shown = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 

@@ -2,8 +2,15 @@
 import { type TProperties, type TSchema, Type } from '#libs/contract';
 import { maxCursorLength } from '#libs/merged-list';
 
+/** Rows of a page when the operator does not say. */
+export const usualLimit = 50;
+export const limitOf = (what: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: usualLimit, description: `${what}, default ${usualLimit}, at most 200.` }),
+  );
+
 export const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows of a page, default 50, at most 200.' })),
+  limit: limitOf('Rows of a page'),
   cursor: Type.Optional(Type.String({ maxLength: maxCursorLength, description: '`next` of the page before.' })),
 };
 

@@ -1,7 +1,7 @@
 /** Chats with agents in the hands of operators (H1 to H5). */
 import { nullable, route, Type } from '#libs/contract';
 import { maxChatBodyCharacters, messageFacts, threadFacts } from '#services/agents';
-import { badCursor, page, pageOf } from './filters.ts';
+import { badCursor, limitOf, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/threads';
 
@@ -66,7 +66,7 @@ export const threadRoutes = [
     params,
     query: Type.Object({
       before: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Messages before this turn.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Messages, default 50, at most 200.' })),
+      limit: limitOf('Messages'),
     }),
     handler: 'ops-thread',
     replies: {
