@@ -15,7 +15,7 @@ import { unpackWebhooks, type Webhook } from './message.ts';
 export { findSigner, isHmac } from './signature.ts';
 export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keepsBody, type KeptBody, unsignedOutcome } from './receipts.ts';
 export { createRefusalLimit, createRefusalReceipts, type RefusalReceipts, refusalsPerHour } from './refusals.ts';
-export { startReceiptRetention, sweepReceipts } from './retention.ts';
+export { sweepReceipts, sweepReceiptsEveryMs } from './retention.ts';
 export { type ReplayedReceipt, webhookHandlers } from './operators.ts';
 export { beforeFilter, declareReceiptSearch, hasText, isBefore, receiptSearchIndexes, textFilter, textFilterValues } from './search.ts';
 export { declareDropContents } from './statements.ts';

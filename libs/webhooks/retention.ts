@@ -1,17 +1,16 @@
 /** The end of receipts (D68): bodies go after `RECEIPT_RETENTION_DAYS`, and so do the rows of what was rejected or ignored. */
-import type { Logger } from '#libs/logger';
 import type { Queryable } from '#libs/sql';
 import { dropPassed, type DropReceipts, sweptAtOnce } from './statements.ts';
 
 export interface ReceiptRetention {
   readonly db: Queryable;
-  readonly logger: Logger;
   /** Of the service's own table: made by `declareDropContents`. */
   readonly dropContents: DropReceipts;
   readonly days: number;
 }
 
-const sweepIntervalMs = 600_000;
+/** How often to call `sweepReceipts`. */
+export const sweepReceiptsEveryMs = 600_000;
 
 /** Removes what is too old, in batches. @returns how many of each */
 export async function sweepReceipts({ db, dropContents, days }: ReceiptRetention): Promise<{ rows: number; bodies: number }> {
@@ -23,14 +22,4 @@ export async function sweepReceipts({ db, dropContents, days }: ReceiptRetention
     }
   };
   return { rows: await sweep(dropPassed), bodies: await sweep(dropContents) };
-}
-
-/** Sweeps now and every ten minutes. Returns the end of it. */
-export function startReceiptRetention(retention: ReceiptRetention): () => void {
-  const run = (): void => {
-    sweepReceipts(retention).catch((error: unknown) => retention.logger.warn({ err: error }, 'old receipts of webhooks stay for now'));
-  };
-  run();
-  const timer = setInterval(run, sweepIntervalMs);
-  return () => clearInterval(timer);
 }

@@ -9,7 +9,7 @@ import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Metrics } from '#libs/telemetry';
-import { startReceiptRetention } from '#libs/webhooks';
+import { sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './bot/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
@@ -80,7 +80,8 @@ export async function createService({ config, logger, clock = systemClock, pipel
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
     frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
-    frame.onStop(startReceiptRetention({ db, logger: frame.logger, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS }));
+    const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
+    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', () => sweepReceipts(retention), { atOnce: true });
     return { runtime: runtime === undefined ? 'not configured' : 'configured' };
   });
 }

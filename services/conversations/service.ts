@@ -8,7 +8,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
 import { type Clock, systemClock } from '#libs/time';
-import { startReceiptRetention } from '#libs/webhooks';
+import { sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './audio/workers.ts';
@@ -27,7 +27,7 @@ import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
 import { dropOldBodies } from './receipts/statements.ts';
 import { createCalCom } from './reconcile/cal-com.ts';
 import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
-import { sweepKeys } from './recorded/workers.ts';
+import { dropKeysEveryMs, dropOldKeys } from './recorded/workers.ts';
 import { createRefusals } from './refusals.ts';
 
 /** How often is looked whether a day is over. */
@@ -88,14 +88,14 @@ export async function createService({ config, logger, clock = systemClock, pipel
     });
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
-    frame.onStop(sweepKeys(dependencies));
+    frame.every(dropKeysEveryMs, 'expired idempotency keys stay for now', () => dropOldKeys(dependencies));
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
       frame.every(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
       await reconcile();
     }
-    const days = config.RECEIPT_RETENTION_DAYS;
-    frame.onStop(startReceiptRetention({ db, logger: frame.logger, dropContents: dropOldBodies, days }));
+    const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
+    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', () => sweepReceipts(retention), { atOnce: true });
     removal.start();
     frame.onStop(() => removal.stop());
   });

@@ -37,11 +37,19 @@ export const keepIdempotencyKey = statement.none({
     on conflict (conversation_id, operation, key) do update set expires_at = excluded.expires_at`,
 });
 
-export const dropExpiredKeys = statement.none({
+/** Keys of one statement, so that no lock is held for long. */
+export const keysAtOnce = 10_000;
+
+/** What another process drops at the same time is left to it. */
+export const dropExpiredKeys = statement.one({
   name: 'idempotency.drop-expired',
-  params: { now: t.instant, limit: t.integer },
-  sql: ({ now, limit }) => sql`
-    delete from conversations.idempotency_keys
-    where ctid in (
-      select ctid from conversations.idempotency_keys where expires_at <= ${now} limit ${limit} for update skip locked)`,
+  params: { now: t.instant },
+  row: { count: t.integer },
+  sql: ({ now }) => sql`
+    with dropped as (
+      delete from conversations.idempotency_keys
+      where ctid in (
+        select ctid from conversations.idempotency_keys where expires_at <= ${now} limit ${keysAtOnce} for update skip locked)
+      returning 1)
+    select count(*)::integer as count from dropped`,
 });

@@ -131,7 +131,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
       applicationName: 'test retention',
     });
     env.onStop(() => db.close());
-    const sweep = () => sweepReceipts({ db, logger: env.logger, dropContents: dropOldContents, days: 90 });
+    const sweep = () => sweepReceipts({ db, dropContents: dropOldContents, days: 90 });
     for (const { id } of [answered, refused]) await age(id, 89);
     await sweep();
     expect((await show(answered.id)).body).not.toBeNull();

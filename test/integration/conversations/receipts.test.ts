@@ -251,7 +251,7 @@ describe('the retention of receipts (D68)', () => {
   });
   afterAll(() => db.close());
 
-  const sweep = (days: number) => sweepReceipts({ db, logger: world.env.logger, dropContents: dropOldBodies, days });
+  const sweep = (days: number) => sweepReceipts({ db, dropContents: dropOldBodies, days });
   const age = (ids: readonly number[], days: number) =>
     world.env.sql(
       `update conversations.webhook_receipts set received_at = clock_timestamp() - make_interval(days => $2, mins => 1) where id = any($1)`,

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase } from '#libs/orm';
 import { conversations, type RecordedWrite } from '#services/conversations';
+import { dropOldKeys } from '../../../services/conversations/recorded/workers.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
 let world: World;
@@ -241,5 +243,25 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     world.clock.set('2030-03-02T12:00:00Z');
     await world.recorded(id, {}, 'k');
     expect(await recordedNotes(id)).toHaveLength(2);
+  });
+});
+
+describe('keys whose 24 hours are over (rules/conversations#recorded)', () => {
+  it('are dropped, also when a minute has brought more than one statement takes, and no other', async () => {
+    const { id } = await world.create();
+    const { clock, env } = world;
+    clock.set('2031-01-01T00:00:00Z');
+    await env.sql(
+      `insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
+       select $1, 'recorded', 'key-' || n, timestamptz '2031-01-01T00:00:00Z' + make_interval(secs => n - 20001) from generate_series(1, 20002) n`,
+      [id],
+    );
+    const { DATABASE_URL: url = '' } = env.settings;
+    const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: env.logger, applicationName: 'upkeep' });
+    env.onStop(() => db.close());
+    await dropOldKeys({ db, clock });
+    expect(await env.sql('select key from conversations.idempotency_keys where conversation_id = $1', [id])).toEqual([
+      { key: 'key-20002' },
+    ]);
   });
 });
