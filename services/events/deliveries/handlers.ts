@@ -31,19 +31,20 @@ interface Dependencies {
 
 type DeliveryHandlers = Pick<Handlers<typeof events>, keyof typeof deliveryRpcs>;
 type ListRequest = RequestOf<(typeof events)['rpcs']['listDeliveries']>;
+type RedeliverRequest = RequestOf<(typeof events)['rpcs']['redeliver']>;
 
 /** Pages that are looked through for one, where most is hidden. */
 const mostPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
-  const { db, once, bus } = deps;
-  const test = async (tx: Tx, id: number, ownerId: OwnerId, context: AuditContext): Promise<RawJson> => {
+  const { db, once, bus, findWriter } = deps;
+  const test = async (tx: Tx, writer: EventWriter, id: number, ownerId: OwnerId, context: AuditContext): Promise<RawJson> => {
     await requireEnabled(tx, id, ownerId);
     const made = await insertTest(tx, { endpointId: id });
     await deps.jobs.enqueue(tx, deliveryJobs.deliver, { endpoint_id: id });
     recordAudit(tx, context, { target: { type: 'webhook_endpoint', id } });
-    return one(await readOne(deps, tx, id, made.id));
+    return readOne(tx, writer, id, made.id);
   };
   const recover = async (tx: Tx, id: number, ownerId: OwnerId, since: string, context: AuditContext): Promise<RawJson> => {
     await requireEnabled(tx, id, ownerId);
@@ -56,31 +57,48 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
   };
   const redeliver = async (
     tx: Tx,
-    { endpoint_id: endpointId, delivery_id: id }: RequestOf<(typeof events)['rpcs']['redeliver']>,
+    { writer, isVisible }: { readonly writer: EventWriter; readonly isVisible: boolean },
+    { endpoint_id: endpointId, delivery_id: id }: RedeliverRequest,
     ownerId: OwnerId,
-    context: CallContext & AuditContext,
-    findWho: () => Promise<Viewer>,
+    context: AuditContext,
   ): Promise<RawJson> => {
     await requireEnabled(tx, endpointId, ownerId);
-    const delivery = await findVisible(deps, tx, endpointId, id, context, findWho);
-    await sendAgain(tx, { id: delivery.id });
+    if (!isVisible) throw notFound();
+    await sendAgain(tx, { id });
     await deps.jobs.enqueue(tx, deliveryJobs.deliver, { endpoint_id: endpointId });
     recordAudit(tx, context, { target: { type: 'webhook_delivery', id }, changes: { endpoint_id: endpointId } });
-    return one(await readOne(deps, tx, endpointId, id));
+    return readOne(tx, writer, endpointId, id);
+  };
+  // Asked before the transaction: with its connection and the endpoint's lock in hand nobody waits for another service, or for another connection.
+  const look = async (request: RedeliverRequest, context: CallContext, findWho: () => Promise<Viewer>) => {
+    const [writer, isVisible] = await Promise.all([findWriter(), isShown(deps, request, context, findWho)]);
+    return { writer, isVisible };
   };
   return {
     listDeliveries: (request, context) => listPage(deps, request, findOwner(context.actor), context, () => findViewer(bus, context)),
     listAllDeliveries: (request, context) => listPage(deps, request, null, context, async () => everything),
-    redeliver: (request, context) =>
-      once.transaction(context, request, (tx) => redeliver(tx, request, findOwner(context.actor), context, () => findViewer(bus, context))),
-    redeliverAny: (request, context) => db.transaction((tx) => redeliver(tx, request, null, context, async () => everything)),
-    testEndpoint: (request, context) =>
-      once.transaction(context, request, (tx) => test(tx, request.endpoint_id, findOwner(context.actor), context)),
+    redeliver: async (request, context) => {
+      const kept = await once.find(context, request);
+      if (kept !== undefined) return kept;
+      const seen = await look(request, context, () => findViewer(bus, context));
+      return once.transaction(context, request, (tx) => redeliver(tx, seen, request, findOwner(context.actor), context));
+    },
+    redeliverAny: async (request, context) => {
+      const seen = await look(request, context, async () => everything);
+      return db.transaction((tx) => redeliver(tx, seen, request, null, context));
+    },
+    testEndpoint: async (request, context) => {
+      const writer = await findWriter();
+      return once.transaction(context, request, (tx) => test(tx, writer, request.endpoint_id, findOwner(context.actor), context));
+    },
     recoverEndpoint: (request, context) => {
       const since = readSince(request.since);
       return once.transaction(context, request, (tx) => recover(tx, request.endpoint_id, findOwner(context.actor), since, context));
     },
-    testAnyEndpoint: ({ endpoint_id: id }, context) => db.transaction((tx) => test(tx, id, null, context)),
+    testAnyEndpoint: async ({ endpoint_id: id }, context) => {
+      const writer = await findWriter();
+      return db.transaction((tx) => test(tx, writer, id, null, context));
+    },
     recoverAnyEndpoint: ({ endpoint_id: id, since }, context) => db.transaction((tx) => recover(tx, id, null, readSince(since), context)),
   };
 }
@@ -98,29 +116,23 @@ async function requireEnabled(tx: Tx, id: number, ownerId: OwnerId): Promise<voi
   if (endpoint.disabled) throw appError('conflict', 'endpoint_disabled', 'The endpoint is disabled; enable it first.');
 }
 
-/** A delivery whose event the caller may read. @throws AppError 404 */
-async function findVisible(
+/** Whether the endpoint has the delivery, and the caller may read its event. */
+async function isShown(
   deps: Dependencies,
-  tx: Tx,
-  endpointId: number,
-  id: string,
+  { endpoint_id: endpointId, delivery_id: id }: RedeliverRequest,
   context: CallContext,
   findWho: () => Promise<Viewer>,
-): Promise<ListedDelivery> {
-  const delivery = uuid.test(id) ? await getDelivery(tx, { endpointId, id }) : undefined;
-  if (delivery === undefined) throw notFound();
-  const [shown] = await keepShown(deps, [delivery], context, await findWho());
-  if (shown === undefined) throw notFound();
-  return shown;
+): Promise<boolean> {
+  const delivery = isPossibleId(endpointId) && uuid.test(id) ? await getDelivery(deps.db, { endpointId, id }) : undefined;
+  return delivery !== undefined && (await keepShown(deps, [delivery], context, await findWho())).length > 0;
 }
 
-async function readOne({ findWriter }: Dependencies, tx: Tx, endpointId: number, id: string): Promise<string> {
+/** @throws AppError 404 */
+async function readOne(tx: Tx, writer: EventWriter, endpointId: number, id: string): Promise<RawJson> {
   const delivery = await getDelivery(tx, { endpointId, id });
   if (delivery === undefined) throw notFound();
-  return describe(await findWriter(), delivery);
+  return rawJson(`{"delivery":${describe(writer, delivery)}}`);
 }
-
-const one = (delivery: string): RawJson => rawJson(`{"delivery":${delivery}}`);
 
 async function listPage(
   deps: Dependencies,
