@@ -130,4 +130,10 @@ describe('Markdown that is still being written (C1)', () => {
   it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])('bears long repetitions of %j', (sign) => {
     expect(findMessagingFlaw(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
   });
+
+  it('takes a moment for code that nobody has closed, however many backticks are in it', () => {
+    const startedAt = performance.now();
+    expect(renderUnfinished(`\`a ${'`'.repeat(100_000)} b`)).toMatch(/^<code>a `+ b<\/code>$/);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
 });
