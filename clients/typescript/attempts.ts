@@ -62,6 +62,9 @@ function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boo
   return isSafe && passingStatuses.has(error.status);
 }
 
+/** Timers hold no longer wait: one that is told to would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** @throws the reason of `signal` */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -72,7 +75,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);
       resolve();
-    }, ms);
+    }, Math.min(ms, longestTimerMs));
     signal?.addEventListener('abort', stop, { once: true });
   });
 }

@@ -99,6 +99,18 @@ describe('repetition of calls', () => {
     expect(seen.length).toBe(3);
   });
 
+  it('waits until the date that Retry-After says, and as usual when it says what is neither', async () => {
+    answers = [json(503, {}, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() })];
+    const error = await failure(client.getConversation({ path }));
+    expect((error as ApiError).retryAfterSeconds).toBeGreaterThan(500);
+    expect(seen.length).toBe(1);
+    for (const text of ['soon', new Date(0).toUTCString()]) {
+      answers = [json(503, {}, { 'retry-after': text }), json(200, {})];
+      await client.getConversation({ path });
+    }
+    expect(seen.length).toBe(5);
+  });
+
   it('never repeats a stream, which is gone once it was sent', async () => {
     answers = [json(429, {})];
     const file = { name: 'a.mp3', content: new Blob(['x']).stream() };
@@ -131,6 +143,16 @@ describe('time and signals', () => {
   });
 });
 
+describe('addresses', () => {
+  it('keep what is given for the path in its place, and refuse what would lead to another operation', async () => {
+    answers = [json(200, {})];
+    await client.getHolonBySlug({ path: { slug: '../a b?#%2e' } });
+    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/holons/by-slug/..%2Fa%20b%3F%23%252e']);
+    for (const slug of ['..', '.', '']) expect(await failure(client.getHolonBySlug({ path: { slug } }))).toBeInstanceOf(TypeError);
+    expect(seen.length).toBe(1);
+  });
+});
+
 describe('lists in pages', () => {
   it('yields every item, one request a page, from the offset that was asked for', async () => {
     const page = (items: number[], has_more: boolean): Answer => json(200, { items, has_more });
@@ -154,9 +176,25 @@ describe('lists in pages', () => {
     expect([items.at(-1), seen.at(-1)?.url]).toEqual([9, '/api/ops/audit?cursor=d']);
   });
 
+  it('goes on to the count of a list that tells no `has_more`, and to an empty page where there is neither', async () => {
+    answers = [json(200, { items: [3, 4], count: 5 }), json(200, { items: [5], count: 5 })];
+    const items: unknown[] = [];
+    for await (const item of listItems(client.listNotesOfHolon, { path: { holon_id: 7 }, query: { offset: 2 } })) items.push(item);
+    for await (const item of listItems(client.listHolonRelationships, { path: { holon_id: 7 }, query: { offset: 5 } })) items.push(item);
+    answers = [json(200, { items: [6], count: 2 }), json(200, { items: [], count: 1 })];
+    for await (const item of listItems(client.listKeys, {})) items.push(item);
+    answers = [json(200, { items: [7, 8] }), json(200, { items: [9] }), json(200, { items: [] })];
+    for await (const item of listItems(client.listWebhookEndpoints, { query: { limit: 2 } })) items.push(item);
+    expect(items).toEqual([3, 4, 5, 5, 6, 7, 8, 9]);
+    expect(seen.map(({ url }) => url?.replace(/^.*\//, ''))).toEqual([
+      ...['notes?offset=2', 'notes?offset=4', 'relationships?offset=5', 'keys', 'keys?offset=1'],
+      ...['webhook-endpoints?limit=2', 'webhook-endpoints?limit=2&offset=2', 'webhook-endpoints?limit=2&offset=3'],
+    ]);
+  });
+
   it('takes no list that has no pages, and not the feed, which does not end', () => {
-    // @ts-expect-error all keys come at once
-    void (() => listItems(client.listKeys, {}));
+    // @ts-expect-error all classes come at once
+    void (() => listItems(client.listClasses, {}));
     // @ts-expect-error `events` follows it
     void (() => listItems(client.listEvents, {}));
     expect(seen).toEqual([]);

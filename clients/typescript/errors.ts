@@ -22,10 +22,12 @@ export class ApiError extends Error {
     return this.headers.get('x-request-id') ?? undefined;
   }
 
-  /** Seconds after which to try again, with 429 and 503. */
+  /** Seconds after which to try again, with 429 and 503. What stands between here and the server may say a date instead (RFC 9110). */
   get retryAfterSeconds(): number | undefined {
-    const text = this.headers.get('retry-after');
-    return text === null ? undefined : Number(text);
+    const text = this.headers.get('retry-after') ?? '';
+    if (/^\d+$/.test(text)) return Number(text);
+    const atMs = Date.parse(text);
+    return Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - Date.now()) / 1000);
   }
 }
 

@@ -114,6 +114,21 @@ describe('client.events (V8)', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each([
+    ['a date', new Date(Date.now() + 600_000).toUTCString()],
+    ['longer than a timer holds', '99999999999'],
+    ['nothing that can be read', 'soon'],
+  ])('waits when Retry-After is %s, and does not ask again and again', async (_name, text) => {
+    answers = [(_request, response) => response.writeHead(503, { 'retry-after': text }).end()];
+    const ending = new AbortController();
+    const taking = take(1, { signal: ending.signal, retry: { firstDelayMs: 10_000, maxDelayMs: 10_000 } });
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ending.abort(new Error('enough'));
+    await taking;
+    expect(asked).toHaveLength(1);
+  });
+
   it.each([400, 401, 403])('ends with what the server refuses: %d', async (status) => {
     answers = [page(1), json(status, { detail: 'no' })];
     const { ids, error } = await take(9);

@@ -1,9 +1,13 @@
 /** Lists that come in pages, as one sequence. */
 import type { ApiReply } from './transport.ts';
 
-/** A page as the paged lists of the API answer it: of the one kind the next is asked for by its `offset`, of the other by the `next` of this one. */
+/**
+ * A page as the paged lists of the API answer it: of the first two kinds the next is asked for by its `offset`, of the last by the `next` of this
+ * one. Of the second kind are those that tell how many items there are in all, or nothing; they go on until a page is empty at the latest.
+ */
 export type Page<Item> =
   | { readonly items: readonly Item[]; readonly has_more: boolean; readonly next?: never }
+  | { readonly items: readonly Item[]; readonly count?: number; readonly has_more?: never; readonly next?: never }
   | { readonly items: readonly Item[]; readonly next: string | null; readonly has_more?: never };
 
 /** What a paged operation takes, as far as paging needs to know it. */
@@ -27,8 +31,9 @@ export async function* listItems<Request extends PagedRequest, Item>(
     const { body } = await list({ ...request, query: { ...request.query, ...place } });
     yield* body.items;
     if (body.next === undefined) {
-      if (!body.has_more || body.items.length === 0) return;
       offset += body.items.length;
+      const goesOn = body.has_more ?? (body.count === undefined || offset < body.count);
+      if (!goesOn || body.items.length === 0) return;
       place = { offset };
     } else {
       if (body.next === null) return;

@@ -138,7 +138,10 @@ function buildPath(template: string, { path = {}, query = {} }: AnyRequest): str
   const filled = template.replace(/\{([^}]+)\}/g, (_all, name: string) => {
     const value = path[name];
     if (value === undefined || value === '') throw new TypeError(`path parameter "${name}" is missing`);
-    return encodeURIComponent(String(value));
+    const text = String(value);
+    // No way to write them keeps these as they are: the address would be that of another operation.
+    if (text === '.' || text === '..') throw new TypeError(`path parameter "${name}" must not be "${text}"`);
+    return encodeURIComponent(text);
   });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value));
