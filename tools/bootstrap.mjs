@@ -204,10 +204,16 @@ function run(node, args, name) {
     },
     stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // by the channel it notices that we are gone
   });
-  forwardSignals(child);
+  const stopForwarding = forwardSignals(child);
   stopWithNpm(child);
   child.once('error', (error) => fail(`${node} could not be started: ${error.message}`));
-  child.once('exit', (code, signal) => process.exit(signal === null ? code : 1));
+  child.once('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    // As the command has ended: a shell's loop stops at Ctrl-C only when what it runs dies of it.
+    stopForwarding();
+    process.exitCode = 1; // for a signal that ends no Node
+    process.kill(process.pid, signal);
+  });
 }
 
 /** @returns a function that ends the forwarding. */

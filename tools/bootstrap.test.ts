@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -179,6 +180,15 @@ fi`);
     const { INIT_CWD: _folder, ...env } = environment();
     const { status, stdout } = spawnSync(bin, ['jobs', 'list', '--json'], { cwd: tmpdir(), env, encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: `${realpathSync(tmpdir())} [ 'jobs', 'list', '--json' ]\n` });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends of %s as its command does, so that a loop of a shell stops there', async (signal) => {
+    await run('check');
+    writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('here'); setInterval(() => {}, 1_000);\n");
+    const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'check'], { env: environment() });
+    await once(child.stdout, 'data');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([null, signal]);
   });
 
   it('lists its commands when asked for another', async () => {
