@@ -4,7 +4,10 @@ import { createShared, html, useEffect, useRef } from './ui.js';
 export const root = '/console';
 
 const here = createShared(location.href);
-addEventListener('popstate', () => here.write(location.href));
+addEventListener('popstate', ({ state }) => {
+  here.write(location.href);
+  if (typeof state?.y === 'number') returnTo(state.y);
+});
 
 /** @returns {{ path: string, query: URLSearchParams, href: string }} path below the root, without a slash at its end */
 export function useAddress() {
@@ -15,8 +18,22 @@ export function useAddress() {
 /** @param {string} href */
 export function go(href) {
   if (new URL(href, location.href).href === location.href) return;
+  history.replaceState({ y: scrollY }, '');
   history.pushState(null, '', href);
   here.write(location.href);
+  scrollTo(0, 0);
+}
+
+/** Where the reader was before they went on: the browser looks for that place before the list is there again. @param {number} y */
+function returnTo(y) {
+  const watch = new ResizeObserver(() => {
+    if (document.documentElement.scrollHeight < y + innerHeight / 2) return;
+    watch.disconnect();
+    scrollTo(0, y);
+  });
+  watch.observe(document.body);
+  for (const act of ['wheel', 'touchstart', 'pointerdown', 'keydown', 'popstate'])
+    addEventListener(act, () => watch.disconnect(), { once: true });
 }
 
 /**
@@ -50,16 +67,17 @@ export function Link({ href, children, ...rest }) {
 }
 
 /**
- * The heading of a page; who comes from another page of the console begins to read here.
+ * The heading of a page; who comes from another page of the console, or of the list, begins to read here.
  * @param {{ title: string, children?: import('./ui.js').Children }} properties
  */
 export function Heading({ title, children }) {
   const heading = /** @type {{ current: HTMLElement | null }} */ (useRef(null));
+  const { query } = useAddress();
   useEffect(() => {
     document.title = `${title} · Coherence console`;
-    if (isSettled) heading.current?.focus();
+    if (isSettled) heading.current?.focus({ preventScroll: true });
     isSettled = true;
-  }, [title]);
+  }, [title, query.get('cursor'), query.get('offset')]);
   return html`<div class="heading">
     <h1 ref=${heading} tabindex="-1">${title}</h1>
     ${children}

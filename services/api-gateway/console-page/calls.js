@@ -10,6 +10,10 @@ export const session = createShared(nobodyYet());
 
 const usualTimeoutMs = 30_000;
 
+/** The tabs of a browser have one session: when it begins or ends in one of them, the others ask whose it is. */
+const tabs = new BroadcastChannel('coherence-console');
+tabs.addEventListener('message', () => void identify().catch(() => undefined));
+
 /** What the person is told; `status` 0 = no answer came. */
 export class CallFailure extends Error {
   /**
@@ -35,11 +39,20 @@ export async function call(method, path, { query = {}, body, signal, timeoutMs =
   const response = await send(method, `/console/api${path}${toQuery(query)}`, { body, signal, timeoutMs });
   if (response.status === 401 && session.read().is === 'in') session.write({ is: 'out', ended: true });
   if (!response.ok) throw await describeRefusal(response);
-  return response.json();
+  try {
+    return await response.json();
+  } catch (error) {
+    throw signal?.aborted === true ? error : noAnswer();
+  }
 }
 
 /** Asks who is signed in; the answer is in `session`. @throws {CallFailure} when nobody can say */
 export async function recognise() {
+  await identify();
+  tabs.postMessage('');
+}
+
+async function identify() {
   try {
     const { person } = await call('GET', '/v1/auth/whoami');
     session.write({ is: 'in', person });
@@ -60,6 +73,7 @@ export async function signIn(email, password) {
   if (!response.ok) throw await describeRefusal(response);
   const { person } = await response.json();
   session.write({ is: 'in', person });
+  tabs.postMessage('');
 }
 
 /** @throws {CallFailure} when the session may still be there */
@@ -67,6 +81,7 @@ export async function signOut() {
   const response = await send('POST', '/console/api/v1/auth/logout', { body: {} });
   if (!response.ok && response.status !== 401) throw await describeRefusal(response);
   session.write({ is: 'out', ended: false });
+  tabs.postMessage('');
 }
 
 /**
@@ -87,8 +102,13 @@ async function send(method, url, { body, signal, timeoutMs = usualTimeoutMs }) {
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new CallFailure(navigator.onLine ? 'The platform did not answer.' : 'This device is offline.', 0);
+    throw noAnswer();
   }
+}
+
+/** None, or a part of one. */
+function noAnswer() {
+  return new CallFailure(navigator.onLine ? 'The platform did not answer.' : 'This device is offline.', 0);
 }
 
 /** @param {Response} response */

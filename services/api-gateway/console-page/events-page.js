@@ -3,7 +3,7 @@ import { Heading } from './address.js';
 import { call, CallFailure } from './calls.js';
 import { Command, Filters, List, refusalOf, toOptions } from './parts.js';
 import { Time } from './times.js';
-import { html, useEffect, useState } from './ui.js';
+import { html, useEffect, useRef, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').Event} Happened */
 
@@ -28,13 +28,19 @@ export function EventsPage({ query }) {
   const [following, setFollowing] = useState(true);
   const [items, setItems] = useState(/** @type {Happened[]} */ ([]));
   const [failure, setFailure] = useState('');
+  const place = useRef('latest');
   useEffect(() => {
     setItems([]);
+    place.current = 'latest';
+  }, [types]);
+  // Who stops it reads on; who follows again sees what happened meanwhile.
+  useEffect(() => {
     setFailure('');
     if (!following) return undefined;
     const asked = new AbortController();
     void follow(
       types,
+      place,
       asked.signal,
       (found) => setItems((/** @type {Happened[]} */ before) => [...found, ...before].slice(0, mostShown)),
       setFailure,
@@ -62,23 +68,28 @@ export function EventsPage({ query }) {
 /**
  * One request after the other, each held until something comes.
  * @param {string | undefined} types
+ * @param {{ current: string }} place behind what is known
  * @param {AbortSignal} signal
  * @param {(found: Happened[]) => void} onFound newest first
  * @param {(failure: string) => void} onFailure
  */
-async function follow(types, signal, onFound, onFailure) {
-  for (let after = 'latest'; !signal.aborted;) {
+async function follow(types, place, signal, onFound, onFailure) {
+  while (!signal.aborted) {
     try {
-      const query = { after, wait: waitSeconds, limit: mostShown, ...(types === undefined ? {} : { types }) };
+      const query = { after: place.current, wait: waitSeconds, limit: mostShown, ...(types === undefined ? {} : { types }) };
       /** @type {{ items: Happened[], next: string }} */
       const page = await call('GET', '/v1/events', { query, signal });
-      after = page.next;
+      if (signal.aborted) return;
+      place.current = page.next;
       onFailure('');
       if (page.items.length > 0) onFound(page.items.toReversed());
     } catch (error) {
       if (signal.aborted) return;
       onFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
-      if (error instanceof CallFailure && error.status >= 400 && error.status < 429) return;
+      if (error instanceof CallFailure && error.status >= 400 && error.status < 429) {
+        place.current = 'latest';
+        return;
+      }
       await new Promise((resolve) => setTimeout(resolve, againMs));
     }
   }

@@ -5,7 +5,7 @@ import { KeyState } from './keys-page.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Dialog, Facts, Failure, useAct } from './parts.js';
 import { Time } from './times.js';
-import { Token } from './token.js';
+import { NewToken } from './token.js';
 import { html, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').ServiceKey} Key */
@@ -13,11 +13,18 @@ import { html, useState } from './ui.js';
 /** @param {import('./pages.js').PageProperties} properties */
 export function KeyPage({ names: [id = ''] }) {
   const [asking, setAsking] = useState(/** @type {'' | 'rotate' | 'revoke'} */ (''));
+  const [token, setToken] = useState('');
   const path = `/v1/keys/${encodeURIComponent(id)}`;
   /** @type {import('./live.js').Live<{ key: Key }>} */
   const live = useLive(id, (signal) => call('GET', path, { signal }));
   const key = live.data?.key;
   const close = () => setAsking('');
+  /** @param {string} made shown even to who has closed the question meanwhile */
+  const keep = (made) => {
+    setToken(made);
+    close();
+    live.refresh();
+  };
   return html`<${Heading} title=${key === undefined ? `Key ${id}` : key.name}><${Freshness} live=${live} /><//>
     <p><${Link} href=${`${root}/keys`}>All keys<//></p>
     <${Trouble} live=${live} />
@@ -33,7 +40,8 @@ export function KeyPage({ names: [id = ''] }) {
                 : null
             } <${Command} words=${['keys', 'show', id]} />`
     }
-    ${asking === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onDone=${live.refresh} />` : null}
+    ${asking === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onMade=${keep} />` : null}
+    ${token === '' ? null : html`<${NewToken} title="The new token" token=${token} onClose=${() => setToken('')} />`}
     ${asking === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${live.refresh} />` : null}`;
 }
 
@@ -61,16 +69,13 @@ const overlaps = /** @type {const} */ ([
   ['604800', 'a week'],
 ]);
 
-/** @param {{ path: string, id: string, onClose: () => void, onDone: () => void }} properties */
-function Rotate({ path, id, onClose, onDone }) {
+/** @param {{ path: string, id: string, onClose: () => void, onMade: (token: string) => void }} properties */
+function Rotate({ path, id, onClose, onMade }) {
   const [overlap, setOverlap] = useState('86400');
-  const [token, setToken] = useState('');
   const { busy, failure, run } = useAct(async () => {
     const rotated = await call('POST', `${path}/rotate`, { body: { overlap_seconds: Number(overlap) } });
-    setToken(rotated.token);
-    onDone();
+    onMade(rotated.token);
   });
-  if (token !== '') return html`<${Dialog} title="The new token" onClose=${onClose}><${Token} token=${token} onClose=${onClose} /><//>`;
   return html`<${Dialog} title="Rotate this key?" onClose=${onClose}>
     <p>It gets a new secret, and keeps its name and scopes.</p>
     <p class="field">

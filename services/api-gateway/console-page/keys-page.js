@@ -4,7 +4,7 @@ import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Dialog, Failure, Filters, List, Pages, readForm, toOptions, useAct } from './parts.js';
 import { fromField, Time } from './times.js';
-import { Token } from './token.js';
+import { NewToken } from './token.js';
 import { html, useRef, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').ListKeysResult} KeyList */
@@ -29,6 +29,7 @@ const columns = [
 /** @param {import('./pages.js').PageProperties} properties */
 export function KeysPage({ query }) {
   const [making, setMaking] = useState(false);
+  const [token, setToken] = useState('');
   const offset = Number(query.get('offset') ?? 0);
   const account = query.get('account_id') ?? undefined;
   /** @type {import('./live.js').Live<KeyList>} */
@@ -36,6 +37,12 @@ export function KeysPage({ query }) {
     call('GET', '/v1/keys', { query: { account_id: account, limit: rows, offset }, signal }),
   );
   const { data } = live;
+  /** @param {string} made shown even to who has closed the question meanwhile: nobody can have it a second time */
+  const keep = (made) => {
+    setToken(made);
+    setMaking(false);
+    live.refresh();
+  };
   const next = data !== undefined && offset + data.items.length < data.count ? String(offset + data.items.length) : null;
   return html`<${Heading} title="Keys"><${Freshness} live=${live} /><//>
     <p><button type="button" onClick=${() => setMaking(true)}>Make a key</button></p>
@@ -49,13 +56,13 @@ export function KeysPage({ query }) {
             <${Pages} query=${query} name="offset" next=${next} />
             <${Command} words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
     }
-    ${making ? html`<${NewKey} onClose=${() => setMaking(false)} onMade=${live.refresh} />` : null}`;
+    ${making ? html`<${NewKey} onClose=${() => setMaking(false)} onMade=${keep} />` : null}
+    ${token === '' ? null : html`<${NewToken} title="The new key" token=${token} onClose=${() => setToken('')} />`}`;
 }
 
-/** @param {{ onClose: () => void, onMade: () => void }} properties */
+/** @param {{ onClose: () => void, onMade: (token: string) => void }} properties */
 function NewKey({ onClose, onMade }) {
   const form = /** @type {{ current: HTMLFormElement | null }} */ (useRef(null));
-  const [token, setToken] = useState('');
   const [words, setWords] = useState(/** @type {readonly string[] | undefined} */ (undefined));
   const { busy, failure, run } = useAct(async () => {
     const { name, scopes: chosen, account, expires } = readWish(form.current);
@@ -67,10 +74,8 @@ function NewKey({ onClose, onMade }) {
         ...(expires === '' ? {} : { expires_at: expires }),
       },
     });
-    setToken(made.token);
-    onMade();
+    onMade(made.token);
   });
-  if (token !== '') return html`<${Dialog} title="The new key" onClose=${onClose}><${Token} token=${token} onClose=${onClose} /><//>`;
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();

@@ -29,13 +29,17 @@ export function useLive(key, load) {
   const running = isRunning.use();
   const question = useRef(load);
   question.current = load;
+  const isAsking = useRef(false);
 
   useEffect(() => {
     const asked = new AbortController();
+    isAsking.current = true;
     /** @param {Partial<typeof state>} change */
-    const keep = (change) =>
-      asked.signal.aborted ||
+    const keep = (change) => {
+      if (asked.signal.aborted) return;
+      isAsking.current = false;
       setState((/** @type {typeof state} */ before) => ({ ...(before.key === key ? before : { data: undefined, at: 0 }), key, ...change }));
+    };
     question.current(asked.signal).then(
       (data) => keep({ data, failure: undefined, at: Date.now() }),
       (error) => keep({ failure: error instanceof CallFailure ? error : new CallFailure('This page has a fault.', 0) }),
@@ -46,7 +50,8 @@ export function useLive(key, load) {
   const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
   useEffect(() => {
     if (!running) return undefined;
-    const timer = setInterval(() => document.hidden || refresh(), everyMs);
+    // An answer may take longer, e.g. where a service is away: to ask again would break it off, and none would ever come.
+    const timer = setInterval(() => document.hidden || isAsking.current || refresh(), everyMs);
     return () => clearInterval(timer);
   }, [running, key]);
 

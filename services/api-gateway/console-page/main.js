@@ -13,7 +13,7 @@ function Console() {
     recognise().catch((error) => setFailure(error instanceof CallFailure ? error.message : 'This page has a fault.'));
   };
   useEffect(ask, []);
-  if (now.is === 'in') return html`<${Frame} person=${now.person} />`;
+  if (now.is === 'in') return html`<${Frame} key=${now.person.id} person=${now.person} />`;
   if (now.is === 'out') return html`<${SignIn} ended=${now.ended} />`;
   if (failure === '') return html`<main class="alone" aria-busy="true"><h1 class="unseen">Coherence console</h1></main>`;
   return html`<main class="alone">

@@ -74,8 +74,11 @@ export function Filters({ fields, query }) {
     event.preventDefault();
     const form = readForm(/** @type {HTMLFormElement} */ (event.currentTarget));
     const values = fields.map(({ name, type }) => {
-      const value = form.text(name).trim();
-      return [name, type === 'time' ? fromField(value) : value];
+      /** @param {string} text */
+      const read = (text) => (type === 'time' ? fromField(text) : text.trim());
+      const [given, value] = [query.get(name) ?? '', read(form.text(name))];
+      // What nobody has changed stays as it is: a field shows neither line ends nor milliseconds.
+      return [name, value === read(toShown(type, given)) ? given : value];
     });
     go(withQuery(query, Object.fromEntries(values)));
   };
@@ -123,6 +126,11 @@ export function readForm(form) {
   };
 }
 
+/** What a field shows of a value. @param {Field['type']} type @param {string} value */
+function toShown(type, value) {
+  return type === 'time' ? toField(value) : value.replaceAll(/[\r\n]/g, '');
+}
+
 /** @param {{ field: Field, id: string, value: string }} properties */
 function Input({ field: { name, type = 'text', options, hint = '' }, id, value }) {
   if (options !== undefined)
@@ -130,7 +138,7 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
       <option value="">all</option>
       ${options.map(([key, label]) => html`<option value=${key} selected=${key === value}>${label}</option>`)}
     </select>`;
-  if (type === 'time') return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toField(value)} />`;
+  if (type === 'time') return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toShown(type, value)} />`;
   const kind = type === 'number' ? { inputmode: 'numeric', pattern: '[0-9]*' } : {};
   return html`<input
     id=${id}
@@ -138,7 +146,7 @@ function Input({ field: { name, type = 'text', options, hint = '' }, id, value }
     placeholder=${hint}
     spellcheck=${false}
     autocapitalize="none"
-    defaultValue=${value}
+    defaultValue=${toShown(type, value)}
     ...${kind}
   />`;
 }

@@ -1,6 +1,6 @@
 /** One chat with an agent: read, taken over, written in and handed back (H1 to H5). */
 import { Heading, Link, root } from './address.js';
-import { call } from './calls.js';
+import { call, session } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Facts, Failure, List, toOptions, toWords, useAct } from './parts.js';
 import { Holder, nameOf } from './threads-page.js';
@@ -11,6 +11,9 @@ import { html, useId, useState } from './ui.js';
 /** @typedef {ThreadDetails['messages'][number]} Message */
 
 const rows = 100;
+
+/** What somebody has begun to write, until it is sent: neither earlier messages nor a session that ends takes it away. @type {Map<string, string>} */
+const drafts = new Map();
 
 /** What was said is text, whoever said it: no HTML of theirs is parsed. @type {readonly import('./parts.js').Column<Message>[]} */
 const columns = [
@@ -94,11 +97,19 @@ function Acts({ path, id, isTaken, onDone }) {
 /** The admin CLI can write in what it has taken itself. @param {{ path: string, id: string, isOfCli: boolean, onDone: () => void }} properties */
 function Write({ path, id, isOfCli, onDone }) {
   const field = useId();
-  const [text, setText] = useState('');
+  const who = session.use();
+  const draft = `${who.is === 'in' ? who.person.id : ''} ${path}`;
+  const [text, setText] = useState(drafts.get(draft) ?? '');
+  /** @param {string} next */
+  const keep = (next) => {
+    drafts.set(draft, next);
+    setText(next);
+  };
   const { busy, failure, run } = useAct(async () => {
     if (text.trim() === '') return;
     await call('POST', `${path}/message`, { body: { body: text } });
-    setText('');
+    // Who types on while it is sent loses nothing.
+    if (drafts.get(draft) === text) keep('');
     onDone();
   });
   /** @param {SubmitEvent} event */
@@ -106,15 +117,16 @@ function Write({ path, id, isOfCli, onDone }) {
     event.preventDefault();
     void run();
   };
-  return html`<form onSubmit=${submit}>
+  return html`<form class="message" onSubmit=${submit}>
     <p class="field">
       <label for=${field}>Your message to the visitor</label>
       <textarea
         id=${field}
         rows="4"
+        dir="auto"
         maxlength="16384"
         value=${text}
-        onInput=${(/** @type {InputEvent} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.currentTarget).value)}
+        onInput=${(/** @type {InputEvent} */ event) => keep(/** @type {HTMLTextAreaElement} */ (event.currentTarget).value)}
       ></textarea>
     </p>
     <${Failure} failure=${failure} />

@@ -59,7 +59,7 @@ export function ThreadsPage({ query }) {
 
 /** @param {{ thread: Pick<Thread, 'taken_by'> }} properties */
 export function Holder({ thread: { taken_by: holder } }) {
-  return holder === null ? 'the agent' : html`${nameOf(holder.account)}<small>since <${Time} at=${holder.since} /></small>`;
+  return holder === null ? 'the agent' : html`${nameOf(holder.account)} <small>since <${Time} at=${holder.since} /></small>`;
 }
 
 /** @param {{ id: number, email: string | null } | null} account */

@@ -1,8 +1,9 @@
 /** A token that is shown this once. */
+import { Dialog } from './parts.js';
 import { html, useEffect, useRef, useState } from './ui.js';
 
-/** @param {{ token: string, onClose: () => void }} properties */
-export function Token({ token, onClose }) {
+/** @param {{ title: string, token: string, onClose: () => void }} properties */
+export function NewToken({ title, token, onClose }) {
   const field = /** @type {{ current: HTMLInputElement | null }} */ (useRef(null));
   const [copied, setCopied] = useState('');
   useEffect(() => field.current?.select(), []);
@@ -15,7 +16,8 @@ export function Token({ token, onClose }) {
       setCopied('Not copied: it is selected');
     }
   };
-  return html`<p id="token-hint">Keep it now: it is shown this once, and nobody can find it out later.</p>
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <p id="token-hint">Keep it now: it is shown this once, and nobody can find it out later.</p>
     <p class="field">
       <label for="token">Token</label>
       <input id="token" ref=${field} readonly value=${token} aria-describedby="token-hint" autocomplete="off" spellcheck=${false} />
@@ -24,5 +26,6 @@ export function Token({ token, onClose }) {
       <button type="button" onClick=${copy}>Copy</button>
       <button type="button" class="quiet" onClick=${onClose}>I have kept it</button>
       <span role="status">${copied}</span>
-    </p>`;
+    </p>
+  <//>`;
 }
