@@ -1,5 +1,6 @@
 /** Acting on many: the count first, then the question, then what became of it (P3, P4, P6). */
 import { call, CallFailure } from './calls.js';
+import { toFigure } from './language.js';
 import { Missing } from './live.js';
 import { Command, Dialog, refusalOf } from './parts.js';
 import { useAge } from './times.js';
@@ -75,7 +76,7 @@ export function ActOnAll({ act, onClose, onDone }) {
             </button>`
           : null
       }
-      <button type="button" class="quiet" onClick=${onClose}>${result === undefined ? 'Cancel' : 'Close'}</button>
+      <button type="button" class="quiet" onClick=${onClose}>${result === undefined && since === 0 ? 'Leave them' : 'Close'}</button>
     </p>
     <${Command} words=${act.command} />
   <//>`;
@@ -99,12 +100,12 @@ function describeResult({ noun, done }, { matched, changed, failed, missing }) {
   // Between the count and the act somebody else may have done it.
   if (matched === 0 && missing.length > 0) return 'Nothing was changed.';
   if (matched === 0) return 'Nothing was left to do: somebody else has done it.';
-  return `${count(changed, noun)} ${done}${failed === 0 ? '' : `, ${failed.toLocaleString()} not`}.`;
+  return `${count(changed, noun)} ${done}${failed === 0 ? '' : `, ${toFigure(failed)} not`}.`;
 }
 
 /** @param {number} number @param {string} noun */
 function count(number, noun) {
-  return `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
+  return `${toFigure(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** @param {{ since: number }} properties */

@@ -124,7 +124,9 @@ function Said({ segments }) {
   return html`<ol class="said" aria-label=${`${segments.length} utterances`}>
     ${segments.map(
       ({ index, start_ms: at, speaker, text }) =>
-        html`<li key=${index}><span class="faint">${toClock(at)}</span> <b>${speaker.name}</b> ${text}</li>`,
+        html`<li key=${index}>
+          <span class="faint">${toClock(at)}</span> <b><bdi>${speaker.name}</bdi></b> <bdi>${text}</bdi>
+        </li>`,
     )}
   </ol>`;
 }

@@ -1,6 +1,7 @@
 /** Conversations: found by what was said in them, or by their number (T2). */
 import { go, Heading, Link, root } from './address.js';
 import { call } from './calls.js';
+import { toFigure } from './language.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Filters, List, Pages, readForm, toOptions, toWords } from './parts.js';
 import { Time, toClock } from './times.js';
@@ -27,7 +28,7 @@ const columns = [
     show: ({ conversation: { id, title, start } }) =>
       html`<${Link} href=${`${root}/conversations/${id}`}>${title}<//> <small>${id} · <${Time} at=${start} none="no start" /></small>`,
   },
-  { title: 'Speaker', show: ({ segment }) => html`${segment.speaker.name} <small>${toClock(segment.start_ms)}</small>` },
+  { title: 'Speaker', show: ({ segment }) => html`<bdi>${segment.speaker.name}</bdi> <small>${toClock(segment.start_ms)}</small>` },
   { title: 'What was said', wide: true, show: (match) => html`<${Said} match=${match} />` },
 ];
 
@@ -58,7 +59,7 @@ export function ConversationsPage({ query }) {
     ${
       live.data === undefined
         ? null
-        : html`<p class="faint">About ${live.data.total_estimate.toLocaleString()} places</p>
+        : html`<p class="faint">About ${toFigure(live.data.total_estimate)} places</p>
             <${List}
               title="What was said"
               columns=${columns}
@@ -86,7 +87,7 @@ function Said({ match: { segment, highlights, before, after } }) {
     at = to;
   }
   parts.push(segment.text.slice(at));
-  return html`<small>${before}</small><span>${parts}</span><small>${after}</small>`;
+  return html`<small class="words">${before}</small><span class="words">${parts}</span><small class="words">${after}</small>`;
 }
 
 /** @param {Match} match */

@@ -3,8 +3,7 @@ import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Facts, Filters, List, Pages, toOptions, toWords } from './parts.js';
-import { Channels, Count, idOf, membershipId, nextOf, Notes, rows } from './people-pages.js';
-import { toPlainText } from './plain-text.js';
+import { Channels, Count, idOf, membershipId, nextOf, Notes, rows, Words } from './people-pages.js';
 import { Time } from './times.js';
 import { html } from './ui.js';
 
@@ -113,7 +112,7 @@ function describe(holon) {
     ['Slug', slug],
     ['Parent', parent === null ? '–' : html`<${Link} href=${`${root}/holons/${parent}`}>holon ${parent}<//>`],
     ['Links', html`<${Channels} channels=${links} />`],
-    ['Description', toPlainText(description) || '–'],
+    ['Description', html`<${Words} rich=${description} />`],
   ];
 }
 

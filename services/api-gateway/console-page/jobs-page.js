@@ -174,5 +174,6 @@ export function JobState({ job: { state, percent, phase, run_at: runAt } }) {
 /** @param {{ job: Pick<Job, 'key' | 'conversation_id' | 'service'> }} properties */
 export function About({ job: { key, conversation_id: conversation } }) {
   if (conversation === null) return key === null ? html`<span class="faint">–</span>` : html`<code>${key}</code>`;
-  return html`conversation ${conversation}${key === null ? null : html`<small>${key}</small>`}`;
+  return html`<${Link} href=${`${root}/conversations/${conversation}`}>conversation ${conversation}<//
+    >${key === null ? null : html` <small>${key}</small>`}`;
 }

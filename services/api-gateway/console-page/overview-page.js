@@ -1,6 +1,7 @@
 /** How the platform is: what waits, what failed, who answers (P1). */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
+import { toFigure } from './language.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, List } from './parts.js';
 import { Plot } from './plot.js';
@@ -95,7 +96,7 @@ function Summary({ overview: { version, services, dependencies, jobs, spool, log
 
 /** @param {{ name: string, value: number | string, bad?: boolean, href?: string, children?: import('./ui.js').Children }} properties */
 function Card({ name, value, bad = false, href, children }) {
-  const shown = typeof value === 'number' ? value.toLocaleString() : value;
+  const shown = typeof value === 'number' ? toFigure(value) : value;
   return html`<li class=${bad ? 'bad' : ''}>
     ${href === undefined ? html`<span>${name}</span>` : html`<${Link} href=${href}>${name}<//>`} <b>${shown}</b> <small>${children}</small>
   </li>`;
@@ -117,7 +118,7 @@ const countColumn = (state) => ({
   show: ({ type, counts }) => {
     const count = counts[state]?.count ?? 0;
     if (count === 0) return html`<span class="faint">0</span>`;
-    return html`<${Link} href=${`${root}/jobs?state=${state}&type=${encodeURIComponent(type)}`}>${count.toLocaleString()}<//>`;
+    return html`<${Link} href=${`${root}/jobs?state=${state}&type=${encodeURIComponent(type)}`}>${toFigure(count)}<//>`;
   },
 });
 
@@ -152,21 +153,21 @@ const dependencyColumns = [
 const webhookColumns = [
   { title: 'Kind', show: ({ kind }) => kind },
   { title: 'Outcome', wide: true, show: ({ outcome }) => outcome },
-  { title: 'Last hour', show: ({ last_hour: count }) => count.toLocaleString() },
-  { title: 'Last day', show: ({ last_day: count }) => count.toLocaleString() },
+  { title: 'Last hour', show: ({ last_hour: count }) => toFigure(count) },
+  { title: 'Last day', show: ({ last_day: count }) => toFigure(count) },
 ];
 
 /** @type {readonly import('./parts.js').Column<Overview['streams'][number]>[]} */
 const streamColumns = [
   { title: 'Stream', show: ({ name }) => name },
-  { title: 'Messages', show: ({ messages }) => messages.toLocaleString() },
+  { title: 'Messages', show: ({ messages }) => toFigure(messages) },
   { title: 'Size', show: ({ bytes }) => toSize(bytes) },
   {
     title: 'Behind',
     wide: true,
     show: ({ consumers }) => {
       const behind = consumers.filter(({ lag }) => lag > 0);
-      return behind.length === 0 ? 'nobody' : behind.map(({ name, lag }) => `${name} ${lag.toLocaleString()}`).join(', ');
+      return behind.length === 0 ? 'nobody' : behind.map(({ name, lag }) => `${name} ${toFigure(lag)}`).join(', ');
     },
   },
 ];

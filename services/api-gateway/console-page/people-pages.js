@@ -1,6 +1,7 @@
 /** People: found by name, and one with memberships and notes. */
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
+import { toFigure } from './language.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Facts, Filters, List, Pages, toOptions, toWords } from './parts.js';
 import { toPlainText } from './plain-text.js';
@@ -71,7 +72,7 @@ export function PersonPage({ names: [id = ''], query }) {
                 ['Id', data.person.id],
                 ['Kind', data.person.actor_kind],
                 ['Contact', html`<${Channels} channels=${data.person.contact} />`],
-                ['Description', toPlainText(data.person.description) || '–'],
+                ['Description', html`<${Words} rich=${data.person.description} />`],
               ]}
             />
             <h2>Memberships (${data.memberships.count})</h2>
@@ -114,12 +115,18 @@ const noteColumns = [
   { title: 'Written', show: (note) => html`<${Time} at=${note.created_at} />` },
   { title: 'By', show: ({ author_person: author }) => author?.name ?? '–' },
   { title: 'Kind', show: (note) => note.note_type },
-  { title: 'Text', wide: true, show: ({ body }) => toPlainText(body) },
+  { title: 'Text', wide: true, show: ({ body }) => html`<${Words} rich=${body} />` },
 ];
 
 /** @param {{ notes: readonly Note[] }} properties */
 export function Notes({ notes }) {
   return html`<${List} title="Notes" columns=${noteColumns} items=${notes} id=${idOf} empty="No note here." />`;
+}
+
+/** What somebody wrote as rich text, as text. @param {{ rich: string }} properties */
+export function Words({ rich }) {
+  const text = toPlainText(rich);
+  return text === '' ? html`<span class="faint">–</span>` : html`<span class="words">${text}</span>`;
 }
 
 /** Ways to reach a person or holon, as they were written: they lead nowhere from here. @param {{ channels: Record<string, unknown> }} properties */
@@ -138,7 +145,7 @@ export function nextOf(offset, lists) {
 
 /** @param {{ list: { count: number }, noun: string, nouns: string }} properties */
 export function Count({ list: { count }, noun, nouns }) {
-  return html`<p class="faint">${count.toLocaleString()} ${count === 1 ? noun : nouns}</p>`;
+  return html`<p class="faint">${toFigure(count)} ${count === 1 ? noun : nouns}</p>`;
 }
 
 /** @param {{ id: number }} item */

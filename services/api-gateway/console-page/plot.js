@@ -1,12 +1,13 @@
 /** A plot over time. Its last figures stand beside it in words; the picture itself says no more than its name to who does not see it. */
 import uPlot from 'uplot';
+import { language, toFigure } from './language.js';
 import { html, useEffect, useRef, useState } from './ui.js';
 
 /** @typedef {{ title: string, at: readonly number[], lines: readonly { label: string, values: readonly number[], colour: '--good' | '--alarm' | '--link' }[] }} Plotted */
 
 const height = 180;
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const amount = new Intl.NumberFormat(undefined, { notation: 'compact' });
+const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
+const amount = new Intl.NumberFormat(language, { notation: 'compact' });
 /** Steps between figures, which are counts. */
 const steps = Array.from({ length: 10 }, (_value, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const minutes = [1, 2, 5, 10, 30, 60, 120, 240].map((count) => 60 * count);
@@ -63,7 +64,7 @@ export function Plot({ title, at, lines }) {
       <strong>${title}</strong>
       ${lines.map(
         ({ label, values, colour }) =>
-          html`<span class=${`line ${colour.slice(2)}`}>${label} <b>${Math.round(values.at(-1) ?? 0).toLocaleString()}</b></span>`,
+          html`<span class=${`line ${colour.slice(2)}`}>${label} <b>${toFigure(Math.round(values.at(-1) ?? 0))}</b></span>`,
       )}
     </figcaption>
     <div ref=${place} role="img" aria-label=${`${title}, since this page was opened`}></div>

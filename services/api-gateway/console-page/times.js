@@ -1,12 +1,13 @@
 /** Every time as how long ago it was and as what the clock said. */
+import { language } from './language.js';
 import { createShared, html } from './ui.js';
 
 const now = createShared(Date.now());
 setInterval(() => document.hidden || now.write(Date.now()), 1_000);
 document.addEventListener('visibilitychange', () => document.hidden || now.write(Date.now()));
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'always', style: 'short' });
-const absolute = new Intl.DateTimeFormat(undefined, {
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' });
+const absolute = new Intl.DateTimeFormat(language, {
   year: 'numeric',
   month: 'short',
   day: '2-digit',

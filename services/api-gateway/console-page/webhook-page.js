@@ -2,6 +2,7 @@
 import { Heading, Link, root } from './address.js';
 import { call } from './calls.js';
 import { Json } from './job-page.js';
+import { toFigure } from './language.js';
 import { Freshness, Trouble, useLive } from './live.js';
 import { Command, Dialog, Facts, Failure, useAct } from './parts.js';
 import { Time } from './times.js';
@@ -54,7 +55,7 @@ function describe(webhook) {
     ['Came', html`<${Time} at=${webhook.received_at} />`],
     ['Worked', html`<${Time} at=${webhook.processed_at} none="not yet" />`],
     ['Times', webhook.deliveries],
-    ['Size', webhook.body_size === null ? '–' : `${webhook.body_size.toLocaleString()} bytes`],
+    ['Size', webhook.body_size === null ? '–' : `${toFigure(webhook.body_size)} bytes`],
     ['Digest', html`<code>${webhook.body_digest ?? '–'}</code>`],
   ];
 }

@@ -1,0 +1,242 @@
+/** The console while somebody works with it: slow answers, several tabs, sessions that end, ways back, several languages (P6). */
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, waitFor } from '#libs/testing';
+import type { Page, Route } from 'playwright-core';
+import { desk } from './browser.ts';
+import { type ConsoleBrowser, focusedHeading, heading, row, signIn, startConsoleBrowser } from './console-browser.ts';
+
+let browser: ConsoleBrowser;
+let thread: number;
+const longWord = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsmitgliedschaftsausweis';
+beforeAll(async () => {
+  browser = await startConsoleBrowser(import.meta.url);
+  const { world } = browser;
+  await world.apply({
+    agents: [{ slug: 'guide', name: 'Guide' }],
+    people: [
+      { key: 'long', name: longWord },
+      { key: 'layla', name: 'ليلى الخطيب', description: '<p>مرحبا!</p><p>Zweite Zeile</p>' },
+    ],
+  });
+  const [row] = await world.sql<{ id: number }>(
+    `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
+     select id, 'web:visitor:v:agent:' || id, 'web', 'v', 150 from agents.agents returning id::int as id`,
+  );
+  thread = row?.id ?? 0;
+  await world.sql(
+    `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
+     select $1, turn, 'chat_visitor', 'Word ' || turn, '', now() from generate_series(1, 150) turn`,
+    [thread],
+  );
+  await world.sql(
+    `insert into directory.jobs (id, type, payload, state, attempts, error, finished_at)
+     select id, 'directory.strange', '{"conversation_id": 4711}', 'dead', 3, $2, now() from unnest($1::uuid[]) as id`,
+    [Array.from({ length: 60 }, () => randomUUIDv7()), 'It was away:\n  in the second line'],
+  );
+}, provideTimeoutMs);
+afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
+afterAll(() => browser.stop());
+
+/** Holds what the page asks for until the test lets it go on. */
+async function hold(page: Page, path: string): Promise<Route[]> {
+  const held: Route[] = [];
+  await page.route(path, (route) => void held.push(route));
+  return held;
+}
+
+const message = (page: Page) => page.getByLabel('Your message to the visitor');
+
+describe('answers that take long (P6)', () => {
+  it('are waited for, whatever the rhythm of refreshes', async () => {
+    const page = await browser.open('root', '/console/nothing');
+    await page.clock.install();
+    const held = await hold(page, '**/console/api/ops/jobs?*');
+    await page.goto(`${browser.world.baseUrl}/console/jobs?state=dead`);
+    await waitFor(() => Promise.resolve(held.length > 0), { what: 'the first question' });
+    await page.clock.runFor(25_000);
+    expect(held).toHaveLength(1);
+    await held[0]?.continue();
+    await row(page, 'directory.strange').first().waitFor();
+    await page.clock.runFor(11_000);
+    await waitFor(() => Promise.resolve(held.length === 2), { what: 'the next question' });
+  });
+
+  it('that break off are told as such', async () => {
+    const page = await browser.open('root', '/console/nothing');
+    await page.route('**/console/api/ops/jobs?*', (route) => route.fulfill({ contentType: 'application/json', body: '{"items": [' }));
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page.getByRole('alert').getByText('Not loaded').waitFor();
+    expect(await page.getByRole('alert').filter({ hasText: 'Not loaded' }).innerText()).toContain('The platform did not answer.');
+  });
+
+  it('bring the token of a key even to who has closed the question meanwhile', async () => {
+    const page = await browser.open('editor', '/console/keys');
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByLabel('Name: what it is for').fill('Not to be lost');
+    await page.getByLabel('ops:read').check();
+    const held = await hold(page, '**/console/api/v1/keys');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await waitFor(() => Promise.resolve(held.length === 1), { what: 'the wish' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await held[0]?.continue();
+    const first = await page.getByLabel('Token', { exact: true }).inputValue();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await row(page, 'Not to be lost').getByRole('link').click();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    const again = await hold(page, '**/console/api/v1/keys/*/rotate');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await waitFor(() => Promise.resolve(again.length === 1), { what: 'the second wish' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await again[0]?.continue();
+    const second = await page.getByLabel('Token', { exact: true }).inputValue();
+    expect(second).not.toBe(first);
+    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token: second })).status).toBe(200);
+  });
+});
+
+describe('what somebody writes to a visitor (H5)', () => {
+  it('is kept while they look at earlier messages, when the session ends, and what they type while it is sent', async () => {
+    const page = await browser.open('operator', `/console/threads/${thread}`);
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await message(page).fill('Well considered');
+    await page.getByRole('button', { name: 'Earlier messages' }).click();
+    await row(page, 'Word 1').first().waitFor();
+    expect(await message(page).inputValue()).toBe('Well considered');
+
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').getByText('Your session has ended.').waitFor();
+    await signIn(page, 'operator');
+    expect(await message(page).inputValue()).toBe('Well considered');
+
+    const held = await hold(page, '**/message');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await waitFor(() => Promise.resolve(held.length === 1), { what: 'the message' });
+    await message(page).fill('The next one');
+    await held[0]?.continue();
+    await row(page, 'Well considered').waitFor();
+    expect(await message(page).inputValue()).toBe('The next one');
+    expect(await page.getByRole('definition').filter({ hasText: '@' }).innerText()).toMatch(/^operator-console@example\.org since /);
+  });
+
+  it('is nobody else’s who signs in after them', async () => {
+    const page = await browser.open('operator', `/console/threads/${thread}`);
+    await message(page).fill('Mine');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, 'root');
+    expect(await message(page).inputValue()).toBe('');
+  });
+});
+
+describe('the page of events (V3)', () => {
+  it('stays as it is when following is stopped, and catches up afterwards', async () => {
+    const page = await browser.open('root', '/console/nothing');
+    const token = await browser.login('root');
+    const make = async (name: string): Promise<string> =>
+      `person ${(await browser.world.call('POST', '/api/v1/people', { token, json: { name } })).json.person.id}`;
+    await page.getByRole('link', { name: 'Events' }).click();
+    const happened = row(page, /person \d+/);
+    await waitFor(async () => {
+      await make('Seen');
+      return (await happened.count()) > 0;
+    });
+    await page.getByRole('button', { name: 'Follow', pressed: true }).click();
+    const shown = await happened.count();
+    const meanwhile = await make('Meanwhile');
+    expect([shown > 0, await happened.count(), await row(page, meanwhile).count()]).toEqual([true, shown, 0]);
+    await page.getByRole('button', { name: 'Follow', pressed: false }).click();
+    await row(page, meanwhile).waitFor();
+    expect(await happened.count()).toBeGreaterThan(shown);
+  });
+});
+
+describe('two tabs (S3)', () => {
+  it('tell the same about who has signed in', async () => {
+    const one = await browser.open('root', '/console/keys');
+    const other = await one.context().newPage();
+    await other.goto(`${browser.world.baseUrl}/console/audit`);
+    await row(other, 'login').first().waitFor();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await one.getByLabel('Email').waitFor();
+    await signIn(other, 'editor');
+    await one.getByText('Editor of the console').waitFor();
+    await other.getByText('Not for this account').waitFor();
+    expect(await one.getByText('Root of the console').count()).toBe(0);
+  });
+});
+
+describe('ways through a list', () => {
+  it('keep what a filter says that its field cannot show', async () => {
+    const page = await browser.open('viewer', '/console/jobs?created_after=2026-01-02T03:04:05.678Z');
+    await row(page, 'It was away').first().getByText('Only this error').click();
+    await page.waitForURL(/error=/);
+    await page.getByLabel('Service').selectOption('directory');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(/service=directory/);
+    await row(page, 'It was away').first().waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get('error'), searchParams.get('created_after')]).toEqual([
+      'It was away:\n  in the second line',
+      '2026-01-02T03:04:05.678Z',
+    ]);
+  });
+
+  it('begin at the top of the next page, and back where somebody has left the list', async () => {
+    const page = await browser.open('viewer', '/console/jobs?state=dead');
+    const link = row(page, 'directory.strange').nth(40).getByRole('link').first();
+    await link.scrollIntoViewIfNeeded();
+    const place = Number(await page.evaluate('scrollY'));
+    expect(place).toBeGreaterThan(500);
+    await link.click();
+    await focusedHeading(page, 'directory.strange').waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await waitFor(async () => (await page.evaluate('scrollY')) === place, { what: 'the place in the list' });
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await focusedHeading(page, 'Jobs').waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+  });
+
+  it('leave room for everything beside a very long word', async () => {
+    const page = await browser.open('viewer', '/console/people');
+    await row(page, longWord).waitFor();
+    expect(await page.evaluate(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.list'))`)).toBe(0);
+  });
+});
+
+describe('dialogs', () => {
+  it('name what does nothing otherwise than the act, and are no taller than what is in them', async () => {
+    const page = await browser.open('operator', '/console/jobs?state=dead');
+    await page.getByRole('button', { name: 'Cancel all that match…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Cancel 60 jobs' }).waitFor();
+    expect(await dialog.getByRole('button', { name: /^Cancel/ }).count()).toBe(1);
+    await dialog.getByRole('button', { name: 'Leave them' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    for (const field of await dialog.locator('.field').all()) expect((await field.boundingBox())?.height).toBeLessThan(100);
+  });
+});
+
+describe('languages', () => {
+  it('the words of times and figures are those of the pages, whatever the browser speaks', async () => {
+    for (const locale of ['de-DE', 'ar-EG']) {
+      const page = await browser.open('viewer', '/console/audit', { ...desk, locale, timezoneId: 'Europe/Berlin' });
+      await page.getByText(/^As of \d+ sec ago$/).waitFor();
+      expect(await row(page, 'login').first().getByRole('time').innerText()).toMatch(/ago\s+\d\d \w{3} \d{4}, \d\d:\d\d:\d\d CES?T$/);
+    }
+  });
+
+  it('what people wrote keeps its lines, each in the direction of its script', async () => {
+    const page = await browser.open('viewer', '/console/people?q=ليلى');
+    await row(page, 'ليلى').getByRole('link').click();
+    await heading(page, 'ليلى الخطيب').waitFor();
+    const words = page.getByText('Zweite Zeile');
+    expect(await words.innerText()).toBe('مرحبا!\nZweite Zeile');
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.words')).unicodeBidi`)).toBe('plaintext');
+  });
+});
