@@ -94,7 +94,10 @@ function readCode(state: StateInline, silent: boolean): boolean {
   const rest = state.src.slice(state.pos + signs.length, state.posMax);
   if (new RegExp(`(?<!\`)${signs}(?!\`)`).test(rest)) return false;
   if (!silent) {
-    const code = rest.replace(/(?<!`)`+$/, '').replaceAll('\n', ' ').trim();
+    const code = rest
+      .replace(/(?<!`)`+$/, '')
+      .replaceAll('\n', ' ')
+      .trim();
     if (code !== '') state.push('code_inline', 'code', 0).content = code;
   }
   state.pos = state.posMax;
