@@ -195,6 +195,41 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect(desk.telegram.impatient).toBe(0);
   });
 
+  it('gets the words of the person in the topic in which somebody had written last, and in none when that is gone', async () => {
+    const chat = -desk.next();
+    const ask = (text: string, topic?: number) =>
+      desk.ask(chat, {
+        text,
+        chat: { id: chat, type: 'supergroup', is_forum: true },
+        ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
+      });
+    expect((await ask('Hello', 7)).outcome).toBe('answered');
+    const [thread] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
+      `telegram:chat:${chat}:agent:%`,
+    ]);
+    const id = Number(thread?.id);
+    await call('take', id);
+    await write(id, 'In seven');
+    expect((await ask('Help', 9)).outcome).toBe('left_to_person');
+    await write(id, 'In nine');
+    await delivered(id, ['sent', 'sent']);
+    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
+    await write(id, 'In none');
+    await delivered(id, ['sent', 'sent', 'sent']);
+    await ask('Hello all');
+    await write(id, 'To all');
+    await delivered(id, ['sent', 'sent', 'sent', 'sent']);
+    const shown = desk.telegram.shown.filter(({ chatId }) => chatId === chat);
+    expect(shown.map(({ text, topicId }) => [text, topicId])).toEqual([
+      ['You said: Hello', 7],
+      ['In seven', 7],
+      ['In nine', 9],
+      ['In none', undefined],
+      ['To all', undefined],
+    ]);
+    await call('handBack', id);
+  });
+
   it('tells when words may or may not have arrived, are refused, or the bot is blocked, and repeats none', async () => {
     const { id, chat } = await openChat();
     await call('take', id);

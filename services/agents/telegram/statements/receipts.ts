@@ -82,6 +82,17 @@ export const findNextReceipt = statement.maybeOne({
     from agents.webhook_receipts where chat = ${chat} and outcome in ('pending', 'answering') order by update_id, id limit 1`,
 });
 
+/** The last message of the chat that is kept and came before an operator wrote `messageId`. */
+export const findMessageBefore = statement.maybeOne({
+  name: 'receipts.before-words',
+  params: { chat: t.bigint, messageId: t.bigint },
+  row: { body: t.bytes.as<Buffer>() },
+  sql: ({ chat, messageId }) => sql`select r.body from agents.telegram_chats c
+    join agents.webhook_receipts r on r.chat_id = c.chat_id and r.chat = c.id
+    join agents.messages m on m.id = ${messageId} and r.stored_at < m.created_at
+    where c.id = ${chat} and r.body is not null order by r.update_id desc, r.id desc limit 1`,
+});
+
 /** The reply is decided and will be sent in `parts`; when all are, the receipt's outcome becomes `settlesAs`. */
 export const planReply = statement.none({
   name: 'receipts.plan-reply',

@@ -1,8 +1,11 @@
 /** Sends what operators say in a chat (H3): in its queue, so that it stands in order with the agent's replies, and each part once. */
 import { LeaseLost } from '#libs/jobs';
+import type { Queryable } from '#libs/sql';
 import { findMessagingAgent } from '../../agent/index.ts';
 import { splitReply } from '../rules/split-html.ts';
+import { readUpdate } from '../rules/update.ts';
 import type { ClaimedChat } from '../statements/chats.ts';
+import { findMessageBefore } from '../statements/receipts.ts';
 import { findNextWords, giveWordsUp, markOrphanedWords, writeWords } from '../statements/words.ts';
 import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
 import { deliverPart, type SendChange } from './deliver-part.ts';
@@ -29,7 +32,15 @@ export async function deliverWords({ db, bot }: ChatWorkerDependencies, run: Cha
       continue;
     }
     const place = { db, bot, run, agent: { ...agent, bot_token: token }, chatId: chat.chat_id };
-    const goesOn = await deliverPart(place, { html, plain, bare: true, write, named: { messageId } });
+    const topicId = await findTopic(db, { chat: chat.id, messageId });
+    const goesOn = await deliverPart(place, { html, plain, bare: false, topicId, write, named: { messageId } });
     if (!goesOn) await giveWordsUp(db, { ...fenced, error: 'The bot may not write to the chat.' });
   }
+}
+
+/** Where somebody had written last: that is what an operator answers. */
+async function findTopic(db: Queryable, words: { chat: number; messageId: number }): Promise<number | undefined> {
+  const last = await findMessageBefore(db, words);
+  const content = last === undefined ? undefined : readUpdate(last.body)?.content;
+  return content?.kind === 'question' ? content.topicId : undefined;
 }
