@@ -41,6 +41,16 @@ const silent: Answer = () => undefined;
 const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
 const path = { conversation_id: 1 };
 
+describe('addresses', () => {
+  it('keep what is given for the path in its place, and refuse what would lead to another operation', async () => {
+    answers = [json(200, {})];
+    await client.getHolonBySlug({ path: { slug: '../a b?#%2e' } });
+    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/holons/by-slug/..%2Fa%20b%3F%23%252e']);
+    for (const slug of ['..', '.', '']) expect(await failure(client.getHolonBySlug({ path: { slug } }))).toBeInstanceOf(TypeError);
+    expect(seen.length).toBe(1);
+  });
+});
+
 describe('repetition of calls', () => {
   it.each([
     ['a connection that broke', cut],
@@ -140,16 +150,6 @@ describe('time and signals', () => {
     setTimeout(() => pausing.abort(reason), 30);
     expect(await second).toBe(reason);
     expect(await failure(client.getConversation({ path }, { signal: AbortSignal.abort(reason) }))).toBe(reason);
-  });
-});
-
-describe('addresses', () => {
-  it('keep what is given for the path in its place, and refuse what would lead to another operation', async () => {
-    answers = [json(200, {})];
-    await client.getHolonBySlug({ path: { slug: '../a b?#%2e' } });
-    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/holons/by-slug/..%2Fa%20b%3F%23%252e']);
-    for (const slug of ['..', '.', '']) expect(await failure(client.getHolonBySlug({ path: { slug } }))).toBeInstanceOf(TypeError);
-    expect(seen.length).toBe(1);
   });
 });
 

@@ -10,7 +10,7 @@ export type { RetryOptions } from './attempts.ts';
 export { ApiConnectionError, ApiError, ApiTimeoutError } from './errors.ts';
 export type { EventType, FollowOptions } from './events.ts';
 export { listItems, type Page, type PagedRequest } from './pages.ts';
-export { type ReceivedWebhook, verifyWebhook, type WebhookOptions, WebhookVerificationError } from './webhooks.ts';
+export { type ReceivedWebhook, verifyWebhook, type WebhookEvent, type WebhookOptions, type WebhookTestEvent, WebhookVerificationError } from './webhooks.ts';
 export type { ApiReply, CallOptions, ClientOptions, NotModified, Upload } from './transport.ts';
 
 /** All operations, the feed of events as one sequence, and a way to the same client with another credential. */

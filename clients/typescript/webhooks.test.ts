@@ -27,6 +27,15 @@ describe('verifyWebhook (rules/events#deliveries; V6, V8)', () => {
     expect(await verifyWebhook(secret.slice('whsec_'.length), { headers, body })).toEqual(event);
   });
 
+  it('tells the type of `data` by the type of the event, that of a test too', async () => {
+    const received = await verifyWebhook(secret, { headers: sign(), body });
+    if (received.type === 'person.merged') expect(received.data.into satisfies number).toBeDefined();
+    if (received.type === 'webhook_endpoint.test') expect(received.subject.id satisfies number).toBeDefined();
+    expect(received.type satisfies `${string}.${string}`).toBe('conversation.created');
+    // @ts-expect-error there is no such type
+    expect(received.type === 'person.marged').toBe(false);
+  });
+
   it('takes one of several signatures and of several secrets, while one is being changed', async () => {
     const other = newSecret();
     const both = { ...sign(), 'webhook-signature': `v1a,AAAA ${sign(new Date(), other)['webhook-signature']} ${sign()['webhook-signature']}` };

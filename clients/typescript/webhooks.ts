@@ -1,10 +1,20 @@
 /** Webhooks of the platform at who receives them: whether they are genuine (Standard Webhooks). */
-import type { Event } from './operations.ts';
+import type { PlatformEvent } from './event-types.ts';
 
 /** The webhook is not genuine, or too old: answer it with 400 or 401, and look at nothing in it. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
+
+/** What the `test` of an endpoint sends. */
+export interface WebhookTestEvent extends Omit<PlatformEvent, 'type' | 'subject' | 'data'> {
+  readonly type: 'webhook_endpoint.test';
+  readonly subject: { readonly type: 'webhook_endpoint'; readonly id: number };
+  readonly data: Readonly<Record<string, never>>;
+}
+
+/** An event that was sent; `type` tells the type of `data`. There may be types of a later release. */
+export type WebhookEvent = PlatformEvent | WebhookTestEvent;
 
 export interface ReceivedWebhook {
   /** Of the request, in whatever form the server has them. */
@@ -33,7 +43,7 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { headers, body }: ReceivedWebhook,
   { toleranceSeconds = usualToleranceSeconds, nowMs = Date.now() }: WebhookOptions = {},
-): Promise<Event> {
+): Promise<WebhookEvent> {
   const read = (name: string): string => readHeader(headers, name);
   const id = read('webhook-id');
   const timestamp = read('webhook-timestamp');
@@ -52,7 +62,7 @@ export async function verifyWebhook(
     const key = await crypto.subtle.importKey('raw', bytesOfKey, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
     // Compares in constant time.
     for (const signature of signatures)
-      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return JSON.parse(new TextDecoder().decode(bytes)) as Event;
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   }
   throw new WebhookVerificationError('no signature is of this secret');
 }
