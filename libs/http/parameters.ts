@@ -133,7 +133,7 @@ function coerce(
     const number = readInteger(text);
     if (number === undefined) return { ...intParsing, loc };
     if (parameter.unbounded && source === 'path' && (number < 1 || number > maxId)) found.absent = true;
-    if (!Number.isSafeInteger(number) && !parameter.unbounded && source === 'query') return outOfRange(number, loc);
+    if (!Number.isSafeInteger(number) && !parameter.unbounded && source === 'query') return outOfRange(number, loc, parameter.schema);
     values[parameter.name] = parameter.unbounded && source === 'query' ? toPossibleId(number) : number;
   } else if (parameter.type === 'number') {
     const number = text.trim() === '' ? Number.NaN : Number(text);
@@ -190,15 +190,13 @@ function toPossibleId(number: number): number {
   return Math.abs(number) > maxId ? 0 : number;
 }
 
-function outOfRange(number: number, loc: string[]): ValidationItem {
-  const le = Number.MAX_SAFE_INTEGER;
-  const [type, word, key] = number > 0 ? ['less_than_equal', 'less', 'le'] : ['greater_than_equal', 'greater', 'ge'];
-  return {
-    type: type ?? '',
-    loc,
-    msg: `Input should be ${word} than or equal to ${number > 0 ? le : -le}`,
-    ctx: { [key ?? '']: number > 0 ? le : -le },
-  };
+/** Names the declared bound, where there is one: what helps is a number within it. */
+function outOfRange(number: number, loc: string[], { minimum, maximum }: Parameter['schema']): ValidationItem {
+  const ge = typeof minimum === 'number' ? minimum : -Number.MAX_SAFE_INTEGER;
+  const le = typeof maximum === 'number' ? maximum : Number.MAX_SAFE_INTEGER;
+  return number > 0
+    ? { type: 'less_than_equal', loc, msg: `Input should be less than or equal to ${le}`, ctx: { le } }
+    : { type: 'greater_than_equal', loc, msg: `Input should be greater than or equal to ${ge}`, ctx: { ge } };
 }
 
 const booleans = new Map([

@@ -5,6 +5,7 @@
 import type { ProcessStatus, ReplyOf, ServiceStatus, statusRpcs } from '#libs/contract';
 import { redactJson } from '#libs/redaction';
 import { releaseVersion } from '#libs/release';
+import { formatInstant, systemClock } from '#libs/time';
 
 /** What a process says; the gateway has neither jobs nor consumers. */
 type Status = ProcessStatus & Partial<ServiceStatus>;
@@ -53,7 +54,7 @@ export async function composeOverview<Service extends string, Stream extends str
   const consumers = all.flatMap(({ status }) => status?.consumers ?? []);
   return {
     version: releaseVersion,
-    generated_at: new Date().toISOString(),
+    generated_at: formatInstant(systemClock.now()),
     services: all.map(describeService),
     dependencies: listDependencies(all),
     jobs: all.flatMap(({ name, status }) => (status?.jobs ?? []).map((count) => ({ service: name, ...count }))),

@@ -3,6 +3,9 @@ import { composeOverview } from './index.ts';
 
 const process = { version: '1.2.3', uptime_seconds: 5, ready: true, checks: [{ name: 'nats', problem: null }] };
 
+/** rules/http#datetimes-out; a whole second has no fraction. */
+const outgoingInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
+
 describe('composeOverview (P1)', () => {
   it('tells of those who answer what they say, and of the others that they do not', async () => {
     const overview = await composeOverview({
@@ -23,6 +26,7 @@ describe('composeOverview (P1)', () => {
         return { messages: 4, bytes: 5 };
       },
     });
+    expect(overview.generated_at).toMatch(outgoingInstant);
     expect(overview.services).toEqual([
       { name: 'api-gateway', ready: true, version: '1.2.3', uptime_seconds: 5, missing: [] },
       { name: 'media', ready: false, version: '1.2.3', uptime_seconds: 5, missing: ['postgresql'] },

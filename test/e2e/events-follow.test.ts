@@ -58,3 +58,11 @@ describe('client.events over pages that end early (V4, V10)', () => {
     if (waitSeconds === 0) expect(early.length).toBeGreaterThanOrEqual(3);
   });
 });
+
+describe('GET /api/v1/events (rules/http#ids)', () => {
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])('finds nothing of the subject %s, which nobody has', async (id) => {
+    const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
+    const { status, json } = await world.call('GET', `/api/v1/events?${query}`, { token });
+    expect([status, json]).toEqual([200, { items: [], next: expect.any(String), has_more: false }]);
+  });
+});

@@ -1,5 +1,6 @@
 /** One attempt to deliver: a POST, and what became of it (V6). */
 import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
+import { formatInstant } from '#libs/time';
 import type { DeliveryAttempt } from './contract.ts';
 import { signedHeaders } from './rules.ts';
 
@@ -41,7 +42,7 @@ export async function post(outbound: Outbound, { url, id, body, secrets }: Messa
     ...signedHeaders(id, atMs, body, secrets),
   };
   const end = (status: number | null, error: DeliveryAttempt['error']): DeliveryAttempt => ({
-    at: new Date(atMs).toISOString(),
+    at: formatInstant(BigInt(atMs) * 1000n),
     status_code: status,
     error,
     duration_ms: Math.round(performance.now() - began),

@@ -49,9 +49,7 @@ export const feedQuery = Type.Object({
     Type.String({ maxLength: 2_000, description: 'Only these types, separated by commas; `conversation.*` is all of them.' }),
   ),
   subject_type: Type.Optional(Type.Enum([...feedSubjects], { description: 'Only events of such subjects.' })),
-  subject_id: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Only events of this subject; together with `subject_type`.' }),
-  ),
+  subject_id: Type.Optional(Type.Integer({ description: 'Only events of this subject; together with `subject_type`.' })),
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,

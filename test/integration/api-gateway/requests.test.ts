@@ -263,6 +263,14 @@ describe('422 items (rules/http#validation-items)', () => {
     expect([reply.status, reply.json.detail[0]]).toEqual([422, expect.objectContaining({ type, loc: ['query', name] })]);
   });
 
+  it.each([
+    ['99999999999999999999', { le: 50 }],
+    ['-99999999999999999999', { ge: 1 }],
+  ])('names the bound of the parameter that %s is outside of', async (limit, ctx) => {
+    const { json } = await probe.call('GET', `/api/probe/list?limit=${limit}`);
+    expect(json.detail).toEqual([expect.objectContaining({ ctx, msg: expect.stringMatching(new RegExp(` ${Object.values(ctx)[0]}$`)) })]);
+  });
+
   it.each(['', ' ', '\t', 'k'.repeat(256)])('refuses the header value %j', async (key) => {
     const reply = await probe.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
