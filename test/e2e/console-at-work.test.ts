@@ -39,7 +39,7 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 /** Holds what the page asks for until the test lets it go on. */
-async function hold(page: Page, path: string): Promise<Route[]> {
+async function hold(page: Page, path: string | RegExp): Promise<Route[]> {
   const held: Route[] = [];
   await page.route(path, (route) => void held.push(route));
   return held;
@@ -198,6 +198,18 @@ describe('ways through a list', () => {
     await page.getByRole('link', { name: 'Next page' }).click();
     await focusedHeading(page, 'Jobs').waitFor();
     expect(await page.evaluate('scrollY')).toBe(0);
+  });
+
+  it('leave the focus where somebody has gone before a page has come', async () => {
+    const page = await browser.open('viewer', '/console/people?q=Donau');
+    const held = await hold(page, /\/console\/api\/v1\/people\/\d+$/);
+    await row(page, longWord).getByRole('link').click();
+    await focusedHeading(page, /^Person \d+$/).waitFor();
+    await page.keyboard.press('Tab');
+    await waitFor(() => Promise.resolve(held.length > 0));
+    await held[0]?.continue();
+    await heading(page, longWord).waitFor();
+    expect(await page.evaluate('document.activeElement.innerText')).toBe('Refresh');
   });
 
   it('leave room for everything beside a very long word', async () => {

@@ -75,9 +75,12 @@ export function Heading({ title, children }) {
   const { query } = useAddress();
   useEffect(() => {
     document.title = `${title} · Coherence console`;
+  }, [title]);
+  // Not when the title comes later, with what was asked for: who has gone on meanwhile stays there.
+  useEffect(() => {
     if (isSettled) heading.current?.focus({ preventScroll: true });
     isSettled = true;
-  }, [title, query.get('cursor'), query.get('offset')]);
+  }, [query.get('cursor'), query.get('offset')]);
   return html`<div class="heading">
     <h1 ref=${heading} tabindex="-1">${title}</h1>
     ${children}
