@@ -141,7 +141,10 @@ describe('time and signals', () => {
     const reason = new Error('enough');
     answers = [silent];
     const waiting = new AbortController();
+    // One that comes after the caller has given up would take an answer of the next test.
+    const arrived = once(server, 'request');
     const first = failure(client.getConversation({ path }, { signal: waiting.signal }));
+    await arrived;
     waiting.abort(reason);
     expect(await first).toBe(reason);
     answers = [json(503, {}, { 'retry-after': '2' })];
