@@ -64,8 +64,7 @@ async function eraseOne(context: CliContext, entry: Erasure): Promise<number | '
   const person = await identify(context, entry.person_id);
   // Somebody who was made later may have the id; what is theirs is not touched.
   if (person !== undefined && isOf(entry, person)) {
-    const telegram = person.telegram_user_id === null ? [] : [person.telegram_user_id];
-    const known = { ...person, ...chats, telegramUserIds: [...new Set([...telegram, ...chats.telegramUserIds])] };
+    const known = { ...person, ...chats, telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])] };
     await erasePerson(context, known, { dryRun: false, onStep: () => {} });
     return person.id;
   }

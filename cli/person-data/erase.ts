@@ -41,7 +41,7 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   onStep('transcripts');
   counts['transcripts'] = await eachId((what) => eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })));
   onStep('conversations');
-  const known = { emails: person.emails.filter((email) => email.length >= 3).slice(0, 20), name: person.name };
+  const known = { emails: person.emails.filter((email) => email.length >= 3), name: person.name };
   counts['conversations'] = await eachId((what) =>
     eachPage((after) => context.call(conversations.rpcs.erasePerson, { ...what, ...known, after })),
   );

@@ -82,9 +82,9 @@ async function* readFiles(context: CliContext, conversationIds: readonly number[
   }
 }
 
-async function* readChats(context: CliContext, { visitorIds, telegramUserIds }: KnownPerson): Items {
-  if (visitorIds.length + telegramUserIds.length === 0) return;
-  const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds] };
+async function* readChats(context: CliContext, { visitorIds, telegramUserIds, account_ids }: KnownPerson): Items {
+  if (visitorIds.length + telegramUserIds.length + account_ids.length === 0) return;
+  const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds], account_ids };
   yield* pages(0, (after) => context.call(agents.rpcs.exportPerson, { ...named, after }));
 }
 

@@ -18,11 +18,10 @@ export interface IdentityOptions {
 
 export async function identify(context: CliContext, who: string, options: IdentityOptions): Promise<KnownPerson> {
   const person = await context.call(directory.rpcs.identifyPerson, { who });
-  const telegram = person.telegram_user_id === null ? [] : [person.telegram_user_id];
   return {
     ...person,
     visitorIds: options.visitor ?? [],
-    telegramUserIds: [...new Set([...telegram, ...(options.telegramUser ?? [])])],
+    telegramUserIds: [...new Set([...person.telegram_user_ids, ...(options.telegramUser ?? [])])],
   };
 }
 

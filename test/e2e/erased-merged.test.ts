@@ -1,11 +1,17 @@
 /** People who are erased while a merge has not come to every service (people erase; rules/people#merge-people; I3). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitForLockWait } from '#libs/testing';
 import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
+import { readZip } from './read-zip.ts';
 import { type Applied, eventually, startWorld, type World } from './world.ts';
 
+const telegramUsers: Record<'uri' | 'ida', string> = { uri: '7007', ida: '8008' };
 const contact = (key: string) => ({ email: `${key}@example.org` });
+const onTelegram = (key: 'uri' | 'ida') => ({ ...contact(key), telegram_user_id: telegramUsers[key] });
 
 let world: World;
 let ids: Applied['ids'];
@@ -18,9 +24,15 @@ beforeAll(async () => {
   ({ ids } = await world.apply({
     classes: [{ slug: 'event', conversation_event: true }],
     journeys: [{ slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
-    people: keys.map((key) => ({ key, name: `${key} Quillfeather`, contact: contact(key) })),
+    people: [
+      ...keys.map((key) => ({ key, name: `${key} Quillfeather`, contact: contact(key) })),
+      ...(['uri', 'ida'] as const).map((key) => ({ key, name: `${key} Quillfeather`, contact: onTelegram(key) })),
+    ],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['open-circle'] }],
-    accounts: [{ email: 'root@example.org', person: 'ben', password: 'secret-of-root', superuser: true }],
+    accounts: [
+      { email: 'root@example.org', person: 'ben', password: 'secret-of-root', superuser: true },
+      { email: 'uri.login@example.org', person: 'uri' },
+    ],
   }));
   const conversation = (key: string, participants: string[]) => ({
     key,
@@ -47,6 +59,16 @@ const left = () =>
   world.sql(
     `select k.key, c.participant_ids from conversations.import_keys k join conversations.all_conversations c on c.id = k.conversation_id where k.key <> 'late' order by key`,
   );
+
+/** The messages in the archive of a person. */
+async function exported(who: string): Promise<{ body: string; thread_key: string | null }[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'merged-'));
+  const file = join(folder, 'person.zip');
+  await world.ask('people', 'export', who, '--out', file);
+  const entries = await readZip(file);
+  await rm(folder, { recursive: true });
+  return entries['agents.json'];
+}
 
 describe('people erase', () => {
   it('removes what still names who was merged into the person, and the merge that comes later brings nothing back', async () => {
@@ -91,5 +113,52 @@ describe('people erase', () => {
     expect(await letGo()).toBe('stopped');
     expect(await merging).toMatchObject({ outcome: 'merged' });
     expect(String(await erasing)).toContain(`Person ${idOf('ivo')} was merged into person ${idOf('noa')} meanwhile: erase that one.`);
+  });
+
+  it('reaches the chats of who was merged into the person, who is known by the former email and key too', async () => {
+    const chats = { [telegramUsers.uri]: 'Herons of Uri.', [telegramUsers.ida]: 'Herons of Ida.', 47: 'Somebody else.' };
+    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    for (const [user, text] of Object.entries(chats)) {
+      await world.sql(
+        `with thread as (insert into agents.threads (agent_id, thread_key, channel)
+           select id, 'telegram:chat:' || $1 || ':agent:' || id, 'telegram' from agents.agents returning id)
+         insert into agents.messages (thread_id, turn, note_type, body, html, created_at) select id, 1, 'chat_visitor', $2, '', now() from thread`,
+        [user, text],
+      );
+    }
+    await world.sql(
+      `insert into agents.messages (thread_id, turn, note_type, body, html, created_at, account_id)
+       select m.thread_id, 2, 'chat_operator', 'I am Uri.', '', now(), (select id from directory.accounts where email = 'uri.login@example.org')
+       from agents.messages m where m.body = 'Somebody else.'`,
+    );
+    await world.ask('people', 'merge', 'uri', 'ida', '--yes');
+    expect((await exported('ida@example.org')).map(({ body, thread_key }) => [body, thread_key])).toEqual([
+      ['Herons of Uri.', expect.stringContaining(`:${telegramUsers.uri}:`)],
+      ['Herons of Ida.', expect.stringContaining(`:${telegramUsers.ida}:`)],
+      ['I am Uri.', null],
+    ]);
+    expect(await world.ask('people', 'erase', 'ida', '--yes')).toMatchObject({
+      person_id: idOf('uri'),
+      counts: { agents: { messages: 2 } },
+    });
+    expect(await world.sql('select body from agents.messages order by id')).toEqual([{ body: 'Somebody else.' }, { body: 'I am Uri.' }]);
+  });
+
+  it('is not held up by an email of any length, or by many of them', async () => {
+    const emails = Array.from({ length: 30 }, (_, index) => `zed-${index}@example.org`);
+    const { ids: made } = await world.apply({
+      people: [{ key: 'zed', name: 'Zed Quillfeather', contact: { email: `${'a'.repeat(400)}@example.org` } }],
+      accounts: emails.map((email) => ({ email, person: 'zed' })),
+    });
+    await world.sql(
+      `insert into conversations.webhook_receipts (dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
+       values ('many', 'many', now(), '0', '{}', convert_to($1, 'UTF8'), 'applied')`,
+      [JSON.stringify({ attendees: [{ email: emails.toSorted().at(-1) }] })],
+    );
+    expect(await world.ask('people', 'erase', 'zed', '--yes')).toMatchObject({
+      person_id: made['people']?.['zed'],
+      counts: { directory: { people: 1 } },
+    });
+    expect(await world.sql(`select body from conversations.webhook_receipts where dedupe_key = 'many'`)).toEqual([{ body: null }]);
   });
 });

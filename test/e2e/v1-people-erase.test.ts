@@ -1,11 +1,11 @@
 /** `people export` and `people erase` of the admin CLI over all services. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signBooking } from '#libs/testing';
 import { createObjectStore } from '#libs/object-store';
+import { readZip } from './read-zip.ts';
 import { eventually, startWorld, type Applied, type World } from './world.ts';
 
 const name = 'Zora Quillfeather';
@@ -75,24 +75,6 @@ const conversationIds = async (): Promise<Record<string, number>> => {
   const rows = await world.sql<{ key: string; conversation_id: number }>('select key, conversation_id from conversations.import_keys');
   return Object.fromEntries(rows.map((row) => [row.key, row.conversation_id]));
 };
-/** Entries of a ZIP by name, read from its central directory. */
-async function readZip(file: string): Promise<Record<string, any>> {
-  const bytes = await readFile(file);
-  const end = bytes.lastIndexOf(Buffer.from('PK\u0005\u0006'));
-  const entries: [string, unknown][] = [];
-  let at = bytes.readUInt32LE(end + 16);
-  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
-    const [size, nameLength, extra, comment, offset] = [20, 28, 30, 32, 42].map((place) =>
-      place === 20 || place === 42 ? bytes.readUInt32LE(at + place) : bytes.readUInt16LE(at + place),
-    ) as [number, number, number, number, number];
-    const data = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
-    const text = inflateRawSync(bytes.subarray(data, data + size)).toString('utf8');
-    entries.push([bytes.toString('utf8', at + 46, at + 46 + nameLength), JSON.parse(text)]);
-    at += 46 + nameLength + extra + comment;
-  }
-  return Object.fromEntries(entries);
-}
-
 describe('people export and people erase (rules/cli#people-and-their-data)', () => {
   let known: Record<string, number>;
 

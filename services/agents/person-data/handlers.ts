@@ -7,8 +7,8 @@ import { listMessagesOf } from './statements.ts';
 const itemsPerPage = 500;
 
 export function createExportPerson(db: Queryable): Handler<typeof personDataRpcs.exportPerson> {
-  return async ({ visitor_ids: visitors, telegram_user_ids: users, after }) => {
-    const rows = await listMessagesOf(db, { visitors, users: users.map(String), after, limit: itemsPerPage });
+  return async ({ visitor_ids: visitors, telegram_user_ids: users, account_ids: accounts = [], after }) => {
+    const rows = await listMessagesOf(db, { visitors, users: users.map(String), accounts, after, limit: itemsPerPage });
     const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
     return jsonPage(
       rows.map(({ item }) => item),

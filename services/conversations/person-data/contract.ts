@@ -22,7 +22,7 @@ export const personDataRpcs = {
       'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
     request: Type.Object({
       person_id: rowId,
-      emails: Type.Array(Type.String({ minLength: 3, maxLength: 320 }), { maxItems: 20, description: 'As stored with the person.' }),
+      emails: Type.Array(Type.String({ minLength: 3 }), { description: 'As stored with the person, all of them.' }),
       name: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
         description: 'As it may stand in notes; null when it is not known any more.',
       }),

@@ -90,7 +90,7 @@ export const moves = {
   accounts: column('accounts', 'person_id'),
 } as const;
 
-/** What still means who went: their email where who stays has another, their keys; and what meant them already. */
+/** What still means who went: their email and their Telegram user where who stays has another, their keys; and what meant them already. */
 export const keepAliases = statement.none({
   name: 'merging.keep-aliases',
   params: merge,
@@ -99,7 +99,8 @@ export const keepAliases = statement.none({
     inherited as (update directory.person_aliases set person_id = ${intoId} where person_id = ${goneId})
     insert into directory.person_aliases (kind, value, person_id)
     select given.kind, given.value, ${intoId}
-    from gone, lateral (values ('email', nullif(lower(btrim(gone.contact ->> 'email')), '')), ('key', gone.key), ('origin', gone.origin_key))
+    from gone, lateral (values ('email', nullif(lower(btrim(gone.contact ->> 'email')), '')), ('key', gone.key), ('origin', gone.origin_key),
+        ('telegram', nullif(btrim(gone.contact ->> 'telegram_user_id'), '')))
       as given(kind, value)
     where given.value is not null
     on conflict (kind, value) do update set person_id = excluded.person_id`,

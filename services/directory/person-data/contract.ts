@@ -20,7 +20,8 @@ export const personDataRpcs = {
   identifyPerson: rpc({
     subject: 'admin.directory.people.identify',
     callers: byOperators,
-    summary: 'The person behind an id, a key of the workspace file or an email; by id also one who was erased.',
+    summary:
+      'The person behind an id, a key of the workspace file or an email, those of who was merged into them included; by id also one who was erased.',
     request: Type.Object({
       who: Type.String({ minLength: 1, maxLength: 500 }),
       merged: Type.Optional(Type.Boolean({ description: 'The id of somebody who was merged means who they are now.' })),
@@ -39,7 +40,9 @@ export const personDataRpcs = {
         description:
           'Ids and digests that an earlier state of the database knows this person by: of who was merged, and of who stayed, before it.',
       }),
-      telegram_user_id: nullable(Type.Integer({ description: 'Of `contact.telegram_user_id`, when it is a number.' })),
+      telegram_user_ids: Type.Array(Type.Integer(), {
+        description: 'Of `contact.telegram_user_id`, where it is a number, of who was merged into the person too.',
+      }),
     }),
     errors: {
       person_not_found: { code: 'not_found', when: 'There is no such person, and none was erased.' },

@@ -29,6 +29,16 @@ export const findPeopleByEmail = statement.many({
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
     order by id`,
 });
+/** By the email or the key of somebody who was merged into them (I5). */
+export const findPersonByAlias = statement.maybeOne({
+  name: 'person-data.find-alias',
+  params: { who: t.text },
+  row: identifiedRow,
+  sql: ({ who }) => sql`
+    select id, name from directory.people where id in (select person_id from directory.person_aliases
+      where (kind = 'key' and value = ${who}) or (kind = 'email' and value = lower(btrim(${who}))))
+    order by id limit 1`,
+});
 /** Who somebody is now that was merged. */
 export const findMergedInto = statement.maybeOne({
   name: 'person-data.find-merged-into',
@@ -49,14 +59,17 @@ export const findErasure = statement.maybeOne({
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
-  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable, digest: t.text.nullable, former: t.text },
+  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.array, digest: t.text.nullable, former: t.text },
   sql: ({ personId }) => sql`
     select array(select distinct email from (
         select btrim(contact ->> 'email') as email from directory.people where id = ${personId}
         union all select email from directory.accounts where person_id = ${personId}
         union all select value from directory.person_aliases where kind = 'email' and person_id = ${personId}) as known where email <> '' order by email) as emails,
       array(select id from directory.accounts where person_id = ${personId} order by id) as account_ids,
-      (select contact ->> 'telegram_user_id' from directory.people where id = ${personId}) as telegram,
+      array(select distinct telegram from (
+        select btrim(contact ->> 'telegram_user_id') as telegram from directory.people where id = ${personId}
+        union all select value from directory.person_aliases where kind = 'telegram' and person_id = ${personId}) as known
+        where telegram ~ '^[1-9][0-9]{0,14}$' order by telegram) as telegram,
       (select ${personDigestSql('p')} from directory.people p where p.id = ${personId}) as digest,
       (select coalesce(jsonb_agg(distinct entry.value), '[]')::text
         from directory.merged_people m, jsonb_array_elements(m.were) as entry where m.into_id = ${personId}) as former`,

@@ -8,7 +8,7 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary: 'Ends the webhook endpoints of the accounts of a person, and drops what was answered to them. Repeatable.',
-    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 100 }), dry_run: Type.Boolean() }),
+    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 10_000 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),

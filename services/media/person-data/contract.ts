@@ -8,7 +8,7 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary: 'Forgets that a person uploaded files. The files belong to their conversations and holons, and go with them. Repeatable.',
-    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 100 }), dry_run: Type.Boolean() }),
+    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 10_000 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),
