@@ -3,8 +3,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position } from '#libs/merged-list';
 import { agents } from '#services/agents';
+import { media } from '#services/media';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
+import { keepErasuresBesideBackups } from './backup/erasures.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
@@ -130,8 +132,17 @@ async function forget(
   }
   if (slug !== undefined) return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
   if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
-  if (visitor !== undefined) return await context.call(forgetPerson, { visitor_id: visitor });
+  if (visitor !== undefined) return await forgetVisitor(context, visitor);
   return await context.call(forgetPerson, { telegram_user_id: telegramUser ?? 0 });
+}
+
+/** Remembered before anything goes, so that a database of an earlier moment does not bring the chats back (rules/operations#after-a-restore). */
+async function forgetVisitor(context: CliContext, visitor: string): Promise<ReplyOf<typeof agents.rpcs.forgetPerson>> {
+  const chats = { visitor_ids: [visitor], telegram_user_ids: [] };
+  await context.call(media.rpcs.recordErasure, { person_id: null, digest: null, ...chats });
+  const counts = await context.call(agents.rpcs.forgetPerson, { visitor_id: visitor });
+  await keepErasuresBesideBackups(context);
+  return counts;
 }
 
 type Usage = ReplyOf<typeof agents.rpcs.listUsage>['items'][number];

@@ -47,9 +47,11 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
     damaged.push(...page.damaged);
     for (const entry of page.items) {
-      const outcome = await eraseOne(context, entry);
-      if (typeof outcome === 'number') erased.add(outcome);
-      else others.set(entry.person_id, outcome);
+      const { person_id: id } = entry;
+      const outcome = id === null ? undefined : await eraseOne(context, entry, id);
+      if (id === null || outcome === undefined) await forgetChats(context, chatsOf(entry), false);
+      else if (typeof outcome === 'number') erased.add(outcome);
+      else others.set(id, outcome);
     }
     if (page.next === null) break;
     after = page.next;
@@ -58,10 +60,12 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
   return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
 }
 
+const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids });
+
 /** @returns the id of who was erased: that of who they are now, when the person was merged since the restore */
-async function eraseOne(context: CliContext, entry: Erasure): Promise<number | 'gone' | 'others'> {
-  const chats = { visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids };
-  const person = await identify(context, entry.person_id);
+async function eraseOne(context: CliContext, entry: Erasure, id: number): Promise<number | 'gone' | 'others'> {
+  const chats = chatsOf(entry);
+  const person = await identify(context, id);
   // Somebody who was made later may have the id; what is theirs is not touched.
   if (person !== undefined && isOf(entry, person)) {
     const known = { ...person, ...chats, telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])] };
@@ -69,7 +73,7 @@ async function eraseOne(context: CliContext, entry: Erasure): Promise<number | '
     return person.id;
   }
   await forgetChats(context, chats, false);
-  return person === undefined || person.digest === null || person.id !== entry.person_id ? 'gone' : 'others';
+  return person === undefined || person.digest === null || person.id !== id ? 'gone' : 'others';
 }
 
 /** Of who is there; a merge since the restore may have given them another digest, or another id. */

@@ -146,4 +146,25 @@ describe('doctor --after-restore', () => {
     await putBack(merged);
     expect([await examine(), await left()]).toEqual([['a'], ['c', 'd']]);
   });
+
+  it('forgets the chats of a visitor again that were forgotten, and counts nobody for them', async () => {
+    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    const write = (visitor: string) =>
+      world.sql(
+        `insert into agents.threads (agent_id, thread_key, channel, visitor_id)
+         select id, 'web:visitor:' || $1 || ':agent:' || id, 'web', $1 from agents.agents`,
+        [visitor],
+      );
+    const visitors = async () => (await world.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
+    for (const visitor of ['heron', 'stork']) await write(visitor);
+    await world.ask('agents', 'forget', '--visitor', 'heron');
+    expect(await visitors()).toEqual(['stork']);
+    await write('heron');
+    const before = (await world.ask('doctor', '--after-restore')).people;
+    expect(await visitors()).toEqual(['stork']);
+    await world.ask('agents', 'forget', '--visitor', 'stork');
+    await write('stork');
+    expect((await world.ask('doctor', '--after-restore')).people).toEqual(before);
+    expect(await visitors()).toEqual([]);
+  });
 });

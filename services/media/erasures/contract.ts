@@ -4,7 +4,7 @@ import { byOperators, rowId, rpc, type Static, Type } from '#libs/contract';
 const mostIds = 100;
 
 const erasure = {
-  person_id: rowId,
+  person_id: Type.Union([rowId, Type.Null()], { description: 'Null: only chats were forgotten.' }),
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()], {
     description:
       'Of the person, as the directory tells it: another person who has the id later has another. Null: nobody was left to tell.',
@@ -19,7 +19,7 @@ export const erasureRpcs = {
   recordErasure: rpc({
     subject: 'admin.media.erasures.record',
     callers: byOperators,
-    summary: 'Remembers in the object store that a person is erased: ids and digests, nothing else. Repeatable.',
+    summary: 'Remembers in the object store that a person is erased, or chats are forgotten: ids and digests, nothing else. Repeatable.',
     request: Erasure,
     reply: Type.Object({}),
   }),

@@ -17,7 +17,7 @@ export function createErasureHandlers(store: ObjectStore): Pick<Handlers<typeof 
   return {
     recordErasure: async ({ person_id, digest, visitor_ids, telegram_user_ids }) => {
       const text = JSON.stringify({ person_id, digest, visitor_ids, telegram_user_ids });
-      const key = `${erasuresPrefix}${person_id}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}.json`;
+      const key = `${erasuresPrefix}${person_id ?? 0}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}.json`;
       if ((await store.head(key)) === undefined) await store.putStream(key, Readable.from([Buffer.from(text)]), { contentType });
       return {};
     },
