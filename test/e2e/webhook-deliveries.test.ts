@@ -359,7 +359,8 @@ describe('sending again (V5, V11)', () => {
     const whileDisabled = await converse();
     await waitFor(async () => (await feedOf('ann')).some(({ subject }) => subject.type === 'conversation' && subject.id === whileDisabled));
     receiver.answer(made.path, 204);
-    await call('POST', `/${made.id}/update`, { disabled: false });
+    const { endpoint } = (await call('POST', `/${made.id}/update`, { disabled: false })).json;
+    expect(endpoint).toMatchObject({ disabled: false, disabled_reason: null, failing_since: null });
     await converse();
     await arrived(made, 3);
     const before = at(made).map(({ id }) => id);

@@ -115,11 +115,16 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
       expect([wrong, (await create(wrong)).status]).toEqual([wrong, 422]);
   });
 
-  it('lets an account have twenty, also when they are made at once', async () => {
+  it('lets an account have twenty, also when they are made at once, and lists them in pages, newest first', async () => {
     const answers = await Promise.all(Array.from({ length: 23 }, () => create({}, 'ben')));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     const refused = answers.filter(({ status }) => status === 409);
     expect(refused.map(({ json }) => json.code)).toEqual(Array(3).fill('too_many_endpoints'));
+    const idsOf = async (query: string): Promise<number[]> =>
+      (await call('GET', query, undefined, 'ben')).json.items.map(({ id }: { id: number }) => id);
+    const all = await idsOf('');
+    expect(all).toEqual(all.toSorted((one, other) => other - one));
+    expect([await idsOf('?limit=12'), await idsOf('?limit=12&offset=12')]).toEqual([all.slice(0, 12), all.slice(12)]);
     const [first] = (await call('GET', '', undefined, 'ben')).json.items;
     expect((await call('DELETE', `/${first.id}`, undefined, 'ben')).status).toBe(204);
     expect((await create({}, 'ben')).status).toBe(201);
