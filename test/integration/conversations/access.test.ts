@@ -115,4 +115,12 @@ describe('find-or-create while conversations are for members (D69)', () => {
     expect(await statusOf(find(ada, time, user({ personId: ben })))).toBe('not_found');
     expect((await find(ada, time, user({ personId: ada }))).map((item) => item.id)).toEqual([made?.id]);
   });
+
+  it('makes one for all who ask at the same time with authority over the event', async () => {
+    const leader = await lead(members, 'spring', true);
+    const asked = Array.from({ length: 10 }, () => find(members.personId('ben'), '2019-01-01T00:00:00Z', leader));
+    const ids = (await Promise.all(asked)).map((items) => items.map((item) => item.id));
+    expect(ids).toEqual(ids.map(() => [expect.any(Number)]));
+    expect(new Set(ids.flat()).size).toBe(1);
+  });
 });

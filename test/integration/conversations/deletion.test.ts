@@ -137,7 +137,10 @@ describe('the booking of a deleted conversation (D67)', () => {
   it('counts as booked again when the conversation is restored: later events move that one', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
+    const bookingOf = async () => (await world.call(rpcs.adminShow, { conversation_id: id })).booking;
+    expect(await bookingOf()).toMatchObject({ cancelled: true });
     await restore(id);
+    expect(await bookingOf()).toMatchObject({ cancelled: false });
     const moved = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(moved).toMatchObject({ outcome: 'applied', message: 'Conversation rescheduled.', conversation_id: id });
     await cancel(chain, 1);
@@ -337,6 +340,11 @@ describe('conversations of the admin CLI', () => {
     expect(await stateOf(id)).toBe('deleted');
     expect(await world.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
+    const { id: later } = await createBooked();
+    await world.call(rpcs.adminDelete, { ...request, conversation_id: later });
+    await world.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
+    const listed = (await listDeleted()).map((item) => item.id);
+    expect(listed.indexOf(later)).toBeLessThan(listed.indexOf(id));
     expect(await world.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
     expect(await world.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
