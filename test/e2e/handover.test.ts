@@ -83,6 +83,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const first = await act(holder, 'message', id, { body: 'Hello from a person' }, key);
     expect(first.json.message).toMatchObject({ author: { kind: 'operator', account: takenBy.account }, delivery: null });
     expect((await act(holder, 'message', id, { body: 'Hello from a person' }, key)).json).toEqual(first.json);
+    expect((await act(loser, 'message', id, { body: 'Hello from a person' }, key)).json.code).toBe('thread_taken');
     const found = await world.call('POST', '/api/chat/guide/updates/', { token: null, json: { visitor_id: visitorId } });
     expect(found.headers.get('cache-control')).toBe('no-store');
     expect(found.json).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'Hello from a person' }] });

@@ -159,6 +159,20 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
   });
 
+  it('is listed once, also where something was said in several at the same moment', async () => {
+    const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
+    await desk.place.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
+    const seen: number[] = [];
+    let before: { at: string; id: number } | undefined;
+    for (let page = 0; page < ids.length; page++) {
+      const { items } = await desk.place.bus.call(threadsList, { limit: 1, ...(before !== undefined && { before }) }, context());
+      const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
+      seen.push(id);
+      before = { at, id };
+    }
+    expect(seen).toEqual(ids);
+  });
+
   it('is listed by who has it, page by page, and read page by page without cutting a turn', async () => {
     const { id, visitorId } = await openThread();
     await desk.place.say('Again', { visitor_id: visitorId });
@@ -191,6 +205,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     await delivered(id, ['sent', 'sent', 'sent']);
     await call('handBack', id);
     expect((await desk.ask(chat, { text: 'Bye' })).outcome).toBe('answered');
+    expect(desk.telegram.callsOf('sendChatAction').length).toBeGreaterThan(typing);
     expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', 'One', 'Two', 'Three', 'You said: Bye']);
     expect(desk.telegram.impatient).toBe(0);
   });
