@@ -91,6 +91,12 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(Number(error.details['retry_after'])).toBeLessThanOrEqual(900);
   });
 
+  it('does not admit the right password behind too many wrong ones at the same time either', async () => {
+    const wrong = Array.from({ length: 20 }, () => attempt('ben@example.org', 'wrong', '192.0.2.4'));
+    const codes = await outcomes(world, [...wrong, attempt('ben@example.org', 'of throttled ones', '192.0.2.4')]);
+    expect(codes.at(-1)).toBe('rate_limited');
+  });
+
   it('locks the email for that address alone', async () => {
     expect(
       await outcomes(world, [

@@ -58,7 +58,8 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
   it('ends every session of the account, that of the call too, and tells the gateways which', async () => {
     const revoked: string[] = [];
     const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
-    const [own, other, third] = [await logIn(), await logIn(), await logIn()];
+    const [own, other, third, over] = [await logIn(), await logIn(), await logIn(), await logIn()];
+    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [over.id]);
     const foreign = await logIn(firstPassword, 'ben@example.org');
     expect(await change(own, firstPassword, nextPassword)).toEqual({ changed: true, revoked_sessions: 3 });
     expect(await Promise.all([own, other, third, foreign].map(isAlive))).toEqual([false, false, false, true]);
@@ -97,6 +98,15 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await world.refusal(login, { email, password: firstPassword, ip })).toMatchObject({ code: 'rate_limited' });
     ip = '198.51.100.1';
     expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
+  });
+
+  it('is refused with the right password, too, behind too many wrong ones at the same time', async () => {
+    const own = await logIn();
+    const wrong = Array.from({ length: 20 }, () => refuseChange(own, 'wrong', nextPassword));
+    const right = refuseChange(own, firstPassword, nextPassword);
+    await Promise.all(wrong);
+    expect((await right).code).toBe('rate_limited');
+    expect(await isAlive(own)).toBe(true);
   });
 
   it('is nothing for a token that no login made, nor for a session that has ended', async () => {
