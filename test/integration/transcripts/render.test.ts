@@ -128,15 +128,42 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     expect(await read()).toMatchObject({ window: null, segments: [{ ...old, started_at: null }] });
   });
 
-  it('streams a large file whose digest is told before its first byte', async () => {
+  it('writes a part of the rows, which keep their places in the whole', async () => {
     const { id } = await stage.meet({ isRecorded: false });
     await stage.env.sql(
       `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
-       select $1, n::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
+       select $1, n * 1000000, n, n * 1000000 + 1, -1, 'Row ' || n from generate_series(0, 9) n`,
+      [id],
+    );
+    const part = await stage.transcript({ conversation_id: id, format: 'json', limit: 3, offset: 4 });
+    const { segments } = JSON.parse(part) as { segments: { index: number; text: string }[] };
+    expect(segments.map(({ index, text }) => [index, text])).toEqual([4, 5, 6].map((index) => [index, `Row ${index}`]));
+  });
+
+  /** Three begin at a time, so that pages end between them. */
+  async function readLarge() {
+    const { id } = await stage.meet({ isRecorded: false });
+    await stage.env.sql(
+      `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
+       select $1, (n - n % 3)::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
       [id],
     );
     const reply = await stage.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, contextFor(transcripts.rpcs.render));
     if (reply.kind !== 'stream') throw new Error('one message');
+    return { id, reply };
+  }
+
+  it('breaks a large file off whose rows have changed since its digest was told', async () => {
+    const { id, reply } = await readLarge();
+    await stage.env.sql(`update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`, [id]);
+    const readAll = async () => {
+      for await (const chunk of reply.chunks) expect(chunk.length).toBeGreaterThan(0);
+    };
+    await expect(readAll()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('streams a large file whose digest is told before its first byte', async () => {
+    const { reply } = await readLarge();
     const hash = createHash('sha256');
     let text = '';
     for await (const chunk of reply.chunks) {
