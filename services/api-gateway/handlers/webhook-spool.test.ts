@@ -63,6 +63,9 @@ describe('openSpool (D20)', () => {
     await spool.add(entry('a'));
     await expect(spool.add(entry('b'))).rejects.toThrow('holds 4096 bytes of 8191');
     expect([spool.size.entries, (await readdir(dir)).length]).toEqual([1, 1]);
+    const roomier = await open(8192);
+    await roomier.add(entry('b'));
+    await expect(roomier.add(entry('c'))).rejects.toThrow('holds 8192 bytes of 8192');
   });
 
   it('counts what an entry takes on disk, which is whole blocks, in the next process too', async () => {
