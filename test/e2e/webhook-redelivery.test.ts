@@ -30,7 +30,7 @@ afterAll(async () => {
 const root = '/api/v1/webhook-endpoints';
 const personId = async () => (await world.call('GET', '/api/v1/auth/whoami', { token })).json.person.id;
 
-describe('a redelivery', () => {
+describe('a redelivery (V5)', () => {
   it('does not hold the connection that it waits for: more at once than the pool has are all answered', async () => {
     const made = await world.call('POST', root, { token, json: { url: receiver.url('/ann'), types: ['conversation.created'] } });
     const { id } = made.json.endpoint;
