@@ -1,5 +1,5 @@
 /** What a delivered message asks for: a job of this service by its id, or another service's job with everything in it. */
-import { isJsonObject, parseJson } from '#libs/json';
+import { findJsonProblem, isJsonObject, parseJson } from '#libs/json';
 import type { Delivery } from '#libs/nats';
 import { isUuid } from './uuid.ts';
 
@@ -9,20 +9,24 @@ export interface DeliveredJob {
   readonly content?: { readonly key: string | null; readonly delayMs: number; readonly payload: string } | undefined;
 }
 
+/** What an index of PostgreSQL surely takes. */
+const mostKeyBytes = 2_000;
+/** The last time that a `Date` knows: PostgreSQL knows it too. */
+const lastTimeMs = 8.64e15;
+
 /** The job that a message calls for, undefined when it is no such message: nothing in it can be trusted then. */
 export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
   try {
     const body = parseJson(Buffer.from(delivery.data).toString('utf8'));
     if (!isJsonObject(body) || !isUuid(body['id'])) return undefined;
     if (!('payload' in body)) return { id: body['id'] };
-    const { key, run_at: runAt } = body;
+    const key = typeof body['key'] === 'string' ? body['key'] : null;
+    const runAtMs = typeof body['run_at'] === 'number' ? body['run_at'] : 0;
+    // What the database refuses would come again for ever, and would take what is stored together with it along.
+    if (findJsonProblem(body) !== undefined || Buffer.byteLength(key ?? '') > mostKeyBytes || runAtMs > lastTimeMs) return undefined;
     return {
       id: body['id'],
-      content: {
-        key: typeof key === 'string' ? key : null,
-        delayMs: typeof runAt === 'number' ? Math.max(0, runAt - Date.now()) : 0,
-        payload: JSON.stringify(body['payload']),
-      },
+      content: { key, delayMs: Math.max(0, runAtMs - Date.now()), payload: JSON.stringify(body['payload']) },
     };
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { appError } from '#libs/errors';
 import { type JobRun, PermanentJobError, RetryLater } from '#libs/jobs';
@@ -106,7 +107,8 @@ describe('an attempt of a job (architecture#jobs)', () => {
     await replica.stop();
   });
 
-  it('survives messages that are no jobs', async () => {
+  it('survives messages that are no jobs, and jobs of another service that cannot be stored', async () => {
+    const foreign = (rest: string): string => `{"id":"${randomUUID()}",${rest}}`;
     const replica = await suite.start();
     for (const [index, body] of [
       'not json',
@@ -116,6 +118,13 @@ describe('an attempt of a job (architecture#jobs)', () => {
       '{"id": "no-uuid"}',
       '\uD800',
       '{"id":"01900000-0000-7000-8000-00000000dead"}',
+      foreign('"payload":{"n":1,"text":"\\u0000"}'),
+      foreign('"payload":{"n":1,"text":"\\ud800"}'),
+      foreign('"payload":{"n":1e200000}'),
+      foreign(`"payload":{"n":${'['.repeat(10_000)}${']'.repeat(10_000)}}`),
+      foreign('"payload":{"n":1},"run_at":1e300'),
+      foreign('"payload":{"n":1},"key":"\\u0000"'),
+      foreign(`"payload":{"n":1},"key":"${randomBytes(100_000).toString('hex')}"`),
     ].entries()) {
       await replica.bus.publishDurable('jobs.shop.step', body, { msgId: `poison-${index}` });
     }
