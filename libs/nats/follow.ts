@@ -16,7 +16,7 @@ export function followEvent<E extends Event>(
   if (consumer.filter !== event.subject) throw new Error(`${consumer.durable} follows ${consumer.filter}, not ${event.subject}`);
   const check = compileSchema(event.payload);
   return deps.bus.consume({ ...consumer, concurrency: 4 }, async (delivery) => {
-    const payload = parseJson(Buffer.from(delivery.data).toString('utf8'));
+    const payload = parse(delivery.data);
     const problem = check(payload);
     if (problem !== undefined) {
       deps.logger.error({ event: event.subject, path: problem.path, problem: problem.message }, 'event breaks its contract');
@@ -26,4 +26,13 @@ export function followEvent<E extends Event>(
     await handle(payload as PayloadOf<E>);
     delivery.ack();
   });
+}
+
+/** Undefined, which is no payload, when it is no JSON. */
+function parse(data: Uint8Array): unknown {
+  try {
+    return parseJson(Buffer.from(data).toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

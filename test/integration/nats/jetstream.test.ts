@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bus, ConsumerOptions, Delivery } from '#libs/nats';
+import { type Bus, type ConsumerOptions, type Delivery, followEvent } from '#libs/nats';
 import { waitFor } from '#libs/testing';
-import { connect, openBroker } from './parties.ts';
+import { connect, library, openBroker } from './parties.ts';
 
 describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
   const broker = openBroker();
@@ -142,6 +142,21 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     await first.publishDurable('jobs.failing.x', 'x', { msgId: 'failing-1' });
     await waitFor(() => attempts.length === 2);
     expect(attempts).toEqual([1, 2]);
+    await consumer.stop();
+  });
+
+  it('never delivers again what is no event, or breaks its contract', async () => {
+    const follower = { stream: 'EVENTS', durable: 'follower', filter: 'events.library.book.changed' } as const;
+    const seen: number[] = [];
+    const follow = async ({ id }: { id: number }): Promise<void> => void seen.push(id);
+    const consumer = await followEvent({ bus: second, logger: broker.logger }, follower, library.events.bookChanged, follow);
+    for (const [index, body] of ['', '{"id":', '{"id":"text"}', '{"id":7}'].entries())
+      await first.publishDurable(follower.filter, body, { msgId: `followed-${index}` });
+    await waitFor(async () => {
+      const { pending, ackPending } = await first.consumerLag('EVENTS', 'follower');
+      return seen.length > 0 && pending + ackPending === 0;
+    });
+    expect(seen).toEqual([7]);
     await consumer.stop();
   });
 
