@@ -46,16 +46,22 @@ export interface FeedAccess {
   readonly people: readonly number[];
 }
 
-const ids = Type.Array(Type.Integer());
+const id = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+const ids = Type.Array(id);
+const name = Type.String({ minLength: 1, maxLength: 100 });
 
 /** One message of the stream: rows of one service's outbox, in their order. */
 export const toldBatch = Type.Object({
   told: Type.Array(
     Type.Object({
-      number: Type.Integer({ description: 'Place in the outbox of the service: two of one subject are in the order of their commits.' }),
-      type: Type.String(),
-      subject_type: Type.String(),
-      subject_id: Type.Integer(),
+      number: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Place in the outbox of the service: two of one subject are in the order of their commits.',
+      }),
+      type: name,
+      subject_type: name,
+      subject_id: id,
       data: Type.Object({}, { additionalProperties: true }),
       access: Type.Union([Type.Object({ holons: ids, people: ids }), Type.Null()]),
       farewell: Type.Boolean(),

@@ -12,9 +12,6 @@ import { listAccess } from './statements.ts';
 
 type JourneyName = Pick<CachedJourney, 'id' | 'slug'> | undefined;
 
-/** Everybody who may read the directory reads people (rules/access#access-model). */
-const everybody: FeedAccess = { holons: [], people: [] };
-
 interface AccessRow {
   readonly id: number;
   readonly event_id: number | null;
@@ -57,7 +54,7 @@ export function tellApplied(news: Feed, tx: Tx, id: number, trigger: string): vo
 /** An event on the hook of a person who exists was refused; not once more for the same reason. */
 export function tellRefused(news: Feed, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
-  if (reason !== undefined) news.tell(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason }, access: everybody });
+  if (reason !== undefined) news.tell(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
 }
 
 export function tellStepEntered(news: Feed, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {

@@ -6,10 +6,14 @@ import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import { endpointFeed } from '../endpoints/contract.ts';
 
-/** Every type of event that there is, from the contracts of those who tell them (V1); in the order of the documents. */
-export const feedTypes: readonly FeedEvent[] = [conversations.feed, media.feed, transcripts.feed, directory.feed, endpointFeed].flatMap(
-  (feed) => Object.values<FeedEvent>(feed),
-);
+/** What each service tells, from the contracts of those who do (V1); in the order of the documents. */
+export const feedTellers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
+  ...[conversations, media, transcripts, directory].map(({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const),
+  ['events', Object.values<FeedEvent>(endpointFeed)],
+]);
+
+/** Every type of event that there is. */
+export const feedTypes: readonly FeedEvent[] = [...feedTellers.values()].flat();
 
 /** Longest time for which a request waits for something to come (V3). */
 export const longestWaitSeconds = 30;

@@ -5,14 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Static, toldBatch } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { compileSchema } from '#libs/schema';
-import { feedConsumers, feedEvents } from './contract.ts';
+import { feedConsumers, feedEvents, feedTellers } from './contract.ts';
 import { type Arrival, Arrivals } from './rules/arrivals.ts';
 import { inOrder, type ToldEvent, type ToldMessage } from './rules/order.ts';
+import { createToldReader } from './rules/told.ts';
 import { append } from './append.ts';
 import { holdFeed, releaseFeed } from './statements/write.ts';
 
@@ -23,6 +22,8 @@ const tickMs = 50;
 /** Messages of one transaction. */
 const mostMessages = 64;
 const inHands = 500;
+
+const readTold = createToldReader(feedTellers);
 
 interface Message extends ToldMessage {
   readonly delivery: Delivery;
@@ -41,7 +42,6 @@ export interface WriterDependencies {
 export class FeedWriter {
   readonly #deps: WriterDependencies;
   readonly #holder = randomUUID();
-  readonly #check = compileSchema(toldBatch);
   #running: Promise<void> | undefined;
   #stopped = false;
   #arrivals: Arrivals<Message> | undefined;
@@ -102,18 +102,10 @@ export class FeedWriter {
 
   /** Resolves when the message is settled. */
   async #receive(delivery: Delivery): Promise<void> {
-    // Ids and slugs: nothing that a double changes.
-    const batch: unknown = JSON.parse(Buffer.from(delivery.data).toString('utf8'));
-    const problem = this.#check(batch);
-    if (problem !== undefined) {
-      this.#deps.logger.error(
-        { subject: delivery.subject, path: problem.path, problem: problem.message },
-        'what was told breaks its contract',
-      );
-      // Its place in the order is settled with it, as an empty message.
-    }
-    const told = problem === undefined ? (batch as Static<typeof toldBatch>).told : [];
     const service = delivery.subject.slice(delivery.subject.indexOf('.') + 1);
+    const { told, problem } = readTold(service, delivery.data);
+    // Its place in the order is settled with it, as an empty message.
+    if (problem !== undefined) this.#deps.logger.error({ subject: delivery.subject, problem }, 'what was told breaks its contract');
     await new Promise<void>((resolve) => {
       const message = { service, told, delivery, done: resolve };
       const arrival = { sequence: delivery.streamSequence, arrivedMs: performance.now(), again: delivery.attempt > 1, message };

@@ -1,0 +1,108 @@
+/** Somebody who has taken over a service puts what they like into the stream of the feed (docs/adr/one-account-for-each-service.md; V2, V4). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { nanos } from '@nats-io/transport-node';
+import { startService, waitFor } from '#libs/testing';
+import { createWorld, type World } from '../integration/conversations/world.ts';
+import { createFeedReader, type FeedReader } from '../integration/events/reader.ts';
+import { type Intruder, takeOver } from './intruder.ts';
+
+let world: World;
+let feed: FeedReader;
+let media: Intruder;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  await startService('events', world.env);
+  feed = createFeedReader(world.bus);
+  media = await takeOver('media', world.env.settings);
+});
+afterAll(async () => {
+  await media.connection.close();
+  await world.stop();
+});
+
+const event = {
+  number: 1,
+  type: 'video.available',
+  subject_type: 'conversation',
+  subject_id: 1,
+  data: {},
+  access: null,
+  farewell: false,
+  occurred_at: new Date().toISOString(),
+};
+const write = (changes: object): string => JSON.stringify({ told: [{ ...event, ...changes }] });
+const levels = 200_000;
+const deep = write({ data: 'here' }).replace('"here"', `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+
+/** Puts messages into the stream as the media service does, and waits until the writer has settled them. */
+async function tell(...messages: string[]): Promise<void> {
+  for (const message of messages) media.connection.publish(media.subject('feed.media'), message);
+  await media.connection.flush();
+  await waitFor(async () => {
+    const { pending, ackPending } = await world.bus.consumerLag('FEED', 'events-writer');
+    return pending + ackPending === 0;
+  });
+}
+
+async function begin(): Promise<{ id: number; about: { subject_type: 'conversation'; subject_id: number } }> {
+  const { id } = await world.create();
+  const about = { subject_type: 'conversation', subject_id: id } as const;
+  await feed.told(2, about);
+  return { id, about };
+}
+
+describe('what is told by somebody who has taken over a service', () => {
+  it.each([
+    ['nothing', ''],
+    ['half a message', '{"told":['],
+    ['nested deeper than anybody can write', deep],
+    ['a type with U+0000', write({ type: 'a\0b' })],
+    ['data with U+0000', write({ data: { a: '\0' } })],
+    ['data with half of a surrogate pair', write({ data: { a: '\ud800' } })],
+    ['a type that no index takes', write({ type: 'x'.repeat(100_000) })],
+    ['an id that is none', write({ subject_id: 1e300 })],
+    ['a number that is none', write({ number: 1e300 })],
+    ['holons that are none', write({ access: { holons: [2 ** 40], people: [] } })],
+  ])('does not stop the feed: %s', async (_name, message) => {
+    const { id, about } = await begin();
+    await tell(message);
+    await world.patch(id, { infos: { n: 1 } });
+    expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
+    expect(await feed.told(0, { types: 'video.*' })).toEqual([]);
+  });
+
+  it('does not stop it as a word of the broker that is led there either', async () => {
+    const { id, about } = await begin();
+    const stream = `${world.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
+    const pull = { batch: 1, expires: nanos(1_000_000) };
+    const settledUpTo = async (): Promise<number> => (await world.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
+    const before = await settledUpTo();
+    await media.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_send-captions`, pull, { reply: media.subject('feed.directory') });
+    await waitFor(async () => (await settledUpTo()) > before);
+    await world.patch(id, { infos: { n: 1 } });
+    expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
+  });
+
+  it('is no event of another service, nor one about what the type is not about', async () => {
+    const { id } = await begin();
+    const { next: after } = await feed.read({ after: 'latest' });
+    await tell(
+      write({ type: 'conversation.deleted', subject_id: id, data: { reason: 'api' }, farewell: true }),
+      write({ type: 'person.erased', subject_type: 'person', subject_id: world.personId('cleo'), farewell: true }),
+      write({ subject_type: 'person', subject_id: world.personId('cleo') }),
+      write({ type: 'webhook_endpoint.enabled', subject_type: 'webhook_endpoint' }),
+      write({ number: 2, subject_id: id }),
+    );
+    expect(await feed.told(1, { after })).toEqual([['video.available', {}]]);
+  });
+
+  it('says neither who may read the subject of another service nor that it is gone', async () => {
+    const { id, about } = await begin();
+    const readSubject = (): Promise<unknown> =>
+      world.env.sql(`select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`, [id]);
+    const before = await readSubject();
+    await tell(write({ number: 3, subject_id: id, access: { holons: [], people: [7] }, farewell: true }));
+    expect(await feed.told(3, about)).toContainEqual(['video.available', {}]);
+    expect(await readSubject()).toEqual(before);
+  });
+});
