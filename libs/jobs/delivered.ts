@@ -1,6 +1,7 @@
 /** What a delivered message asks for: a job of this service by its id, or another service's job with everything in it. */
 import { findJsonProblem, isJsonObject, parseJson } from '#libs/json';
 import type { Delivery } from '#libs/nats';
+import { readRequestId, readTraceId } from '#libs/telemetry';
 import { isUuid } from './uuid.ts';
 
 export interface DeliveredJob {
@@ -33,7 +34,12 @@ export function readDelivery(delivery: Delivery): DeliveredJob | undefined {
   }
 }
 
-/** Who caused the job, as the message's headers tell. */
+/** Who caused the job, as the message's headers tell; what is no id of a request, or no `traceparent`, is not stored. */
 export function readOrigin(delivery: Delivery): { requestId: string | null; traceparent: string | null } {
-  return { requestId: delivery.header('Request-Id') ?? null, traceparent: delivery.header('traceparent') ?? null };
+  const requestId = delivery.header('Request-Id');
+  const traceparent = delivery.header('traceparent');
+  return {
+    requestId: requestId === undefined ? null : readRequestId(requestId),
+    traceparent: readTraceId(traceparent) === undefined ? null : (traceparent ?? null),
+  };
 }

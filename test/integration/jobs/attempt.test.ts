@@ -136,6 +136,18 @@ describe('an attempt of a job (architecture#jobs)', () => {
     expect(left).toBe('nothing');
   });
 
+  it('is made of a job whose message names its request and trace by what is neither', async () => {
+    const replica = await suite.start();
+    const id = randomUUID();
+    const headers = { 'Request-Id': 'a\0b', traceparent: 'x'.repeat(10_000) };
+    await replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id, payload: { n: 1 } }), { msgId: id, headers });
+    await suite.waitForState(id, 'succeeded');
+    expect(await suite.env.sql('select request_id, traceparent from shop.jobs where id = $1', [id])).toEqual([
+      { request_id: expect.stringMatching(/^[0-9a-f-]{36}$/), traceparent: null },
+    ]);
+    await replica.stop();
+  });
+
   it('aborts at its time limit, and what its handler does later has no effect', async () => {
     let late: Promise<unknown> | undefined;
     const replica = await suite.start({
