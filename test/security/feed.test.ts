@@ -72,9 +72,10 @@ describe('what is told by somebody who has taken over a service', () => {
   });
 
   it('does not stop it as a word of the broker that is led there either', async () => {
+    await startService('media', world.env);
     const { id, about } = await begin();
     const stream = `${world.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
-    const pull = { batch: 1, expires: nanos(1_000_000) };
+    const pull = { batch: 1, expires: nanos(10) };
     const settledUpTo = async (): Promise<number> => (await world.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
     const before = await settledUpTo();
     await media.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_send-captions`, pull, { reply: media.subject('feed.directory') });
