@@ -6,12 +6,13 @@ import type { Database, Tx } from '#libs/orm';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import { enqueueThreadMemory, type RenewAgentMemory } from '../memory/index.ts';
-import { eraseReceipts, listNumbersOfChat, readTelegramThreadKey } from '../telegram/index.ts';
+import { deleteIdleChats, eraseReceipts, listNumbersOfChat, lockPrivateChats, readTelegramThreadKey } from '../telegram/index.ts';
 import { forget, type ForgetTarget } from './forget.ts';
 
 type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
 
-const anyReceipt = { agentId: null, chatId: null, senderId: null };
+/** Receipts of the messaging platform; null = any. */
+type Receipts = Parameters<typeof eraseReceipts>[1];
 
 export function createForgetHandlers(deps: {
   db: Database;
@@ -27,8 +28,12 @@ export function createForgetHandlers(deps: {
     named: NewAuditEntry,
   ): Promise<{ threads: number; messages: number; facts: number }> {
     return await db.transaction(async (tx) => {
+      const receipts = await findReceipts(tx, target);
+      // First, as by whoever works a chat.
+      const chats = await lockChatsOf(tx, receipts);
       const { threads, messages, facts, shortenedThreadIds, agentIds } = await forget(tx, target);
-      await forgetReceipts(tx, target);
+      for (const some of receipts) await eraseReceipts(tx, some);
+      await deleteIdleChats(tx, { ids: chats });
       for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
       for (const agentId of agentIds) await renewAgentMemory(tx, agentId);
       // A repetition finds nothing, and leaves no entry; whose threads they were is told by no entry.
@@ -36,19 +41,6 @@ export function createForgetHandlers(deps: {
       if (threads + messages + facts > 0) recordAudit(tx, context, { ...named, changes: { ...named.changes, removed: counts } });
       return counts;
     });
-  }
-
-  /** What receipts of the messaging platform hold of the same conversations. */
-  async function forgetReceipts(tx: Tx, { agentId, threadKey, telegramUserId }: ForgetTarget): Promise<void> {
-    if (telegramUserId !== undefined) await eraseReceipts(tx, { ...anyReceipt, senderId: telegramUserId });
-    else if (threadKey === undefined) {
-      if (agentId !== undefined) await eraseReceipts(tx, { ...anyReceipt, agentId });
-    } else {
-      const chat = readTelegramThreadKey(threadKey);
-      if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return;
-      for (const { chat_id: chatId } of await listNumbersOfChat(tx, chat))
-        await eraseReceipts(tx, { ...anyReceipt, agentId: chat.agentId, chatId });
-    }
   }
 
   return {
@@ -64,4 +56,22 @@ export function createForgetHandlers(deps: {
       return await forgetTarget({ telegramUserId: request.telegram_user_id }, context, of('telegram user'));
     },
   };
+}
+
+/** Those of the same conversations. */
+async function findReceipts(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<Receipts[]> {
+  if (telegramUserId !== undefined) return [{ agentId: null, chatId: null, senderId: telegramUserId }];
+  if (visitorId !== undefined) return [];
+  if (threadKey === undefined) return agentId === undefined ? [] : [{ agentId, chatId: null, senderId: null }];
+  const chat = readTelegramThreadKey(threadKey);
+  if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return [];
+  return (await listNumbersOfChat(tx, chat)).map(({ chat_id: chatId }) => ({ agentId: chat.agentId, chatId, senderId: null }));
+}
+
+async function lockChatsOf(tx: Tx, receipts: readonly Receipts[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (const { agentId, chatId, senderId } of receipts) {
+    for (const { id } of await lockPrivateChats(tx, { agentId, userId: chatId ?? senderId })) ids.push(id);
+  }
+  return ids;
 }

@@ -3,6 +3,6 @@ export { type Admission, admitUpdate, startChat, updateKey } from './admit-updat
 export { readTelegramThreadKey, telegramSender } from './rules/keys.ts';
 export { readUpdate, type Update } from './rules/update.ts';
 export { say } from './say.ts';
-export { findChatJob, listNumbersOfChat, openChat } from './statements/chats.ts';
+export { deleteIdleChats, findChatJob, listNumbersOfChat, lockPrivateChats, openChat } from './statements/chats.ts';
 export { eraseReceipts, findReceipt, type ReceiptRow } from './statements/receipts.ts';
 export { clearSends, repeatSends } from './statements/sends.ts';

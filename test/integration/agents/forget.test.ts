@@ -147,6 +147,22 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await expect(place.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
+  it('leaves the queue of a private chat in which somebody has just written, and no other', async () => {
+    const addChat = async (outcome: string, chatId: number): Promise<void> => {
+      await place.env.sql(
+        `with chat as (insert into agents.telegram_chats (agent_id, chat_id) values ($1, $2) returning id)
+         insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, chat_id, sender_id, chat, outcome)
+         select $3 || $2, 'd', now(), 1, $3, $1, $2, $2, id, $4 from chat`,
+        [agentId, chatId, slug, outcome],
+      );
+      await place.bus.call(forgetPerson, { telegram_user_id: chatId }, context());
+    };
+    await addChat('pending', 9_001);
+    await addChat('answered', 9_002);
+    const left = await place.env.sql(`select chat_id from agents.telegram_chats where chat_id in (9001, 9002)`);
+    expect(left).toEqual([{ chat_id: 9_001 }]);
+  });
+
   it('wins over a memory job under way: what it read is not written', async () => {
     let forgotten = false;
     const { visitor_id } = await place.say('Hello', { slug });

@@ -256,8 +256,10 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const kept = await desk.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
     expect(await desk.place.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
-    expect(await show(receipt.id)).toMatchObject({ body: null, outcome: 'answered' });
+    expect(await show(receipt.id)).toMatchObject({ body: null, outcome: 'answered', chat_id: null });
     expect((await show(kept.id)).body).toContain('Another wish');
+    expect(await findNumber(chat)).toEqual([]);
+    expect(await findNumber(other)).toEqual(['telegram_chats', 'telegram_sends', 'threads', 'webhook_receipts', 'webhook_receipts']);
     const rows = await desk.place.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
     expect(rows.filter(({ row }) => row?.includes('My secret wish') === true)).toEqual([]);
   });
@@ -287,6 +289,19 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     );
   });
 });
+
+/** Where a user of the messaging platform is known by number; that of a private chat is the same. */
+async function findNumber(user: number): Promise<string[]> {
+  const rows = await desk.place.env.sql<{ place: string }>(
+    `select 'telegram_chats' as place from agents.telegram_chats where chat_id = $1
+     union all select 'telegram_sends' from agents.telegram_sends where chat_id = $1
+     union all select 'threads' from agents.threads where thread_key like 'telegram:chat:' || $1 || ':%'
+     union all select 'webhook_receipts' from agents.webhook_receipts where chat_id = $1
+     union all select 'webhook_receipts' from agents.webhook_receipts where sender_id = $1 order by 1`,
+    [user],
+  );
+  return rows.map(({ place }) => place);
+}
 
 describe('order of acceptance (D32)', () => {
   it('holds an update back while one that was accepted before it has no receipt', async () => {

@@ -103,3 +103,21 @@ export const listNumbersOfChat = statement.many({
   sql: ({ agentId, chatId }) => sql`select ${chatId} as chat_id
     union select chat_id from agents.telegram_chats where agent_id = ${agentId} and migrated_to = ${chatId}`,
 });
+
+/** Private chats of an agent, or of a user (null = any), locked; their number is that of the user, which is positive. */
+export const lockPrivateChats = statement.many({
+  name: 'chats.lock-private',
+  params: { agentId: t.integer.nullable, userId: t.bigint.nullable },
+  row: { id: t.bigint },
+  sql: ({ agentId, userId }) => sql`select c.id from agents.telegram_chats c
+    where c.chat_id > 0 and (${agentId} is null or c.agent_id = ${agentId}) and (${userId} is null or c.chat_id = ${userId})
+    order by c.id for update`,
+});
+
+/** Of these, locked by a statement before; one stays in which somebody has just written, and waits for an answer. */
+export const deleteIdleChats = statement.none({
+  name: 'chats.delete-idle',
+  params: { ids: t.bigint.array },
+  sql: ({ ids }) => sql`delete from agents.telegram_chats c where c.id = any(${ids})
+    and not exists (select from agents.webhook_receipts r where r.chat = c.id and r.outcome in ('pending', 'answering'))`,
+});

@@ -140,11 +140,16 @@ export const endEcho = statement.none({
     where id = ${id}`,
 });
 
-/** Drops what was said from receipts, of an agent, a chat or a sender (null = any); what became of the updates stays. */
+/** Drops what was said, and who said it, from receipts of an agent, a chat or a sender (null = any); what became of the updates stays. */
 export const eraseReceipts = statement.none({
   name: 'receipts.erase',
   params: { agentId: t.integer.nullable, chatId: t.bigint.nullable, senderId: t.bigint.nullable },
-  sql: ({ agentId, chatId, senderId }) => sql`update agents.webhook_receipts r set body = null, reply_html = null
-    where (${agentId} is null or r.agent_id = ${agentId}) and (${chatId} is null or r.chat_id = ${chatId})
-      and (${senderId} is null or r.sender_id = ${senderId} or r.chat_id = ${senderId})`,
+  sql: ({ agentId, chatId, senderId }) => sql`with erased as (
+      update agents.webhook_receipts r
+      set body = null, reply_html = null, sender_id = null, chat_id = case when r.chat_id < 0 then r.chat_id end
+      where (${agentId} is null or r.agent_id = ${agentId}) and (${chatId} is null or r.chat_id = ${chatId})
+        and (${senderId} is null or r.sender_id = ${senderId} or r.chat_id = ${senderId})
+      returning r.id
+    )
+    update agents.telegram_sends s set chat_id = null from erased where s.receipt_id = erased.id and s.chat_id > 0`,
 });
