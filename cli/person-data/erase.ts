@@ -22,7 +22,7 @@ export interface EraseOptions {
 
 /** Counts by service of what is removed, or would be. */
 export async function erasePerson(context: CliContext, person: KnownPerson, { dryRun, onStep }: EraseOptions): Promise<Counts> {
-  const { id, account_ids: accountIds } = person;
+  const { id, account_ids } = person;
   const counts: Counts = {};
   // Nobody may go on working under the name while it is removed.
   if (!dryRun) await context.call(directory.rpcs.suspendPerson, { person_id: id });
@@ -30,7 +30,7 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   if (!dryRun) await rememberErasure(context, person);
 
   // A merge may not have come to every service yet. Who stays is last, so that what it moves meanwhile is reached.
-  const ids = [...new Set(person.former.map((former) => former.person_id)).add(id)].toSorted((a, b) => Number(a === id) - Number(b === id));
+  const ids = [...new Set(person.former.map((former) => former.person_id).filter((former) => former !== id)), id];
   const eachId = async (erase: (what: { person_id: number; dry_run: boolean }) => Promise<Record<string, number>>) => {
     const total: Record<string, number> = {};
     for (const person_id of ids) addTo(total, await erase({ person_id, dry_run: dryRun }));
@@ -46,7 +46,6 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
     eachPage((after) => context.call(conversations.rpcs.erasePerson, { ...what, ...known, after })),
   );
   onStep('media');
-  const account_ids = accountIds;
   counts['media'] = await eachId(async (what) => (await context.call(media.rpcs.erasePerson, { ...what, account_ids })).counts);
   onStep('agents');
   counts['agents'] = await forgetChats(context, person, dryRun);
