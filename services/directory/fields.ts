@@ -1,5 +1,15 @@
 /** Words that the schemas of the directory are made of: ids, instants, lengths, paging, error declarations (rules/memberships#lists; D47). */
-import { type ErrorReasons, nullable, rowId, type Static, type TObject, type TProperties, type TSchema, Type } from '#libs/contract';
+import {
+  type ErrorReasons,
+  limitParameter,
+  nullable,
+  rowId,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '#libs/contract';
 
 export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
@@ -8,7 +18,7 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 /** Id in a path or a filter: one that no row can have finds nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
-export { rowId };
+export { limitParameter, rowId };
 /** Ids asked for in one call; whoever needs more asks again. */
 export const idList = Type.Array(rowId, { maxItems: 10_000 });
 /** What an event about rows says. */
@@ -27,11 +37,6 @@ export const maxNoteLength = 100_000;
 export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>
   Type.String({ maxLength: 500, ...options, description });
 
-/** Bounds of a list's `limit`, by operation (rules/http#limits). Out of range is 422 (D47). */
-export const limitParameter = ({ usual, most }: { usual: number; most: number }) =>
-  Type.Optional(
-    Type.Integer({ minimum: 1, maximum: most, default: usual, description: `Items of a page, default ${usual}, at most ${most}.` }),
-  );
 const place = { minimum: 0, maximum: 2_147_483_647, default: 0 };
 export const offsetParameter = Type.Optional(
   Type.Integer({ ...place, description: 'Items before the page. Add `limit` until `has_more` is false.' }),

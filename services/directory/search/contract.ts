@@ -1,6 +1,6 @@
 /** Search over people and holons (rules/people#search; D42). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { searchText, v1Errors } from '../fields.ts';
+import { limitParameter, searchText, v1Errors } from '../fields.ts';
 import { HolonListItem, PersonListItem } from '../public-schemas.ts';
 
 const hit = {
@@ -36,14 +36,7 @@ export const searchQuery = Type.Object({
       description: 'Comma-separated subset of `person` and `holon`; default both.',
     }),
   ),
-  limit_per_type: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 50,
-      default: usualResults,
-      description: `Results of each kind, default ${usualResults}, at most 50.`,
-    }),
-  ),
+  limit_per_type: limitParameter({ usual: usualResults, most: 50, of: 'Results of each kind' }),
 });
 export type SearchQuery = Static<typeof searchQuery>;
 

@@ -1,5 +1,5 @@
 /** Contract of deliveries: what was sent to an endpoint, and what is to be sent again (rules/events#deliveries; V5 to V7, V11). */
-import { byOperators, byUsers, job, nullable, rpc, Type, type ErrorReasons, type Static } from '#libs/contract';
+import { byOperators, byUsers, job, limitParameter, nullable, rpc, Type, type ErrorReasons, type Static } from '#libs/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -35,14 +35,7 @@ const one = Type.Object({ delivery: WebhookDelivery });
 export const usualDeliveries = 50;
 export const deliveryListQuery = Type.Object({
   status: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only these.' })),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 200,
-      default: usualDeliveries,
-      description: `Items of a page, default ${usualDeliveries}, at most 200.`,
-    }),
-  ),
+  limit: limitParameter({ usual: usualDeliveries, most: 200 }),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before.' })),
 });
 export const recovery = Type.Object({

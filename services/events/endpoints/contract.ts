@@ -1,5 +1,5 @@
 /** Contract of webhook endpoints: where events are sent, for whom, and with which secret (rules/events#endpoints; V5, V11). */
-import { byOperators, byUsers, feedEvent, line, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { byOperators, byUsers, feedEvent, line, limitParameter, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
 
 /** Endpoints of an account. */
 export const maxEndpoints = 20;
@@ -84,14 +84,7 @@ export const endpointUpdate = Type.Object(
 export const usualEndpoints = 100;
 export const endpointListQuery = Type.Object({
   account_id: Type.Optional(Type.Integer({ description: 'Only those of this account.' })),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 200,
-      default: usualEndpoints,
-      description: `Items of a page, default ${usualEndpoints}, at most 200.`,
-    }),
-  ),
+  limit: limitParameter({ usual: usualEndpoints, most: 200 }),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Items before the page.' })),
 });
 export const secretRotation = Type.Object({

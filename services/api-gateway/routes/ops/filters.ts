@@ -1,13 +1,10 @@
 /** What the lists and acts of operators have in common (P2, P3, P8). */
-import { type TProperties, type TSchema, Type } from '#libs/contract';
+import { limitParameter, type TProperties, type TSchema, Type } from '#libs/contract';
 import { maxCursorLength } from '#libs/merged-list';
 
 /** Rows of a page when the operator does not say. */
 export const usualLimit = 50;
-export const limitOf = (what: string) =>
-  Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: usualLimit, description: `${what}, default ${usualLimit}, at most 200.` }),
-  );
+export const limitOf = (what: string) => limitParameter({ usual: usualLimit, most: 200, of: what });
 
 export const page = {
   limit: limitOf('Rows of a page'),
