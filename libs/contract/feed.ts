@@ -3,6 +3,7 @@
  * the events service. Documents, filters and the client's types are derived from these declarations.
  */
 import type { Static, TSchema } from 'typebox';
+import { maxId } from './ids.ts';
 import { Type } from './type.ts';
 
 /** What an event can be about. */
@@ -46,7 +47,7 @@ export interface FeedAccess {
   readonly people: readonly number[];
 }
 
-const id = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+const id = Type.Integer({ minimum: 0, maximum: maxId });
 const ids = Type.Array(id);
 const name = Type.String({ minLength: 1, maxLength: 100 });
 
