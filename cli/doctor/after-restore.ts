@@ -48,9 +48,12 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     damaged.push(...page.damaged);
     for (const entry of page.items) {
       const { person_id: id } = entry;
-      const outcome = id === null ? undefined : await eraseOne(context, entry, id);
-      if (id === null || outcome === undefined) await forgetChats(context, chatsOf(entry), false);
-      else if (typeof outcome === 'number') erased.add(outcome);
+      if (id === null) {
+        await forgetChats(context, chatsOf(entry), false);
+        continue;
+      }
+      const outcome = await eraseOne(context, entry, id);
+      if (typeof outcome === 'number') erased.add(outcome);
       else others.set(id, outcome);
     }
     if (page.next === null) break;

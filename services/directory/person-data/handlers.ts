@@ -42,7 +42,7 @@ interface PersonDataOptions {
 export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions): PersonDataHandlers {
   return {
     identifyPerson: async ({ who, merged = false }) => {
-      const { id, name } = await findPerson(db, who.trim(), { followsIds: merged, followsNames: true });
+      const { id, name } = await findPerson(db, who.trim(), { ids: merged, names: true });
       const { emails, account_ids: accounts, telegram, digest, former } = await findIdentity(db, { personId: id });
       const known = {
         emails: [...emails],
@@ -128,19 +128,19 @@ async function endTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
 }
 
 /**
- * @param follows whether the id, or the key and the email, of somebody who was merged mean who they are now
+ * @param merged whether the ids, and the keys and emails (`names`), of who was merged mean who they are now
  * @throws AppError 404 `person_not_found`, 409 `person_ambiguous`
  */
 export async function findPerson(
   db: Database,
   who: string,
-  follows: { readonly followsIds?: boolean; readonly followsNames?: boolean } = {},
+  merged: { readonly ids: boolean; readonly names: boolean } = { ids: false, names: false },
 ): Promise<{ id: number; name: string | null }> {
   const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
   if (id !== undefined && isPossibleId(id)) {
     const byId = await findPersonById(db, { id });
     if (byId !== undefined) return byId;
-    const now = follows.followsIds === true ? await findMergedInto(db, { goneId: id }) : undefined;
+    const now = merged.ids ? await findMergedInto(db, { goneId: id }) : undefined;
     if (now !== undefined) return now;
     // An erasure that was broken off after its last step in the directory can be taken up by the id alone.
     if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
@@ -148,7 +148,7 @@ export async function findPerson(
   const byKey = await findPersonByKeyOf(db, { key: who });
   if (byKey !== undefined) return byKey;
   const [first, ...others] = who.includes('@') ? await findPeopleByEmail(db, { email: who }) : [];
-  const former = first === undefined && follows.followsNames === true ? await findPersonByAlias(db, { who }) : undefined;
+  const former = first === undefined && merged.names ? await findPersonByAlias(db, { who }) : undefined;
   if (former !== undefined) return former;
   if (first === undefined) throw appError('not_found', 'person_not_found', `There is no person with the id, key or email "${who}".`);
   if (others.length === 0) return first;
