@@ -1,11 +1,17 @@
-/** Tiers: unit (beside the code, no servers), integration, e2e and security (real PostgreSQL, NATS and S3, started once per run). */
+/**
+ * Tiers: unit (beside the code, no servers), integration, e2e and security (real PostgreSQL, NATS and S3, started once per run). `npm test` runs all
+ * but `release`, `helm` and `load`, which `npm run test:release` runs (tools/test). Drills belong to their tier, or to `release` in that run.
+ */
+const isRelease = process.env.TEST_RELEASE === 'true';
+
+const releaseFiles = [String.raw`\.release\.test\.ts$`, ...(isRelease ? [String.raw`\.drill\.test\.ts$`] : [])];
 const tier = (displayName, testMatch) => ({
   displayName,
   testMatch,
   testEnvironment: '<rootDir>/test/jest/environment.ts',
   runtime: '<rootDir>/test/jest/runtime.ts',
   transform: {},
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/.data/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/.data/', ...(displayName === 'release' ? [] : releaseFiles)],
   modulePathIgnorePatterns: ['<rootDir>/.data/'],
   watchPathIgnorePatterns: ['<rootDir>/.data/'],
 });
@@ -30,6 +36,10 @@ export default {
     tier('helm', ['<rootDir>/test/helm/**/*.test.ts']),
     { ...tier('e2e', ['<rootDir>/test/e2e/**/*.test.ts']), ...servers },
     { ...tier('security', ['<rootDir>/test/security/**/*.test.ts']), ...servers },
+    {
+      ...tier('release', ['<rootDir>/test/**/*.release.test.ts', ...(isRelease ? ['<rootDir>/test/**/*.drill.test.ts'] : [])]),
+      ...servers,
+    },
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),
     tier('chaos', ['<rootDir>/test/chaos/**/*.test.ts']),
   ],

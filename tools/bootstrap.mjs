@@ -20,12 +20,13 @@ const oldestNode = 20;
 const progressEveryMs = 5_000;
 
 /** They need servers that are built once, which begins while the packages are installed. */
-const withServers = ['start', 'test'];
+const withServers = ['start', 'test', 'test:release'];
 const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
 
 const commands = {
   start: 'tools/start/main.ts',
   test: 'tools/test/main.ts',
+  'test:release': 'tools/test/release.ts',
   'test:chaos': 'lab/chaos/main.ts',
   'test:cluster': 'lab/cluster/main.ts',
   check: 'tools/check/main.ts',

@@ -70,7 +70,7 @@ const sleeping = [
   'libs/transfer/transfer.test.ts',
   'services/agents/telegram/typing.test.ts',
   'services/media/http/multipart.test.ts',
-  'test/e2e/audio-memory.test.ts',
+  'test/e2e/audio-memory.drill.test.ts',
   'test/e2e/bulk-import.test.ts',
   'test/e2e/shutdown/constant-load.ts',
   'test/e2e/shutdown/served-world.ts',

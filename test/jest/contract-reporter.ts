@@ -28,7 +28,7 @@ export default class ContractReporter {
   onRunComplete(_contexts: unknown, run: TestRun): void {
     const seen = readRecordings(this.#folder);
     const ran = new Set(run.testResults.map(({ testFilePath }) => testFilePath).filter((path) => path.startsWith(e2eDir)));
-    const files = readdirSync(e2eDir).filter((file) => file.endsWith('.test.ts'));
+    const files = readdirSync(e2eDir).filter((file) => file.endsWith('.test.ts') && !file.endsWith('.release.test.ts'));
     const missing = files.filter((file) => ![...ran].some((path) => basename(path) === file));
     rmSync(this.#folder, { recursive: true, force: true });
     if (ran.size === 0) return;

@@ -1,6 +1,6 @@
 /**
  * Clients with shared secrets while these are rotated (K8): each asks `SECRETS_URL` which value it has now, as from a store of secrets, and uses
- * that, until the store says that all is done; no request may be refused. test/e2e/rotation.test.ts runs it, plays the store and rolls the replicas.
+ * that, until the store says that all is done; no request may be refused. test/e2e/rotation.drill.test.ts runs it, plays the store and rolls the replicas.
  */
 import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';

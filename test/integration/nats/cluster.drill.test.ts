@@ -13,6 +13,7 @@ import { natsServerTool } from '../../../tools/servers/go-tools.ts';
 import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { makeStreams } from '../../../tools/streams.ts';
+import { sized } from '../../drill.ts';
 import { context, handlers, library } from './parties.ts';
 
 interface Member {
@@ -116,7 +117,7 @@ interface Observed {
 }
 
 /** For what happens only when somebody gives up. */
-const observedMs = 6_000;
+const observedMs = sized({ smoke: 1_000, release: 6_000 });
 /** Of each kind, until things count as well again. */
 const enough = 20;
 let series = 0;

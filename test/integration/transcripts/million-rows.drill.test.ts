@@ -7,11 +7,14 @@ import { contextFor, streamArtifact, waitFor } from '#libs/testing';
 import { transcripts } from '#services/transcripts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { sized } from '../../drill.ts';
 import { row, setStage, type Stage } from './stage.ts';
 
 const mebibyte = 1_048_576;
-/** As an artifact 115 MB: held whole, it would be over the bound. `IMPORT_ROWS=1000000` is the form of the name. */
-const rowCount = Number(process.env['IMPORT_ROWS'] ?? 400_000);
+/** In full an artifact of 288 MB, of which one held whole would be over the bound. */
+const rowCount = sized({ smoke: 40_000, release: 1_000_000 });
+/** Rows that are being stored when the importer is killed. */
+const killedRows = sized({ smoke: 40_000, release: 100_000 });
 const accepted = rowCount * 0.9;
 const importTimeoutMs = 600_000;
 
@@ -83,7 +86,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
   );
 
   it('survives kill -9 in the middle: nothing is half stored, and the next process imports it all once', async () => {
-    const rows = 100_000;
+    const rows = killedRows;
     let service = await startImporter();
     try {
       const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { sized } from '../drill.ts';
 import { createLaunchpad, type Launchpad } from './launch.ts';
 
 let pad: Launchpad;
@@ -17,6 +18,8 @@ const parts = {
 } as const;
 type Part = keyof typeof parts;
 const all = Object.keys(parts) as Part[];
+/** Which of them others run; each start takes ten seconds. */
+const combinations = sized<Part[][]>({ smoke: [all], release: [['PostgreSQL'], ['NATS'], ['Object store'], all] });
 
 function bring(brought: readonly Part[]): Record<string, string> {
   return Object.fromEntries(brought.flatMap((part) => parts[part].map((name) => [name, env.settings[name] ?? ''])));
@@ -26,7 +29,7 @@ describe('npm start with servers of others', () => {
   beforeAll(async () => void (env = await createTestEnvironment(import.meta.url)));
   afterAll(() => env.stop());
 
-  it.each([['PostgreSQL'], ['NATS'], ['Object store'], all] as Part[][])('uses %s %s %s', async (...brought) => {
+  it.each(combinations)('uses %s %s %s', async (...brought) => {
     const item = pad.launch(bring(brought));
     await pad.waitUntilReady(item);
     const own = pad.readRecord().map(({ name }) => name);

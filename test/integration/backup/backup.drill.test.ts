@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { migrateServices, readAuditUrl, readServiceUrls } from '../../../tools/migrate.ts';
+import { isRelease } from '../../drill.ts';
 import { createInstallation, fill, type Installation, putObject } from './installation.ts';
 
 let one: Installation;
@@ -208,7 +209,8 @@ describe('backup verify (rules/operations#backups)', () => {
     await one.run(settings, 'backup', 'create', '--objects');
     const files = filesOf(place).filter((name) => !name.startsWith('erasures'));
     expect(files.length).toBeGreaterThan(40);
-    for (const name of files) {
+    const damagedFiles = isRelease ? files : files.filter((_name, index) => index % 8 === files.length % 8);
+    for (const name of damagedFiles) {
       const file = join(place, name);
       const bytes = readFileSync(file);
       const at = bytes.length === 1 ? 0 : randomBytes(4).readUInt32BE() % bytes.length;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
 import { applyDemo, createConversation, type Answer, type World } from '../e2e/world.ts';
+import { sized } from '../drill.ts';
 import { measureOther, readCost, startTarget } from './attacker.ts';
 import { type LargeRequest, largeRequests } from './generator.ts';
 import { attackedOperations } from './operations.ts';
@@ -78,7 +79,11 @@ function send({ method, id, security }: DocumentedOperation, { path, headers, bo
   return world.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
 }
 
-/** Each dimension once, at places in turn; of those of bodies, which take megabytes, an operation gets every other one and its neighbour the rest. */
+/** Of the dimensions of an operation, one in so many is tried; its neighbours get the others. Bodies take megabytes. */
+const everyBody = sized({ smoke: 16, release: 2 });
+const everyParameter = sized({ smoke: 4, release: 1 });
+
+/** Each dimension once, at places in turn. */
 function choose(operation: DocumentedOperation): readonly LargeRequest[] {
   const all = [...largeRequests(operation)];
   if (process.env['LARGE_REQUESTS'] === 'all') return all;
@@ -86,7 +91,7 @@ function choose(operation: DocumentedOperation): readonly LargeRequest[] {
   const groups = [...Map.groupBy(all, ({ dimension }) => dimension).values()];
   return groups
     .flatMap((group, index) => group[index % group.length] ?? [])
-    .filter(({ body }, index) => body === undefined || (turn + index) % 2 === 0);
+    .filter(({ body }, index) => (turn + index) % (body === undefined ? everyParameter : everyBody) === 0);
 }
 
 /**

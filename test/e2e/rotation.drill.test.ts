@@ -1,22 +1,27 @@
 /**
- * Every shared secret is rotated while k6 uses it: old, old and new, new, by rolling the replicas, two of each service (K8;
- * docs/guides/secret-rotation.md). Each state lasts for `ROTATION_USES` (20) uses of each secret.
+ * Every shared secret is rotated while clients use it: old, old and new, new, by rolling the replicas, two of each service (K8;
+ * docs/guides/secret-rotation.md). The clients are k6's; in the smoke form one of each kind, in this process.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setInterval as everyMs } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signBooking, waitFor } from '#libs/testing';
 import { provideGoTool } from '../../tools/servers/go-tool.ts';
 import { k6Tool } from '../../tools/servers/go-tools.ts';
-import { applyDemo, startWorld, type Demo, type World } from './world.ts';
+import { isRelease, sized } from '../drill.ts';
+import { type Answer, applyDemo, startWorld, type Demo, type World } from './world.ts';
 
 const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as const;
 type Secrets = Record<(typeof names)[number], string>;
 
-const usesOfState = Number(process.env['ROTATION_USES'] ?? 20);
+/** Of each secret, as long as a state lasts. */
+const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 5, release: 100 }));
+/** As k6's clients. */
+const thinkMs = 200;
 /** k6 may have to be built first. */
 const testTimeoutMs = 420_000 + usesOfState * 1_000;
 const newSecrets = (): Secrets => Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Secrets;
@@ -31,7 +36,7 @@ let store: Server;
 let held: readonly Secrets[] = [old];
 let done = false;
 beforeAll(async () => {
-  const settings = { ...old, RATE_LIMIT_LOGIN_PER_MINUTE: '0', DRAIN_WINDOW_SECONDS: '2' };
+  const settings = { ...old, RATE_LIMIT_LOGIN_PER_MINUTE: '0', DRAIN_WINDOW_SECONDS: sized({ smoke: '1', release: '2' }) };
   world = await startWorld(import.meta.url, settings, { services: ['directory', 'conversations', 'api-gateway'], replicas: 2 });
   demo = await applyDemo(world, 'rotation');
   const [made] = (await read(old)).json;
@@ -50,10 +55,23 @@ afterAll(async () => {
   await world.stop();
 });
 
-const read = (secrets: Secrets) =>
+const read = (secrets: Secrets): Promise<Answer> =>
   world.call('GET', `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`, {
     token: secrets.API_TOKEN,
   });
+const logIn = ({ API_LOGIN_SECRET: key }: Secrets): Promise<Answer> =>
+  world.call('POST', '/api/v1/auth/login', {
+    token: null,
+    headers: { 'x-svc-api-key': key },
+    json: { email: `ada-${demo.tag}@example.org`, password: `secret-of-ada-${demo.tag}` },
+  });
+function book({ BOOKING_WEBHOOK_SECRET: secret }: Secrets, turn: number): Promise<Answer> {
+  const startTime = new Date(Date.UTC(2031, 0, 1) + turn * 3_600_000).toISOString();
+  const metadata = { videoCallUrl: `https://meet.example.org/${demo.journey}` };
+  const payload = { uid: `rotation-${turn}`, title: 'Talk', startTime, metadata };
+  const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload });
+  return world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, body, headers: signBooking(body, secret) });
+}
 
 /** Stops each replica in turn and starts it with these settings. */
 async function roll(settings: Record<string, string>): Promise<void> {
@@ -84,6 +102,21 @@ async function runK6(): Promise<{ code: number; output: string }> {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` });
     });
   });
+}
+
+/** One client of each kind, until all is done. @returns as `runK6` */
+async function runClients(): Promise<{ code: number; output: string }> {
+  const refused: string[] = [];
+  const use = async (request: (secrets: Secrets, turn: number) => Promise<Answer>): Promise<void> => {
+    let turn = 0;
+    for await (const _tick of everyMs(thinkMs)) {
+      if (done) return;
+      const { status, text } = await request(held[turn % held.length] ?? old, turn++);
+      if (status !== 200) refused.push(`${request.name}: ${status} ${text}`);
+    }
+  };
+  await Promise.all([read, logIn, book].map(use));
+  return { code: refused.length === 0 ? 0 : 1, output: refused.join('\n') };
 }
 
 /** How often each value of each secret was used since the replicas were started: `API_TOKEN 1` → 12. */
@@ -121,7 +154,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
     'refuses no request: old, old and new, new',
     async () => {
       let ended = false;
-      const run = runK6().finally(() => (ended = true));
+      const run = (isRelease ? runK6() : runClients()).finally(() => (ended = true));
       try {
         await useMore(1);
         await roll(both);
@@ -153,13 +186,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
   it('is over: the old values open nothing any more', async () => {
     expect((await read(fresh)).status).toBe(200);
     expect((await read(old)).status).toBe(401);
-    const login = (secrets: Secrets) =>
-      world.call('POST', '/api/v1/auth/login', {
-        token: null,
-        headers: { 'x-svc-api-key': secrets.API_LOGIN_SECRET },
-        json: { email: `ada-${demo.tag}@example.org`, password: `secret-of-ada-${demo.tag}` },
-      });
-    expect([(await login(fresh)).status, (await login(old)).status]).toEqual([200, 401]);
+    expect([(await logIn(fresh)).status, (await logIn(old)).status]).toEqual([200, 401]);
     const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload: { uid: 'late' } });
     await world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
       token: null,

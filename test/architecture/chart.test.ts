@@ -1,0 +1,58 @@
+/** What can be known of the chart without rendering it, which `npm run test:release` does (test/helm). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+
+const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
+type Values = Record<string, unknown>;
+const readYaml = (...path: string[]): Values => parse(readFileSync(join(chartDir, ...path), 'utf8')) as Values;
+const defaults = readYaml('values.yaml');
+const templates = readdirSync(join(chartDir, 'templates'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+  /\.(yaml|tpl|txt)$/.test(file),
+);
+const isMap = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** As Helm merges values: maps key by key, anything else as a whole. */
+function merge(base: Values, over: Values): Values {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const present = merged[key];
+    merged[key] = isMap(present) && isMap(value) ? merge(present, value) : value;
+  }
+  return merged;
+}
+
+describe('the chart, unrendered', () => {
+  const validate = new Ajv2020({ strict: false, allErrors: true }).compile(
+    JSON.parse(readFileSync(join(chartDir, 'values.schema.json'), 'utf8')),
+  );
+
+  it.each(readdirSync(join(chartDir, 'ci')))('accepts %s over its own values', (file) => {
+    validate(merge(defaults, readYaml('ci', file)));
+    expect(validate.errors).toBeNull();
+  });
+
+  it('rejects a misspelt value', () => {
+    expect(validate(merge(defaults, { ingres: { enabled: true } }))).toBe(false);
+  });
+
+  it.each(templates)('%s reads values that exist, and closes what it opens', (file) => {
+    const text = readFileSync(join(chartDir, 'templates', file), 'utf8');
+    const unknown = [...text.matchAll(/\$?\.Values((?:\.\w+)+)/g)]
+      .map(([, path = '']) => path.slice(1).split('.'))
+      .filter(
+        ([first = '', second]) =>
+          !(first in defaults) || (second !== undefined && isClosed(defaults[first]) && !hasKey(defaults[first], second)),
+      );
+    expect(unknown).toEqual([]);
+    const opened = [...text.matchAll(/\{\{-?\s*(?:if|range|with|define|block)\b/g)].length;
+    const closed = [...text.matchAll(/\{\{-?\s*end\b/g)].length;
+    expect(closed).toBe(opened);
+  });
+});
+
+/** A map with keys of its own; an empty one is filled by the user. */
+const isClosed = (value: unknown): boolean => isMap(value) && Object.keys(value).length > 0;
+const hasKey = (value: unknown, key: string): boolean => isMap(value) && key in value;

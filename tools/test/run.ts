@@ -1,0 +1,81 @@
+/** One run of tests: the programs that it needs, the checks if it has any, jest, and a summary. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { jestCommand, repoDir, runCommand, runStepsTogether, type Step } from '../check/commands.ts';
+import { type GoTool, provideGoTool } from '../servers/go-tool.ts';
+import { natsServerTool, versitygwTool } from '../servers/go-tools.ts';
+import { chromiumProgram, type DebianProgram, ffmpegProgram, pgBouncerProgram, provideDebianProgram } from '../servers/debian-program.ts';
+import { type JestResult, listFailures, summarize } from './summary.ts';
+
+const dataDir = join(repoDir, '.data');
+const jestFile = join(dataDir, 'jest-result.json');
+/** Written by `test/jest/contract-reporter.ts`. */
+const unseenFile = join(dataDir, 'unseen-answers.txt');
+const resultFile = join(dataDir, 'test-result.json');
+const programs = [ffmpegProgram, chromiumProgram, pgBouncerProgram, natsServerTool, versitygwTool];
+
+export interface TestRun {
+  /** Run before the tests, while the programs are fetched. */
+  readonly checks?: readonly Step[];
+  /** Names of jest's projects. */
+  readonly projects: { readonly only: readonly string[] } | { readonly allBut: readonly string[] };
+  /** Built while the first tests run. */
+  readonly laterTools?: readonly GoTool[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Arguments go to jest and leave the rest out: a run of single files fetches what it needs itself. The last line is `N passed, N failed`; the result
+ * is also kept in `.data/test-result.json`.
+ */
+export async function runTests({ checks = [], projects, laterTools = [], env = {} }: TestRun, args: readonly string[]): Promise<void> {
+  mkdirSync(dataDir, { recursive: true });
+  for (const file of [jestFile, resultFile, unseenFile]) rmSync(file, { force: true });
+  const isWhole = args.length === 0;
+  const needed = isWhole ? provide(programs) : undefined;
+  const neededLater = needed?.then(() => provide(laterTools));
+  const failedSteps = isWhole ? await runStepsTogether(checks) : [];
+  await needed;
+  console.log('\n── tests (jest)');
+  const selected = 'only' in projects ? ['--selectProjects', ...projects.only] : isWhole ? ['--ignoreProjects', ...projects.allBut] : [];
+  const command = [...jestCommand, '--json', `--outputFile=${jestFile}`, ...args, ...selected] as const;
+  const status = await runCommand(command, { NO_COLOR: '1', ...env });
+  await neededLater;
+  report(status, failedSteps, args);
+}
+
+function report(status: number, failedSteps: readonly string[], args: readonly string[]): void {
+  const result = readJestResult();
+  const isSelection = args.some((argument) => /^(-t|--testNamePattern)/.test(argument));
+  const summary = summarize(result, status, failedSteps, { isSelection });
+  writeFileSync(resultFile, JSON.stringify(summary));
+  /** By name, shown once more at the end: a log is read from there. */
+  const failures = [
+    ...(result === undefined ? [] : listFailures(result, repoDir)),
+    ...(existsSync(unseenFile) ? readFileSync(unseenFile, 'utf8').split('\n') : []),
+    ...summary.problems,
+  ];
+  for (const failure of failures) console.log(`FAILED: ${failure}`);
+  console.log(`${summary.passed} passed, ${summary.failed} failed`);
+  process.exitCode = summary.failed === 0 ? 0 : 1;
+}
+
+/** One after the other. A failure is shown here and is one of the tests that need the program. */
+async function provide(wanted: readonly (DebianProgram | GoTool)[]): Promise<void> {
+  const say = (line: string): void => console.log(`   ${line}`);
+  for (const item of wanted) {
+    try {
+      await ('module' in item ? provideGoTool(item, say) : provideDebianProgram(item, say));
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+    }
+  }
+}
+
+function readJestResult(): JestResult | undefined {
+  try {
+    return JSON.parse(readFileSync(jestFile, 'utf8')) as JestResult;
+  } catch {
+    return undefined;
+  }
+}
