@@ -10,7 +10,7 @@ import type { DatabaseOptions } from './options.ts';
 import { GatheredWrites } from './gathered-writes.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
-import { Transaction } from './transaction.ts';
+import { type Connection, Transaction } from './transaction.ts';
 import type { GatheredPrepared, Placed, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */
@@ -206,7 +206,7 @@ class PooledDatabase implements Database {
     return this.#closing;
   }
 
-  async #run<Row>(client: pg.PoolClient, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
+  async #run<Row>(client: Connection, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
     const config: pg.QueryConfig & { query_timeout: number } = {
       // Without a name PostgreSQL keeps no plan.
       ...(planned === 'each-call' || !this.#keepsPlans ? {} : { name }),
@@ -240,8 +240,8 @@ class PooledDatabase implements Database {
         if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
         const span = startStatement(item.name);
         return span === undefined
-          ? this.#run(transaction.client, item, params)
-          : traceWork(span, () => this.#run(transaction.client, item, params));
+          ? this.#run(transaction, item, params)
+          : traceWork(span, () => this.#run(transaction, item, params));
       },
       gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],
@@ -263,8 +263,9 @@ class PooledDatabase implements Database {
       const [ended, committed] = await Promise.allSettled([statements, transaction.commit()]);
       if (ended.status === 'rejected') throw ended.reason;
       if (committed.status === 'rejected') throw committed.reason;
-    } catch (error) {
+    } catch (thrown) {
       open = false;
+      const error = transaction.explain(thrown);
       if (needsAnotherConnection(error) || isConnectionError(error)) transaction.broken = true;
       await transaction.rollback();
       throw transaction.hasHappened ? toDatabaseError(error) : error;

@@ -30,7 +30,9 @@ const poolExhausted = /^timeout exceeded when trying to connect/;
 /** How PgBouncer answers what it does not hand on from the start of a connection. */
 export const refusesStartOptions = /^unsupported startup parameter/;
 const queryCanceled = '57014';
-const retryCodes = new Set(['40001', '40P01']);
+const conflictCodes = new Set(['40001', '40P01']);
+const lockNotAvailable = '55P03';
+const inFailedTransaction = '25P02';
 const featureNotSupported = '0A000';
 const readOnlyTransaction = '25006';
 
@@ -80,13 +82,23 @@ export function isLostConnection(error: unknown): boolean {
 
 /** True when the same transaction may succeed if it runs again: serialization failure, deadlock, a plan made stale by a migration. */
 export function isTransient(error: unknown): boolean {
-  const code = sqlStateOf(error);
-  return code !== undefined && (retryCodes.has(code) || needsAnotherConnection(error));
+  return isConflict(error) || needsAnotherConnection(error);
+}
+
+/** True for a serialization failure and a deadlock: another transaction was under way at the same time. */
+function isConflict(error: unknown): boolean {
+  return conflictCodes.has(sqlStateOf(error) ?? '');
+}
+
+/** True when PostgreSQL did not run the statement because an earlier one of its transaction had failed. */
+export function isRefusedAfterFailure(error: unknown): boolean {
+  return sqlStateOf(error) === inFailedTransaction;
 }
 
 /** True when nothing is known to be wrong with the statement: the same one may succeed later, or on another connection. */
 export function mayPass(error: unknown): boolean {
-  return isConnectionError(error) || isTransient(error) || sqlStateOf(error) === queryCanceled;
+  const code = sqlStateOf(error);
+  return isConnectionError(error) || isTransient(error) || code === queryCanceled || code === lockNotAvailable;
 }
 
 /**
@@ -108,7 +120,8 @@ function isStalePlan(error: unknown): boolean {
 }
 
 /**
- * The error that leaves the library: 503 for a database that is away or too slow, else the error itself. The texts name neither
+ * The error that leaves the library: 503 for a database that is away or too slow and for a conflict that remains after the retries, else the
+ * error itself. The texts name neither
  * address nor user; the cause, for the log alone, holds what the driver said (never the password).
  */
 export function toDatabaseError(error: unknown): unknown {
@@ -116,6 +129,7 @@ export function toDatabaseError(error: unknown): unknown {
   if (sqlStateOf(error) === queryCanceled) {
     return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
   }
+  if (isConflict(error) || sqlStateOf(error) === lockNotAvailable) return unavailable('The request conflicts with concurrent changes; retry', { cause: error });
   if (!isConnectionError(error) && !isReadOnly(error)) return error;
   const said = findDatabaseError(error)?.message ?? '';
   if (refusesStartOptions.test(said)) {

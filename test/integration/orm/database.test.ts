@@ -141,11 +141,45 @@ describe('createDatabase (architecture#data)', () => {
       expect(db.stats().idle).toBe(db.stats().total);
     });
 
-    it('fails when a statement in it failed unseen', async () => {
+    it('fails with the error of a statement that its work ignores', async () => {
       const failed = db.transaction(async (tx) => {
         await tx.query({ name: 'divide', text: 'select 1 / 0' }).catch(() => undefined);
       });
-      await expect(failed).rejects.toThrow(/rolled back/);
+      await expect(failed).rejects.toMatchObject({ code: '22012' });
+    });
+
+    it.each(['once', 'each-call', undefined] as const)(
+      'fails every statement behind a failed one (planned: %s) with the first error',
+      async (planned) => {
+        const seen: unknown[] = [];
+        const failed = db.transaction(async (tx) => {
+          const failing = tx.query({ name: `divide.${planned}`, text: 'select 1 / 0', ...(planned && { planned }) });
+          const statements = [failing, tx.query(addThing, [newId(), 'behind']), tx.query(findThing, [1])];
+          await Promise.all(statements.map((statement) => statement.catch((error: unknown) => seen.push(sqlStateOf(error)))));
+          await tx.query(findThing, [1]);
+        });
+        await expect(failed).rejects.toMatchObject({ code: '22012' });
+        expect(seen).toEqual(['22012', '22012', '22012']);
+      },
+    );
+
+    it('runs again when a later statement reports the deadlock of an earlier one', async () => {
+      const fail = { name: 'deadlock', text: `do $$ begin raise exception 'stuck' using errcode = '40P01'; end $$`, planned: 'once' } as const;
+      let attempts = 0;
+      const result = db.transaction(async (tx) => {
+        attempts++;
+        if (attempts < 3) await Promise.all([tx.query(fail), tx.query(findThing, [1])]);
+        return 'done';
+      });
+      await expect(result).resolves.toBe('done');
+      expect(attempts).toBe(3);
+    });
+
+    it.each(['40P01', '40001', '55P03'])('answers unavailable when %s remains', async (code) => {
+      const fail = { name: `fail.${code}`, text: `do $$ begin raise exception 'stuck' using errcode = '${code}'; end $$` };
+      const failed = db.transaction((tx) => Promise.all([tx.query(fail), tx.query(findThing, [1])]));
+      await expect(failed).rejects.toMatchObject({ code: 'unavailable', status: 503, retryable: true });
+      await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
     });
 
     it('refuses statements after its end', async () => {
