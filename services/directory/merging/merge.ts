@@ -7,6 +7,7 @@ import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
 import { tellMerged, tellWritten } from '../feed/index.ts';
+import { lockRowsOfPeople } from '../row-locks.ts';
 import {
   completeMemberships,
   dropMemberships,
@@ -14,7 +15,6 @@ import {
   fillGaps,
   findDoubled,
   keepAliases,
-  lockPeople,
   moveNotesOfDoubled,
   moves,
   recordMerge,
@@ -40,7 +40,7 @@ export async function mergeIn(
   context: AuditContext & { readonly traceparent?: string | undefined },
 ): Promise<Record<string, number>> {
   const { goneId, intoId } = merge;
-  const people = await lockPeople(tx, { ids: [goneId, intoId] });
+  const people = await lockRowsOfPeople(tx, [goneId, intoId]);
   if (people.length < 2) throw notFound();
   const doubled = await joinDoubled(tx, merge);
   const counts: Record<string, number> = { doubled_memberships: doubled.count };

@@ -5,14 +5,6 @@ import { personPublicSql } from '../public-json.ts';
 
 const merge = { goneId: t.integer, intoId: t.integer };
 
-/** Nobody else changes them or refers to them anew until the transaction ends; in one order, so that two merges do not wait for each other. */
-export const lockPeople = statement.many({
-  name: 'merging.lock',
-  params: { ids: t.integer.array },
-  row: { id: t.integer, name: t.text, key: t.text.nullable, origin_key: t.text.nullable },
-  sql: ({ ids }) => sql`select id, name, key, origin_key from directory.people where id = any(${ids}) order by id for update`,
-});
-
 /** Memberships of both in one holon and journey. */
 export const findDoubled = statement.many({
   name: 'merging.find-doubled',
@@ -35,7 +27,7 @@ export const findDoubled = statement.many({
     from directory.memberships low join directory.memberships high
       on high.holon_id = low.holon_id and high.journey_id is not distinct from low.journey_id and high.id > low.id
     where (low.person_id, high.person_id) in ((${goneId}, ${intoId}), (${intoId}, ${goneId}))
-    order by low.id for update of low, high`,
+    order by low.id`,
 });
 
 /** Notes go to the one that stays. */

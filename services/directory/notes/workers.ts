@@ -3,6 +3,7 @@ import type { Feed } from '#libs/feed';
 import type { JobHandler } from '#libs/jobs';
 import type { directory } from '../contract.ts';
 import { tellNote } from '../feed/index.ts';
+import { keepPeople } from '../row-locks.ts';
 import { addNote } from './statements.ts';
 
 /** Adds a note of another service; the note and the job's success are one transaction, and the key makes a repetition harmless. */
@@ -10,6 +11,11 @@ export function createNoteAdd(news: Feed): JobHandler<PayloadOf<typeof directory
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {
+      // In a statement of its own: the next one sees who they are now.
+      await keepPeople(tx, {
+        membershipId: null,
+        personIds: [...(payload.person_ids ?? []), ...(payload.author_person_id === null ? [] : [payload.author_person_id])],
+      });
       const added = await addNote(tx, {
         key: payload.key,
         body: payload.body,

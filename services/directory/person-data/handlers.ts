@@ -10,6 +10,7 @@ import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
 import { tellErased, tellWritten } from '../feed/index.ts';
+import { lockRowsOfPeople } from '../row-locks.ts';
 import {
   deactivateAccounts,
   eraseSteps,
@@ -22,7 +23,7 @@ import {
   findPersonById,
   findPersonByKeyOf,
   listAccountIds,
-  lockResponsible,
+  listResponsible,
   recordErasure,
   removeFromNotes,
 } from './statements.ts';
@@ -75,6 +76,7 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
       }),
     erasePerson: async ({ person_id: id, operator, dry_run: dryRun }, context) => {
       const counts = await transactionOrDryRun(jobs, dryRun, async (tx) => {
+        await lockRowsOfPeople(tx, [id]);
         await endTokens(tx, jobs, id);
         const { emails, former } = await findIdentity(tx, { personId: id });
         await forgetAttempts(tx, { emailKeys: emails.map(emailThrottleKey) });
@@ -83,8 +85,8 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
         for (const text of names) await removeFromNotes(tx, { personId: id, text });
         const accounts = await listAccountIds(tx, { personId: id });
         const [memberships, relationships] = [
-          await lockResponsible.memberships(tx, { personId: id }),
-          await lockResponsible.relationships(tx, { personId: id }),
+          await listResponsible.memberships(tx, { personId: id }),
+          await listResponsible.relationships(tx, { personId: id }),
         ];
         const counted: Record<string, number> = {};
         for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;

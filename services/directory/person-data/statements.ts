@@ -172,7 +172,7 @@ export const deactivateAccounts = statement.many({
   row: { id: t.integer },
   sql: ({ personId }) => sql`
     update directory.accounts set is_active = false, updated_at = clock_timestamp()
-    where person_id = ${personId} and is_active returning id`,
+    where id in (select id from directory.accounts where person_id = ${personId} order by id for update) and is_active returning id`,
 });
 export const listAccountIds = statement.many({
   name: 'person-data.account-ids',
@@ -182,15 +182,15 @@ export const listAccountIds = statement.many({
 });
 
 /** What others have for which the person is responsible: nobody is, after the removal. */
-export const lockResponsible = {
+export const listResponsible = {
   memberships: eraseStep(
     'person-data.responsible-memberships-of-others',
     (personId) =>
-      sql`select id from directory.memberships where responsible_person_id = ${personId} and person_id <> ${personId} order by id for update`,
+      sql`select id from directory.memberships where responsible_person_id = ${personId} and person_id <> ${personId} order by id`,
   ),
   relationships: eraseStep(
     'person-data.responsible-relationships-of-others',
-    (personId) => sql`select id from directory.relationships where responsible_person_id = ${personId} order by id for update`,
+    (personId) => sql`select id from directory.relationships where responsible_person_id = ${personId} order by id`,
   ),
 };
 

@@ -3,13 +3,13 @@ import { isPossibleId } from '#libs/contract';
 import { badRequest } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
 import type { JourneyStep } from '../step-move.ts';
-import { findAccountable, findJourneysFor } from './statements/facts.ts';
+import { findJourneysFor, findPeople } from './statements/facts.ts';
 
 /** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
 export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
   if (personId === null || personId === undefined) return;
-  const found = isPossibleId(personId) ? await findAccountable(tx, { ids: [personId] }) : [];
-  if (found.length === 0) throw badRequest('responsible_person_id must be a person with a user account.');
+  const [person] = isPossibleId(personId) ? await findPeople(tx, { ids: [personId] }) : [];
+  if (person?.has_account !== true) throw badRequest('responsible_person_id must be a person with a user account.');
 }
 
 /**

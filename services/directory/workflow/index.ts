@@ -1,6 +1,6 @@
 /** What memberships and relationships share: a row at a step of a journey, with a date to follow up and somebody responsible. */
 export { checkResponsible, findAllowedJourney } from './checks.ts';
-export { findAccountable, findHolon, findJourneysFor, findPeople } from './statements/facts.ts';
+export { findHolon, findJourneysFor, findPeople } from './statements/facts.ts';
 export {
   membershipJoinsSql,
   membershipWithBothSql,

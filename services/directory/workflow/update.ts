@@ -1,5 +1,5 @@
 /** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
-import type { Actor, RequestOf } from '#libs/contract';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import type { Feed } from '#libs/feed';
@@ -9,6 +9,7 @@ import type { ParamsOf } from '#libs/sql';
 import type { directory } from '../contract.ts';
 import { checkFollowUp } from '../follow-up.ts';
 import { checkIfMatch } from '../if-match.ts';
+import { keepPeople } from '../row-locks.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
 import { readViewer } from '../viewer.ts';
@@ -58,7 +59,10 @@ export async function updateWorkflow(
   actor: Actor | undefined,
 ): Promise<TaggedReply<RawJson>> {
   const viewer = readViewer(actor);
-  const [, row] = await Promise.all([kind.lock(tx, { id }), kind.find(tx, { id, ...viewer })]);
+  const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
+  const personIds = [request.responsible_person_id ?? 0, authorPersonId ?? 0].filter(isPossibleId);
+  const kept = { personIds, membershipId: kind.name === 'membership' ? id : null };
+  const [, , row] = await Promise.all([keepPeople(tx, kept), kind.lock(tx, { id }), kind.find(tx, { id, ...viewer })]);
   if (row === undefined || !row.visible) throw notFound();
   if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You may not edit this ${kind.name}.` });
   await checkIfMatch(request.if_match, () => kind.read(tx, { id, ...viewer }));
@@ -77,7 +81,7 @@ export async function updateWorkflow(
     changed ? kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId }) : undefined,
     createNote(news, tx, {
       text: request.note,
-      authorPersonId: actor?.kind === 'user' ? actor.personId : null,
+      authorPersonId,
       ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),
       personIds: row.person_ids,
       holonIds: row.holon_ids,

@@ -10,6 +10,7 @@ import { findPasswordProblem } from '../accounts/index.ts';
 import type { Passwords } from '../accounts/index.ts';
 import type { directory } from '../contract.ts';
 import { readInfoFields } from '../info-fields.ts';
+import { lockWorkspace } from '../row-locks.ts';
 import { emitChanges } from './emit-changes.ts';
 import { readStored } from './read-stored.ts';
 import { listFieldProblems } from './rules/addresses.ts';
@@ -19,7 +20,7 @@ import type { Path, Problem } from './rules/problem.ts';
 import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
 import { listNames, type ListName } from './rules/vocabulary.ts';
 import { findClassFields, findHashes } from './statements/lookups.ts';
-import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from './statements/trees.ts';
+import { deferParents, deriveClasses, findClassCycles, findHolonCycles } from './statements/trees.ts';
 import { writeItems, type Written } from './write.ts';
 
 export interface WorkspaceOptions {

@@ -164,7 +164,11 @@ describe('createDatabase (architecture#data)', () => {
     );
 
     it('runs again when a later statement reports the deadlock of an earlier one', async () => {
-      const fail = { name: 'deadlock', text: `do $$ begin raise exception 'stuck' using errcode = '40P01'; end $$`, planned: 'once' } as const;
+      const fail = {
+        name: 'deadlock',
+        text: `do $$ begin raise exception 'stuck' using errcode = '40P01'; end $$`,
+        planned: 'once',
+      } as const;
       let attempts = 0;
       const result = db.transaction(async (tx) => {
         attempts++;

@@ -10,7 +10,7 @@ import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
 import { tellWritten } from '../../feed/index.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
-import { findAccountable, findJourneysFor, findPeople } from '../../workflow/index.ts';
+import { findJourneysFor, findPeople } from '../../workflow/index.ts';
 import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
 import { findPresent, takeBulkTurn } from '../statements/bulk-add.ts';
 import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
@@ -73,16 +73,15 @@ async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): P
   const people = idsOf(items.map(({ personId }) => personId));
   const responsible = idsOf(items.map(({ responsiblePersonId }) => responsiblePersonId));
   const slugs = [...new Set(items.flatMap(({ journeySlug }) => journeySlug ?? []))];
-  const [known, accountable, journeyRows] = await Promise.all([
-    findPeople(tx, { ids: people }),
-    findAccountable(tx, { ids: responsible }),
+  const [found, journeyRows] = await Promise.all([
+    findPeople(tx, { ids: [...people, ...responsible] }),
     findJourneysFor(tx, { holonId, slugs }),
   ]);
   const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({ ...row, steps: JSON.parse(steps) as JourneyStep[] }));
   const present = await findPresent(tx, { holonId, personIds: people, journeyIds: journeys.map(({ id }) => id) });
   return {
-    people: new Set(known.map(({ id }) => id)),
-    accountable: new Set(accountable.map(({ id }) => id)),
+    people: new Set(found.map(({ id }) => id)),
+    accountable: new Set(found.filter((person) => person.has_account).map(({ id }) => id)),
     journeys: new Map(journeys.map((journey) => [journey.slug, journey])),
     present: idsByKey(present),
   };

@@ -37,23 +37,14 @@ export const findJourneySteps = statement.one({
     from directory.journey_steps s where s.journey_id = ${journeyId}`,
 });
 
-/** Those of the people who have a user account. They stay until the transaction ends. */
-export const findAccountable = statement.many({
-  name: 'workflow.find-accountable',
-  params: { ids: t.integer.array },
-  row: { id: t.integer },
-  sql: ({ ids }) => sql`
-    select p.id from directory.people p
-    where p.id = any(${ids}) and exists (select from directory.accounts a where a.person_id = p.id)
-    for key share of p`,
-});
-
-/** Those of the people who exist. They stay until the transaction ends. */
+/** Those of the people who exist, and whether they have a user account. They stay until the transaction ends. */
 export const findPeople = statement.many({
   name: 'workflow.find-people',
   params: { ids: t.integer.array },
-  row: { id: t.integer },
-  sql: ({ ids }) => sql`select p.id from directory.people p where p.id = any(${ids}) order by p.id for key share`,
+  row: { id: t.integer, has_account: t.boolean },
+  sql: ({ ids }) => sql`
+    select p.id, exists (select from directory.accounts a where a.person_id = p.id) as has_account
+    from directory.people p where p.id = any(${ids}) order by p.id for key share of p`,
 });
 
 export const findHolon = statement.maybeOne({

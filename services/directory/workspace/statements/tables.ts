@@ -26,6 +26,8 @@ interface Table {
   readonly columns: Readonly<Record<string, Column>>;
   /** Expression for `updated_at` of a changed row (aliases: `t` stored, `m` merged); undefined = the table has none. */
   readonly touch?: Sql;
+  /** Order of new rows (alias `i`), the same for every writer of the table: two who write the same rows do not wait for each other. */
+  readonly order?: Sql;
 }
 
 const text: Column = { type: 'text' };
@@ -145,7 +147,11 @@ const tables = {
     },
     touch: later,
   },
-  memberships: { name: 'memberships', columns: { person_id: fixedReference, holon_id: fixedReference, ...workflow } },
+  memberships: {
+    name: 'memberships',
+    columns: { person_id: fixedReference, holon_id: fixedReference, ...workflow },
+    order: sql`i.holon_id, i.person_id, i.journey_id`,
+  },
   relationships: { name: 'relationships', columns: { from_holon_id: fixedReference, to_holon_id: fixedReference, ...workflow } },
 } as const satisfies Record<string, Table>;
 
@@ -175,7 +181,8 @@ function insertSql(table: Table, rows: SqlPart): Sql {
     const value = ifAbsent === undefined ? sql`i.${quoted(name)}` : sql`coalesce(i.${quoted(name)}, ${ifAbsent})`;
     return type === 'jsonb' ? sql`directory.merge_patch('{}', ${value})` : value;
   });
-  return sql`insert into ${tableSql(table)} (id, ${sql.join(names, comma)}) select i.id, ${sql.join(values, comma)} from ${recordset(table, rows)}`;
+  return sql`insert into ${tableSql(table)} (id, ${sql.join(names, comma)}) select i.id, ${sql.join(values, comma)}
+    from ${recordset(table, rows)} order by ${table.order ?? sql`i.id`}`;
 }
 
 function updateSql(table: Table, rows: SqlPart): Sql {

@@ -57,12 +57,6 @@ export const deriveClasses = statement.none({
       and (c.ancestor_ids, c.effective_private, c.effective_name_read_only) is distinct from (tree.ancestor_ids, tree.private, tree.name_read_only)`,
 });
 
-/** One application at a time. */
-export const lockWorkspace = statement.none({
-  name: 'workspace.lock',
-  sql: () => sql`select pg_advisory_xact_lock(hashtextextended('directory.workspace', 0))`,
-});
-
 /** Parents may come after their children, in the file and in the batches that write it. */
 export const deferParents = statement.none({
   name: 'workspace.defer-parents',

@@ -1,0 +1,128 @@
+/** Acts on many rows beside updates of single ones: no answer of 500, and no deadlock (rules/http#overload; I3, D45, D46). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppError } from '#libs/errors';
+import { createNetwork, type Network, rpcs } from './workflow-network.ts';
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_value, index) => index);
+const holons = ['hub', 'camp-one', 'empty'];
+const rounds = 5;
+/** Of each three in a row the first stays, the second is merged into the first, the third is erased. */
+const crowd = numbers(rounds * 3).map((index) => ({
+  key: `p${index}`,
+  name: `Person ${index}`,
+  contact: { email: `p${index}@example.org` },
+}));
+const memberships = crowd.flatMap(({ key }, index) =>
+  holons.map((holon) => ({
+    key: `${key}-${holon}`,
+    person: key,
+    holon,
+    journey: 'join',
+    step: 'invited',
+    // Of the next one, so that merges and erasures reach into each other's rows.
+    responsible: `p${(index + 1) % crowd.length}`,
+  })),
+);
+
+let world: Network;
+beforeAll(async () => {
+  world = await createNetwork(import.meta.url, {}, { DATABASE_POOL_SIZE: '12' });
+  const accounts = crowd.map(({ key }) => ({ email: `${key}@example.org`, person: key }));
+  await world.add({
+    people: crowd,
+    accounts,
+    memberships,
+    relationships: [{ key: 'link', from: 'hub', to: 'empty', journey: 'hosting', responsible: 'p1' }],
+  });
+});
+afterAll(() => world.stop());
+
+const person = (index: number): number => world.id('people', `p${index % crowd.length}`);
+const membership = (index: number, holon: number): number =>
+  world.id('memberships', `p${index % crowd.length}-${holons[holon % holons.length]}`);
+const deadlocks = async (): Promise<number> => {
+  const [row] = await world.env.sql<{ count: number }>(
+    'select deadlocks::int as count from pg_stat_database where datname = current_database()',
+  );
+  return row?.count ?? 0;
+};
+
+/** What failed otherwise than by the request's own fault, such as a person who is gone. */
+async function faultsOf(acts: readonly (() => Promise<unknown>)[]): Promise<unknown[]> {
+  const outcomes = await Promise.allSettled(acts.map((act) => act()));
+  return outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' || (outcome.reason instanceof AppError && outcome.reason.status < 500) ? [] : [outcome.reason],
+  );
+}
+
+const acts = {
+  merge: (round: number) => () =>
+    world.call(rpcs.mergePerson, { person_id: person(3 * round + 1), into: person(3 * round) }, world.actor('root')),
+  erase: (round: number) => () => world.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
+  update: (index: number, holon: number) => () =>
+    world.call(
+      rpcs.updateMembership,
+      { membership_id: membership(index, holon), note: `Note ${index}`, responsible_person_id: person(index + 2), advance_step: true },
+      world.actor('root'),
+    ),
+  move: (index: number, holon: number, journey: string) => () =>
+    world.call(
+      rpcs.updateMembership,
+      { membership_id: membership(index, holon), note: 'Moves', journey_slug: journey },
+      world.actor('root'),
+    ),
+  relate: (index: number) => () =>
+    world.call(
+      rpcs.updateRelationship,
+      { relationship_id: world.id('relationships', 'link'), note: `Note ${index}`, step_slug: index % 2 === 0 ? 'asked' : 'agreed' },
+      world.actor('root'),
+    ),
+  bulk: (index: number, holon: string) => () => {
+    const items = numbers(6).map((step) => ({
+      person_id: person(index + 6 - step),
+      journey_slug: 'bare',
+      responsible_person_id: person(index + step),
+    }));
+    return world.call(rpcs.bulkAddMemberships, { holon_id: world.id('holons', holon), memberships: items }, world.actor('root'));
+  },
+  create: (index: number) => () =>
+    world.call(
+      rpcs.createPerson,
+      {
+        name: `New ${index}`,
+        contact: { email: `new${index}@example.org` },
+        membership: { holon_id: world.id('holons', 'hub'), journey_slug: 'join', responsible_person_id: person(index) },
+      } as never,
+      world.actor('root'),
+    ),
+  grant: (index: number) => () =>
+    world.call(rpcs.grantAccount, { email: `p${index % crowd.length}@example.org`, add_groups: ['coherence_users'] }),
+  apply: (index: number) => () =>
+    world.apply({
+      people: numbers(4).map((step) => ({ key: `p${(index + 4 - step) % crowd.length}`, name: `Applied ${index}` })),
+      memberships: numbers(4).map((step) => ({
+        ...memberships[(3 * index + 5 * step) % memberships.length],
+        follow_up_after: `2031-01-0${1 + step}`,
+      })),
+    }),
+};
+
+describe('acts on many rows beside single updates', () => {
+  it('end without a deadlock and without an answer of 500', async () => {
+    const before = await deadlocks();
+    const faults: unknown[] = [];
+    for (const round of numbers(rounds)) {
+      const [stays, goes, erased] = [3 * round, 3 * round + 1, 3 * round + 2];
+      const single = [stays, goes, erased].flatMap((index) => [
+        ...holons.map((_name, holon) => acts.update(index, holon)),
+        acts.move(index, round, 'steward'),
+        acts.grant(index),
+        acts.create(100 * round + index),
+      ]);
+      const wide = [acts.merge(round), acts.erase(round), acts.bulk(stays, 'hub'), acts.bulk(stays + 1, 'camp-one'), acts.apply(stays)];
+      faults.push(...(await faultsOf([...single, acts.relate(round), ...wide, ...single, acts.relate(round + 1)])));
+    }
+    expect(faults).toEqual([]);
+    expect((await deadlocks()) - before).toBe(0);
+  }, 60_000);
+});
