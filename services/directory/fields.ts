@@ -26,12 +26,21 @@ export const changedIds = Type.Object({ ids: nullable(Type.Array(rowId)) }, { de
 
 /** Longest name of a person or holon, in characters. */
 export const maxNameLength = 500;
-/** Longest description, in characters of HTML. */
+/** Longest description, in characters of HTML as it is stored. */
 export const maxDescriptionLength = 100_000;
 /** Longest name of a channel, such as `email`, in characters. */
 export const maxChannelLength = 100;
 /** Longest note, in characters. */
 export const maxNoteLength = 100_000;
+
+/** Whether a text has more characters than that, counted as JSON Schema does: one of two units counts once. */
+export function isLonger(text: string, characters: number): boolean {
+  if (text.length <= characters) return false;
+  if (text.length > 2 * characters) return true;
+  let pairs = 0;
+  for (let index = 0; index < text.length; index++) if ((text.codePointAt(index) ?? 0) > 0xffff) pairs++;
+  return text.length - pairs > characters;
+}
 
 /** Text of a search; names have no more characters. */
 export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>

@@ -1,9 +1,9 @@
 /** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (rules/holons#update-a-holon; D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { maxDescriptionLength } from './fields.ts';
+import { isLonger, maxDescriptionLength } from './fields.ts';
 import { isWebAddress } from './links.ts';
-import { sanitizeRichText } from './rich-text.ts';
+import { readRichText } from './rich-text.ts';
 
 /** One field as the class declares it. */
 export interface InfoField {
@@ -22,12 +22,12 @@ type Check = (value: unknown, field: InfoField) => Checked;
 
 const needText: Check = (value) => {
   if (typeof value !== 'string') return { problem: 'must be text' };
-  return value.length > maxDescriptionLength ? { problem: `is longer than ${maxDescriptionLength} characters` } : { value };
+  return isLonger(value, maxDescriptionLength) ? { problem: `is longer than ${maxDescriptionLength} characters` } : { value };
 };
 
 const needRichText: Check = (value, field) => {
   const text = needText(value, field);
-  return 'value' in text ? { value: sanitizeRichText(text.value as string) } : text;
+  return 'value' in text ? readRichText(text.value as string) : text;
 };
 
 /** Always a list, also for one value; what is no option is dropped without a word, repeated values count once. */

@@ -1,6 +1,8 @@
 /** Rich text with the web editor's allowlist (rules/holons#update-a-holon; D46b). The only importer of sanitize-html. */
 import { createRequire } from 'node:module';
+import { badRequest } from '#libs/errors';
 import type sanitizeHtml from 'sanitize-html';
+import { isLonger, maxDescriptionLength } from './fields.ts';
 
 /** Elements that the web editor makes. */
 export const richTextTags: readonly string[] = [
@@ -60,6 +62,21 @@ export function sanitizeRichText(html: string): string {
     text = clean;
   }
   return text;
+}
+
+/** The text as it will be stored, whose length counts: a sign such as `<` is stored as several characters. */
+export function readRichText(html: string): { readonly value: string } | { readonly problem: string } {
+  const value = sanitizeRichText(html);
+  return isLonger(value, maxDescriptionLength)
+    ? { problem: `must be at most ${maxDescriptionLength} characters long as stored, where < > & and added attributes count` }
+    : { value };
+}
+
+/** @throws AppError 400 that names the field */
+export function requireRichText(field: string, html: string): string {
+  const read = readRichText(html);
+  if ('problem' in read) throw badRequest(`${field} ${read.problem}.`);
+  return read.value;
 }
 
 /** An absolute address with one of the allowed schemes. */

@@ -11,7 +11,7 @@ import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
 import { getWrittenHolon } from '../holons/index.ts';
 import { checkInfoFields, readInfoFields } from '../info-fields.ts';
-import { sanitizeRichText } from '../rich-text.ts';
+import { requireRichText } from '../rich-text.ts';
 import { readViewer } from '../viewer.ts';
 import type { experienceRpcs } from './contract.ts';
 import { slugOf, slugWithSuffix } from './rules.ts';
@@ -36,7 +36,10 @@ export function createExperienceHandlers({ db, jobs, once, news }: ExperienceOpt
       once.transaction(context, request, async (tx) => {
         const { actor } = context;
         const parent = await findEditableParent(tx, request.parent_id, actor);
-        const [name, description] = [needText('name', request.name.trim()), needText('description', sanitizeRichText(request.description))];
+        const [name, description] = [
+          needText('name', request.name.trim()),
+          needText('description', requireRichText('description', request.description)),
+        ];
         const objectClass = chooseClass(await listExperienceClasses(tx, { classId: parent.class_id }), request.svc_class);
         const { set } = checkInfoFields(
           readInfoFields(parseJson(objectClass.info_field_groups)),

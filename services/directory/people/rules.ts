@@ -3,7 +3,7 @@ import { appError, badRequest, type AppError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
 import { isEmail } from '../email.ts';
 import { findContactProblem, isWebAddress } from '../links.ts';
-import { sanitizeRichText } from '../rich-text.ts';
+import { requireRichText } from '../rich-text.ts';
 
 /** Columns of the new row. */
 export interface PersonValues {
@@ -32,7 +32,7 @@ export function checkNewPerson(given: NewPerson): PersonValues {
   if (photoUrl !== '' && !isWebAddress(photoUrl)) throw badRequest('photo_url must be an http or https address.');
   return {
     name,
-    description: sanitizeRichText(given.description ?? ''),
+    description: requireRichText('description', given.description ?? ''),
     photoUrl: photoUrl === '' ? null : photoUrl,
     actorKind: given.actor_kind?.trim() || 'human',
     contact,

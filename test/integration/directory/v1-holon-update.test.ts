@@ -70,6 +70,24 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(String((await row(id))?.updated_at) > String(before?.updated_at)).toBe(true);
   });
 
+  it('counts the characters of rich text as stored, and takes back what it gives (D91)', async () => {
+    const id = await fresh();
+    const most = await update(id, { description: '<'.repeat(25_000) });
+    expect(most.holon.description).toHaveLength(100_000);
+    expect((await update(id, { description: most.holon.description })).changes).toEqual({});
+    const longer = ['<'.repeat(25_001), '&'.repeat(100_000), '<a href="https://a.org">a</a>'.repeat(3_400)];
+    for (const description of longer) {
+      await expect(update(id, { description })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringMatching(/^description .*100000/),
+      });
+    }
+    expect((await row(id))?.description).toHaveLength(100_000);
+    const smileys = '\u{1f600}'.repeat(100_000);
+    expect((await update(id, { description: smileys })).holon.description).toBe(smileys);
+    await places.world.apply({ holons: [{ slug: (await update(id, {})).holon.slug, description: smileys }] });
+  });
+
   it('sanitises the description', async () => {
     const reply = await update(await fresh(), { description: '<p style="x">a<script>b</script><a href="javascript:c">d</a></p>' });
     expect(reply.changes).toEqual({ description: { old: '', new: '<p>a<a>d</a></p>' } });

@@ -4,7 +4,7 @@ import type { JsonObject } from '#libs/json';
 import type { HolonUpdate } from '../../contract.ts';
 import type { InfosChange } from '../../info-fields.ts';
 import { findLinkProblem } from '../../links.ts';
-import { sanitizeRichText } from '../../rich-text.ts';
+import { requireRichText } from '../../rich-text.ts';
 import { findCountryCode } from './countries.ts';
 
 /** What an update can change. */
@@ -28,7 +28,7 @@ export interface CheckedFields {
 export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): CheckedFields {
   return {
     name: update.name === undefined ? undefined : checkName(update.name, nameReadOnly),
-    description: update.description === undefined ? undefined : sanitizeRichText(update.description),
+    description: update.description === undefined ? undefined : requireRichText('description', update.description),
     links: update.links === undefined ? undefined : checkLinks(update.links as Record<string, string>),
     locations: update.locations === undefined ? undefined : checkCountries(update.locations),
   };

@@ -2,7 +2,7 @@
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { hasControls } from '#libs/text';
 import { isEmail } from '../../email.ts';
-import { maxDescriptionLength } from '../../fields.ts';
+import { isLonger, maxDescriptionLength, maxNameLength } from '../../fields.ts';
 import { findContactProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
 import { controls, listAddressProblems } from './addresses.ts';
 import { checkClassConfig } from './class-config.ts';
@@ -193,7 +193,7 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   }
   if (kind === 'secret' && isJsonObject(value)) return 'must be text, or {env: NAME} in the file';
   if (typeof value !== 'string') return 'must be text';
-  if (kind === 'text') return value.length > maxDescriptionLength ? `is longer than ${maxDescriptionLength} characters` : undefined;
+  if (kind === 'text') return isLonger(value, maxDescriptionLength) ? `is longer than ${maxDescriptionLength} characters` : undefined;
   if (kind === 'address') return value.length > maxAddressLength ? tooLongAddress : findContactProblem(value);
   if (kind === 'web_address') return webAddressProblem(value);
   if (kind !== 'secret' && kind !== 'question' && hasControls(value)) return controls;
@@ -201,7 +201,7 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind === 'slug' || kind === 'step') return slugProblem(value);
   if (kind === 'email') return isEmail(value) ? undefined : 'must be an email address';
   if (kind === 'date') return isDate(value) ? undefined : 'must be a date, YYYY-MM-DD';
-  return kind !== 'secret' && value.length > 500 ? 'is longer than 500 characters' : undefined;
+  return kind !== 'secret' && isLonger(value, maxNameLength) ? `is longer than ${maxNameLength} characters` : undefined;
 }
 
 function slugProblem(value: string): string | undefined {
