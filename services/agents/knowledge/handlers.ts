@@ -34,7 +34,8 @@ export function createKnowledgeHandlers(deps: {
   const approve = async ({ slug, ids }: { slug: string; ids: number[] }, context: AuditContext) => {
     const { id } = await getAgent(db, slug);
     return await db.transaction(async (tx) => {
-      checkFound(ids, await approveKnowledge(tx, { agentId: id, ids }));
+      const found = await approveKnowledge(tx, { agentId: id, ids });
+      checkFound(ids, found);
       if ((await countApproved(tx, { agentId: id })).count > maxKnowledgePerAgent) {
         throw appError(
           'conflict',
@@ -42,7 +43,8 @@ export function createKnowledgeHandlers(deps: {
           `An agent draws on ${maxKnowledgePerAgent} sentences at most: reject others first.`,
         );
       }
-      recordAudit(tx, context, { target: { type: 'agent', id: slug }, changes: listSome(ids) });
+      const fresh = found.filter((sentence) => !sentence.was_approved).map((sentence) => sentence.id);
+      if (fresh.length > 0) recordAudit(tx, context, { target: { type: 'agent', id: slug }, changes: listSome(fresh) });
       return { approved: ids.length };
     });
   };

@@ -33,9 +33,12 @@ export const listKnowledge = statement.many({
 export const approveKnowledge = statement.many({
   name: 'knowledge.approve',
   params: { agentId: t.integer, ids: t.bigint.array },
-  row: { id: t.bigint },
-  sql: ({ agentId, ids }) => sql`update agents.memory_facts set approved_at = coalesce(approved_at, clock_timestamp())
-    where agent_id = ${agentId} and kind = 'knowledge' and id = any(${ids}) returning id`,
+  row: { id: t.bigint, was_approved: t.boolean },
+  sql: ({ agentId, ids }) => sql`
+    with before as (select id, approved_at is not null as was_approved from agents.memory_facts
+      where agent_id = ${agentId} and kind = 'knowledge' and id = any(${ids}) order by id for update)
+    update agents.memory_facts f set approved_at = coalesce(f.approved_at, clock_timestamp()) from before where f.id = before.id
+    returning f.id, before.was_approved`,
 });
 
 export const countApproved = statement.one({

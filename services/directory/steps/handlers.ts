@@ -69,7 +69,8 @@ export function createStepHandlers(
         const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
         const paths = listTouchedPaths(patch);
         await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });
-        recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
+        const isChanged = saved.updated_at !== row.updated_at;
+        if (isChanged) recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
         return present(saved);
       }),
     listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {

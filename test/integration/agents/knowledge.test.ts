@@ -68,7 +68,11 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
       { id: expect.any(Number), body: 'tea is served at five', ...origin },
       { id: expect.any(Number), body: 'somebody is ill with malaria', ...origin },
     ]);
+    const entries = () => place.env.sql(`select id from agents.audit_log where action = 'agent.approve-knowledge'`);
     expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
+    expect(await entries()).toHaveLength(1);
+    expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
+    expect(await entries()).toHaveLength(1);
     expect(await promptOfStranger()).toContain('"about_the_subject":["tea is served at five"]');
     expect((await list()).map(({ approved_at: at }) => at !== null)).toEqual([true, false]);
     await expect(place.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);

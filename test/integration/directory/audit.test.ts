@@ -131,6 +131,9 @@ describe('accounts in the audit log (A1)', () => {
   });
 
   it('has nothing of what changed nothing or was refused', async () => {
+    const updatedAt = async () =>
+      (await world.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
+    const before = await updatedAt();
     for (const work of [
       () => world.call(grantAccount, { email, add_groups: ['coherence_users'] }),
       () => world.call(grantAccount, { email, add_groups: ['nobodies'] }),
@@ -138,6 +141,7 @@ describe('accounts in the audit log (A1)', () => {
       () => world.call(deleteAccount, { email: 'nobody@example.org' }),
     ])
       expect(await written(work)).toEqual([]);
+    expect(await updatedAt()).toBe(before);
   });
 });
 
@@ -176,7 +180,9 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     const accountId = await accountOf(email);
     const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const write = { config: { advance_on_success: false } };
-    expect(await written(() => world.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write }, editor))).toEqual([
+    const patch = (config = write.config) =>
+      written(() => world.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write: { config } }, editor));
+    expect(await patch()).toEqual([
       {
         ...shape,
         actor: { kind: 'account', account_id: accountId, key_id: null },
@@ -187,6 +193,8 @@ describe('configuration and set-up data in the audit log (A1)', () => {
         outcome: 'ok',
       },
     ]);
+    expect(await patch()).toEqual([]);
+    expect(await patch({} as typeof write.config)).toEqual([]);
   });
 
   it('has an application of the workspace file as one entry: counts, accounts by id, steps by id and path', async () => {

@@ -45,10 +45,10 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
       const account = await requireAccount(tx, email);
       const before = { ...describe(account), passwordHash: account.passwordHash };
       await work(account, tx);
-      await saveAccount(tx, account); // before the tokens: a login that waits for the lock must find the change
-      await changeTokens(tx, jobs, [account.id], tokens);
       const after = describe(account);
       const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
+      if (fields.length > 0) await saveAccount(tx, account); // before the tokens: a login that waits for the lock must find the change
+      await changeTokens(tx, jobs, [account.id], tokens);
       if (fields.length > 0) recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
       return { ...after, changed: fields.length > 0 };
     });
