@@ -239,9 +239,7 @@ class PooledDatabase implements Database {
       query: async (item, params = []) => {
         if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
         const span = startStatement(item.name);
-        return span === undefined
-          ? this.#run(transaction, item, params)
-          : traceWork(span, () => this.#run(transaction, item, params));
+        return span === undefined ? this.#run(transaction, item, params) : traceWork(span, () => this.#run(transaction, item, params));
       },
       gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],

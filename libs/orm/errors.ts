@@ -129,7 +129,8 @@ export function toDatabaseError(error: unknown): unknown {
   if (sqlStateOf(error) === queryCanceled) {
     return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
   }
-  if (isConflict(error) || sqlStateOf(error) === lockNotAvailable) return unavailable('The request conflicts with concurrent changes; retry', { cause: error });
+  if (isConflict(error) || sqlStateOf(error) === lockNotAvailable)
+    return unavailable('The request conflicts with concurrent changes; retry', { cause: error });
   if (!isConnectionError(error) && !isReadOnly(error)) return error;
   const said = findDatabaseError(error)?.message ?? '';
   if (refusesStartOptions.test(said)) {

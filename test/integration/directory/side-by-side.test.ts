@@ -92,7 +92,7 @@ const acts = {
         name: `New ${index}`,
         contact: { email: `new${index}@example.org` },
         membership: { holon_id: world.id('holons', 'hub'), journey_slug: 'join', responsible_person_id: person(index) },
-      } as never,
+      },
       world.actor('root'),
     ),
   grant: (index: number) => () =>
