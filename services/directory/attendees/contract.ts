@@ -7,9 +7,17 @@ export const attendeeRpcs = {
   resolveAttendees: rpc({
     subject: 'directory.people.resolve-attendees',
     callers: { conversations: ownAccount },
-    summary: 'Finds the people behind email addresses (case ignored) and creates the unknown ones when asked (D19, D19a).',
+    summary:
+      'Finds the people behind email addresses (case ignored) or phone numbers and creates the unknown ones when asked (D19, D19a, D83).',
     request: Type.Object({
-      attendees: Type.Array(Type.Object({ name: Type.String(), email: nullable(Type.String()) }), { maxItems: 1_000 }),
+      attendees: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          email: nullable(Type.String()),
+          phone: Type.Optional(nullable(Type.String({ description: 'Counts without an email.' }))),
+        }),
+        { maxItems: 1_000 },
+      ),
       create: Type.Boolean({ description: 'False: an unknown attendee stays null.' }),
       key: Type.String({ minLength: 1, description: 'The same key gives the same people again, those without an email included.' }),
     }),

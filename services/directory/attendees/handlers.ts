@@ -1,4 +1,5 @@
 /** People behind the attendees of a booking (D19, D19a). */
+import type { RequestOf } from '#libs/contract';
 import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
@@ -13,9 +14,15 @@ interface Attendee {
   readonly place: number;
   readonly name: string;
   readonly email: string | null;
-  /** Identity of an attendee without an email, so that the same call finds the same person again. */
+  /** Of an attendee without an email. */
+  readonly phone: string | null;
+  /** Its digits, by which people are found. */
+  readonly phone_digits: string | null;
+  /** Identity of an attendee without an email and a phone number, so that the same call finds the same person again. */
   readonly origin_key: string | null;
 }
+
+type Given = RequestOf<typeof directory.rpcs.resolveAttendees>['attendees'][number];
 
 export interface AttendeeOptions {
   readonly jobs: Jobs;
@@ -26,21 +33,15 @@ export interface AttendeeOptions {
 /** What one event may create (D66). */
 const maxNewPeople = 50;
 
-/** Finds by email, ignoring case; the known oldest of several. Parallel calls create nobody twice. */
+/** Finds by email, ignoring case, or by phone number; the known oldest of several. Parallel calls create nobody twice. */
 export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
   return async ({ attendees, create, key }) => {
-    const all = attendees.map(({ name, email }, place): Attendee => {
-      const address = email?.trim() ?? '';
-      const shown = name.trim() === '' ? address : name.trim();
-      return address === ''
-        ? { place, name: shown === '' ? 'Unknown' : shown, email: null, origin_key: `attendee/${key}/${place}/${shown}` }
-        : { place, name: shown, email: address, origin_key: null };
-    });
+    const all = attendees.map((attendee, place) => toAttendee(attendee, place, key));
     const found = await find(db, all);
     const unknown = all.filter(({ place }) => !found.has(place));
     if (create && unknown.length > 0) {
       const created = await jobs.transaction(async (tx) => {
-        await lockAttendees(tx, { keys: unknown.map(({ email, origin_key: originKey }) => email ?? originKey ?? '') });
+        await lockAttendees(tx, { keys: unknown.map(identityOf) });
         const meanwhile = await find(tx, unknown);
         const missing = unknown.filter(({ place }) => !meanwhile.has(place));
         const { size } = new Set(missing.map(identityOf));
@@ -58,7 +59,18 @@ export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Han
   };
 }
 
-const identityOf = ({ email, origin_key: originKey }: Attendee): string => email?.toLowerCase() ?? originKey ?? '';
+function toAttendee({ name, email, phone }: Given, place: number, key: string): Attendee {
+  const address = email?.trim() ?? '';
+  const digits = address === '' ? (phone ?? '').replaceAll(/\D/g, '').replace(/^00/, '') : '';
+  const shown = [name.trim(), address, digits].find((text) => text !== '') ?? 'Unknown';
+  const none = { place, name: shown, email: null, phone: null, phone_digits: null, origin_key: null };
+  if (address !== '') return { ...none, email: address };
+  if (digits !== '') return { ...none, phone: phone?.trim() ?? null, phone_digits: digits };
+  return { ...none, origin_key: `attendee/${key}/${place}/${name.trim()}` };
+}
+
+const identityOf = ({ email, phone_digits: digits, origin_key: originKey }: Attendee): string =>
+  email?.toLowerCase() ?? (digits === null ? (originKey ?? '') : `phone/${digits}`);
 
 async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<number, number>> {
   const rows = await findAttendees(db, { attendees: JSON.stringify(attendees) });

@@ -1,15 +1,18 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import { sql, statement, t } from '#libs/sql';
 
-/** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, origin_key}`: the oldest of several with one address. */
+/** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, phone_digits, origin_key}`: the oldest of several with one address. */
 export const findAttendees = statement.many({
   name: 'people.find-attendees',
   params: { attendees: t.json },
   row: { place: t.integer, id: t.integer },
   sql: ({ attendees }) => sql`
-    with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, origin_key text)), known as (
+    with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, phone_digits text, origin_key text)), known as (
       select a.place, p.id from given a
       join directory.people p on lower(btrim(p.contact ->> 'email')) = lower(btrim(a.email)) or p.origin_key = a.origin_key
+      union all
+      select a.place, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
+        and regexp_replace(regexp_replace(p.contact ->> 'phone', '\\D', '', 'g'), '^00', '') = a.phone_digits
       union all
       select a.place, f.person_id from given a
       join directory.person_aliases f on (f.kind = 'email' and f.value = lower(btrim(a.email))) or (f.kind = 'origin' and f.value = a.origin_key)
@@ -26,7 +29,7 @@ export const lockAttendees = statement.none({
     from (select distinct what from unnest(${keys}) as w(what) order by what) as ordered`,
 });
 
-/** Creates the people of a JSON list of `{place, name, email, origin_key}`. */
+/** Creates the people of a JSON list of `{place, name, email, phone, origin_key}`. */
 export const createAttendees = statement.many({
   name: 'people.create-attendees',
   params: { attendees: t.json },
@@ -34,10 +37,10 @@ export const createAttendees = statement.many({
   sql: ({ attendees }) => sql`
     with input as (
       select *, nextval(pg_get_serial_sequence('directory.people', 'id'))::integer as id
-      from jsonb_to_recordset(${attendees}) as a(place integer, name text, email text, origin_key text)
+      from jsonb_to_recordset(${attendees}) as a(place integer, name text, email text, phone text, origin_key text)
     ), created as (
       insert into directory.people (id, name, contact, origin_key)
-      select id, name, case when email is null then '{}'::jsonb else jsonb_build_object('email', email) end, origin_key from input
+      select id, name, jsonb_strip_nulls(jsonb_build_object('email', email, 'phone', phone)), origin_key from input
     )
     select place, id from input order by place`,
 });
