@@ -114,6 +114,19 @@ describe('finish (D21)', () => {
     expect(await world.recorded(two.id)).toMatchObject({ finish: start });
   });
 
+  it('is never before the start, so that the same look-up finds the conversation again', async () => {
+    const time = '2030-06-01T10:00:00Z';
+    const request = { person_id: world.personId('cleo'), journey: 'open-circle', time };
+    const [created] = await world.call(conversations.rpcs.findActive, request);
+    world.clock.set('2030-05-01T10:00:00Z');
+    expect(await world.recorded(created?.id ?? 0)).toMatchObject({ start: time, finish: time });
+    expect((await world.call(conversations.rpcs.findActive, request)).map(({ id }) => id)).toEqual([created?.id]);
+    const [early] = await world.call(conversations.rpcs.findActive, { ...request, time: '2030-07-01T10:00:00Z' });
+    expect(await world.recorded(early?.id ?? 0, { captureEndedAt: '2030-06-30T10:00:00Z' })).toMatchObject({
+      finish: '2030-07-01T10:00:00Z',
+    });
+  });
+
   it('is else the server’s time, and a finish that is set stays', async () => {
     const { id } = await world.create();
     world.clock.set('2030-02-02T02:02:02.000002Z');
