@@ -197,7 +197,7 @@ export type BookingRefusedEvent = {
   };
   data: {
     /** Why, as in the receipt of the webhook. */
-    reason: "journey_error" | "refused_data_too_large" | "refused_too_many_attendees" | "rejected_unidentified";
+    reason: "ambiguous_booking" | "journey_error" | "refused_data_too_large" | "refused_times" | "refused_too_many_attendees" | "rejected_unidentified";
   };
   /** Its place in the feed: what comes behind it is asked for with `after`. */
   cursor: string;

@@ -553,7 +553,7 @@ export type RoomState = {
 };
 
 export type ReceiveBookingBody = {
-  /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`. */
+  /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED`, `BOOKING_CANCELLED` or `BOOKING_REQUESTED`. */
   triggerEvent: string;
   [key: string]: unknown;
 };

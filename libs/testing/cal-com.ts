@@ -12,7 +12,7 @@ export interface CalComBooking {
   title: string;
   status: 'accepted' | 'cancelled' | 'pending' | 'rejected';
   readonly hosts: readonly { readonly name: string; readonly email: string }[];
-  readonly attendees: readonly { readonly name: string; readonly email: string }[];
+  attendees: readonly { readonly name: string; readonly email: string; readonly phoneNumber?: string; readonly seatUid?: string }[];
   readonly start: string;
   readonly end: string;
   readonly createdAt: string;
@@ -23,6 +23,8 @@ export interface CalComBooking {
   readonly rescheduledFromUid?: string;
   rescheduledToUid?: string;
   cancellationReason?: string;
+  /** Of an occurrence: by this uid all of the series are told. */
+  recurringBookingUid?: string;
 }
 
 export type CalComFault =
@@ -76,8 +78,10 @@ export async function startCalCom(): Promise<CalComServer> {
     served.push(`${url.pathname}${url.search}`);
     const [, uid] = /^\/v2\/bookings\/([^/]+)$/.exec(url.pathname) ?? [];
     if (uid !== undefined) {
-      const booking = bookings.get(decodeURIComponent(uid));
-      return booking === undefined ? send(404, { status: 'error' }) : send(200, { status: 'success', data: booking });
+      const wanted = decodeURIComponent(uid);
+      const series = [...bookings.values()].filter(({ recurringBookingUid }) => recurringBookingUid === wanted);
+      const data = bookings.get(wanted) ?? (series.length > 0 ? series : undefined);
+      return data === undefined ? send(404, { status: 'error' }) : send(200, { status: 'success', data });
     }
     if (url.pathname !== '/v2/bookings') return send(404, { status: 'error' });
     send(200, page(bookings, url.searchParams));

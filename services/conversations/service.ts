@@ -14,6 +14,7 @@ import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './audio/workers.ts';
 import { createBookingEventWorker } from './booking/workers/booking-event.ts';
 import { startBookingIntake } from './booking/workers/intake.ts';
+import { cancelUnanswered, cancelUnansweredEveryMs } from './booking/workers/unanswered.ts';
 import type { ConversationsConfig } from './config.ts';
 import { ConversationView } from './conversation-view.ts';
 import { createRemoval } from './deletion/workers.ts';
@@ -26,6 +27,7 @@ import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finish
 import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
 import { dropOldBodies } from './receipts/statements.ts';
 import { createCalCom } from './reconcile/cal-com.ts';
+import { createSeriesWorker } from './reconcile/series.ts';
 import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
 import { dropKeysEveryMs, dropOldKeys } from './recorded/workers.ts';
 import { createRefusals } from './refusals.ts';
@@ -81,6 +83,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     await jobs.work({
       bookingEvent: createBookingEventWorker(dependencies),
       bookingReconcile: createReconcileWorker(dependencies, calCom),
+      bookingSeries: createSeriesWorker(dependencies, calCom),
       meetingReport: createMeetingReportWorker(dependencies, keys),
       advanceStep: createAdvanceStepWorker(dependencies),
       attachAudio: refusals.worker(createAttachAudioWorker(frame.news)),
@@ -88,6 +91,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     });
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
+    frame.every(cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
     frame.every(dropKeysEveryMs, 'expired idempotency keys stay for now', () => dropOldKeys(dependencies));
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);

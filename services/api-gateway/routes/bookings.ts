@@ -20,7 +20,11 @@ export const bookingRoutes = [
       contentType: 'application/json',
       description: "Cal.com's webhook, at most 4 MiB.",
       schema: Type.Object(
-        { triggerEvent: Type.String({ description: '`BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`.' }) },
+        {
+          triggerEvent: Type.String({
+            description: '`BOOKING_CREATED`, `BOOKING_RESCHEDULED`, `BOOKING_CANCELLED` or `BOOKING_REQUESTED`.',
+          }),
+        },
         { additionalProperties: true },
       ),
     },

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BookingEvent, chooseBookings, readJourneyHint } from './rules/booking-event.ts';
+import { type BookingEvent, readJourneyHint } from './rules/booking-event.ts';
+import { chooseBookings, chooseNumbered, listMoves } from './rules/match.ts';
 import { type BookingTrust, judgeWebhook } from './verdict.ts';
 
 const unsigned: BookingTrust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
@@ -44,7 +45,7 @@ describe('judgeWebhook (D19, D33d)', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...keys), fc.jsonValue()), fc.jsonValue(), (payload, createdAt) => {
         const event = read(payload, { createdAt });
-        expect(event.identifiers.every((item) => /^(uid|id|ical):./s.test(item))).toBe(true);
+        expect([...event.uids, ...event.numbers].every((item) => /^(uid|id|ical):./s.test(item))).toBe(true);
         expect(event.attendees.every(({ name }) => name !== '')).toBe(true);
       }),
     );
@@ -108,12 +109,16 @@ describe('several secrets (K8)', () => {
 describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', () => {
   it('orders identifiers by rescheduleUid, uid, bookingId, iCalUID', () => {
     const payload = { iCalUID: 'c@Cal.com', bookingId: 502, uid: 'b', rescheduleUid: 'a' };
-    expect(read(payload).identifiers).toEqual(['uid:a', 'uid:b', 'id:502', 'ical:c@Cal.com']);
-    expect(read({ uid: 'a', rescheduleUid: 'a' }).identifiers).toEqual(['uid:a']);
+    const { uids, numbers } = read(payload);
+    expect([uids, numbers]).toEqual([
+      ['uid:a', 'uid:b'],
+      ['id:502', 'ical:c@Cal.com'],
+    ]);
+    expect(read({ uid: 'a', rescheduleUid: 'a' }).uids).toEqual(['uid:a']);
   });
 
   it.each([[''], ['  '], ['x'.repeat(256)], [null], [{}], [true]])('takes %p for no identifier', (uid) => {
-    expect(read({ uid }).identifiers).toEqual([]);
+    expect(read({ uid }).uids).toEqual([]);
   });
 
   it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\n', '\ud800'])(
@@ -137,58 +142,105 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(read({ cancellationReason: 'ill\r\n\tsorry\u0007\u009b' }).cancellationReason).toBe('ill\r\n\tsorry');
   });
 
-  it('reads times in any offset and drops what is none', () => {
-    const event = read({ startTime: '2030-01-16T12:00:00+00:00', endTime: 'later' }, { createdAt: '2030-01-10T09:00:00.120Z' });
+  it('reads times in any offset', () => {
+    const event = read({ startTime: '2030-01-16T12:00:00+00:00' }, { createdAt: '2030-01-10T09:00:00.120Z' });
     expect([event.start, event.finish, event.createdAt]).toEqual([1_894_795_200_000_000n, undefined, 1_894_266_000_120_000n]);
+  });
+
+  it.each([
+    [{ startTime: 'next week' }, 'startTime cannot be read as a datetime.'],
+    [{ startTime: '', endTime: 1_894_795_200 }, 'startTime and endTime cannot be read as a datetime.'],
+    [{ startTime: '2030-01-16T12:00:00Z', endTime: {} }, 'endTime cannot be read as a datetime.'],
+    [{ startTime: '2030-01-16T12:00:00Z', endTime: '2030-01-16T13:00:00+01:00' }, undefined],
+    [{ startTime: null }, undefined],
+    [{}, undefined],
+  ])('says what is wrong with the times of %j (D82)', (times, problem) => {
+    expect(read(times).timesProblem).toBe(problem);
   });
 
   it('reads attendees with and without an email', () => {
     const attendees = [{ name: 'A', email: ' a@example.org ' }, { email: 'b@example.org' }, { name: 'C', email: '' }, {}, 'no person'];
-    expect(read({ attendees }).attendees).toEqual([
+    expect(read({ attendees }).attendees.map(({ name, email }) => ({ name, email }))).toEqual([
       { name: 'A', email: 'a@example.org' },
       { name: 'b@example.org', email: 'b@example.org' },
       { name: 'C', email: null },
       { name: 'Guest', email: null },
     ]);
   });
+
+  it.each([
+    [{ email: '491511234567@sms.cal.com', phoneNumber: '+49 151 1234567' }, [null, '+49 151 1234567']],
+    [{ email: 'X@SMS.CAL.COM ', phoneNumber: '+491511234567' }, [null, '+491511234567']],
+    [{ email: 'x@sms.cal.com' }, [null, null]],
+    [{ email: 'x@sms.cal.com', phoneNumber: 'call me' }, [null, null]],
+    [{ phoneNumber: '00491511234567' }, [null, '00491511234567']],
+    [{ email: 'ada@example.org', phoneNumber: '+491511234567' }, ['ada@example.org', null]],
+    [{ email: 'x@sms.cal.com.example.org', phoneNumber: '+491511234567' }, ['x@sms.cal.com.example.org', null]],
+  ])('reads the address of %j (D83)', (attendee, expected) => {
+    const [{ email, phone } = { email: '', phone: '' }] = read({ attendees: [attendee] }).attendees;
+    expect([email, phone]).toEqual(expected);
+  });
+
+  it('knows an attendee again by email, phone number or name, and two of one name apart', () => {
+    const keys = (...attendees: object[]) => read({ attendees }).attendees.map(({ key }) => key);
+    expect(keys({ email: 'Ada@Example.org', name: 'Ada' })).toEqual(keys({ email: 'ada@example.org', name: 'A.' }));
+    expect(keys({ email: '1@sms.cal.com', phoneNumber: '+49 (151) 123' })).toEqual(keys({ phoneNumber: '0049151123' }));
+    expect(new Set(keys({ name: 'Guest' }, { name: 'Guest' }, { name: 'guest ' }, { name: 'Other' })).size).toBeGreaterThan(2);
+    expect(keys({ name: 'Guest' }, { name: 'Guest' })).toEqual(keys({ name: 'Guest' }, { name: 'Guest' }));
+  });
+
+  it.each([
+    [{ seatsPerTimeSlot: 6 }, true],
+    [{ seatsPerTimeSlot: '6' }, true],
+    [{ seatsPerTimeSlot: null }, false],
+    [{}, false],
+  ])('takes %j for a booking with seats: %s (D78)', (payload, hasSeats) => {
+    expect(read(payload).hasSeats).toBe(hasSeats);
+  });
 });
 
-describe('what an event is matched by (D65)', () => {
+describe('what an event is matched by (D65, D79)', () => {
   const payload = { uid: 'b', rescheduleUid: 'a', bookingId: 502, rescheduleId: 501, iCalUID: 'c' };
-  const all = ['uid:a', 'uid:b', 'id:502', 'id:501', 'ical:c'];
-  const numbers = all.slice(2);
+  const numbers = ['id:502', 'id:501', 'ical:c'];
   const cancel = (fields: object, isSigned: boolean): readonly string[] => {
     const body = Buffer.from(JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', payload: fields }));
     const verdict = judgeWebhook(
       { body, signature: createHmac('sha256', 'secret').update(body).digest('hex') },
       isSigned ? signed : unsigned,
     );
-    return verdict.kind === 'booking' ? verdict.event.matchers : [];
+    return verdict.kind === 'booking' ? [...verdict.event.uids, ...verdict.event.matchers] : [];
   };
+  const none = { uid: undefined, rescheduleUid: undefined };
 
-  it('is everything that names it, uids first', () => {
-    expect(read(payload).matchers).toEqual(all);
-    expect(read({ ...payload, uid: undefined, rescheduleUid: undefined }).matchers).toEqual(numbers);
+  it('is its uids; numbers only when it has none', () => {
+    expect([read(payload).uids, read(payload).matchers]).toEqual([['uid:a', 'uid:b'], []]);
+    expect(read({ ...payload, rescheduleUid: undefined }).matchers).toEqual([]);
+    expect(read({ ...payload, ...none }).matchers).toEqual(numbers);
   });
 
-  it('is for a cancellation its uids; a number only when it is signed and has none', () => {
-    expect(cancel(payload, true)).toEqual(all.slice(0, 2));
-    expect(cancel({ ...payload, rescheduleUid: undefined }, true)).toEqual(['uid:b']);
-    expect(cancel({ ...payload, uid: '', rescheduleUid: undefined }, true)).toEqual(numbers);
-    expect(cancel({ ...payload, uid: undefined, rescheduleUid: undefined }, false)).toEqual([]);
+  it('is for a cancellation numbers only when it is signed and has no uid', () => {
+    expect(cancel(payload, true)).toEqual(['uid:a', 'uid:b']);
+    expect(cancel({ ...payload, ...none }, true)).toEqual(numbers);
+    expect(cancel({ ...payload, ...none, uid: '' }, false)).toEqual([]);
   });
 
-  it('decides by the first that is known; uids alone make several bookings one', () => {
-    const [a, b, c] = [
-      { id: 1, identifier: 'uid:a' },
-      { id: 2, identifier: 'uid:b' },
-      { id: 3, identifier: 'id:502' },
-    ];
-    const choose = (...rows: { id: number; identifier: string }[]) => chooseBookings(rows).map(({ id }) => id);
-    expect(choose()).toEqual([]);
-    expect(choose(a, b, c)).toEqual([1, 2]);
-    expect(choose(a, c)).toEqual([1]);
-    expect(choose(c, { id: 4, identifier: 'ical:c' })).toEqual([3]);
-    expect(choose(a, { ...a, identifier: 'uid:b' }, { ...a, identifier: 'id:502' })).toEqual([1]);
+  it('is every booking of its uids, the first deciding; of numbers those of the first that is known', () => {
+    const row = (id: number, identifier: string) => ({ id, identifier });
+    const [a, b, c, d] = [row(1, 'uid:a'), row(2, 'uid:b'), row(3, 'id:502'), row(4, 'ical:c')];
+    expect(chooseBookings(['uid:b', 'uid:a'], [a, b]).map(({ id }) => id)).toEqual([2, 1]);
+    expect(chooseBookings(['uid:a', 'uid:z'], [a, row(1, 'uid:z')]).map(({ id }) => id)).toEqual([1]);
+    expect(chooseNumbered(numbers, [d, c])).toEqual([c]);
+    expect(chooseNumbered(numbers, [d, row(5, 'ical:c')])).toHaveLength(2);
+    expect(chooseNumbered(numbers, [])).toEqual([]);
+  });
+
+  it('moves from the booking before it the attendees that it names, or that were asked to move (D78, D79)', () => {
+    const attendees = [{ email: 'bob@example.org' }, { email: 'zed@example.org' }];
+    const event = read({ uid: 'b', rescheduleUid: 'a', seatsPerTimeSlot: 6, attendees });
+    const [bob, zed] = event.attendees.map(({ key }) => key);
+    expect(listMoves(event, [])).toEqual([{ formerUid: 'a', attendees: [bob, zed] }]);
+    const links = [{ uid: 'b', former_uid: 'c', attendees: [zed ?? ''] }];
+    expect(listMoves({ ...event, rescheduleUid: null }, links)).toEqual([{ formerUid: 'c', attendees: [zed] }]);
+    expect(listMoves({ ...event, rescheduleUid: 'b' }, [{ uid: 'z', former_uid: 'b', attendees: [zed ?? ''] }])).toEqual([]);
   });
 });

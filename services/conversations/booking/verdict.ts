@@ -2,7 +2,8 @@
 import { listSecretValues } from '#libs/config';
 import { toLine } from '#libs/text';
 import { describeUnsigned, findSigner, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
-import { type BookingEvent, type BookingTrigger, bookingTriggers, readBooking, shorten } from './rules/booking-event.ts';
+import { type BookingEvent, type BookingTrigger, bookingTriggers, readBooking } from './rules/booking-event.ts';
+import { shorten } from './rules/shorten.ts';
 
 export type Verdict =
   | {
@@ -56,7 +57,10 @@ export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))
     return { kind: 'ignored', trigger: toLine(shorten(trigger)), message: 'No booking event that is acted on.' };
-  return { kind: 'booking', event: readBooking(trigger, document, isSigned) };
+  const event = readBooking(trigger, document, isSigned);
+  if (trigger === 'BOOKING_REQUESTED' && (event.uid === null || event.rescheduleUid === null))
+    return { kind: 'ignored', trigger, message: 'A request that reschedules nothing; its confirmation counts.' };
+  return { kind: 'booking', event };
 }
 
 function isBookingTrigger(trigger: string): trigger is BookingTrigger {

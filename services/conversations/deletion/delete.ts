@@ -6,10 +6,13 @@ import type { Feed } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
+import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { tellDeleted } from '../feed/index.ts';
+import { tellAccessUpdated, tellDeleted } from '../feed/index.ts';
 import type { DeletionReason } from './contract.ts';
-import { markDeleted } from './statements.ts';
+import { addNote } from '../notes/index.ts';
+import { instantFromSql } from '../sql-values.ts';
+import { markDeleted, restoreConversation } from './statements.ts';
 
 type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 
@@ -30,6 +33,28 @@ export async function deleteConversation(
   tellDeleted(news, tx, deleted, reason);
   await notifyMedia(jobs, tx, id);
   return true;
+}
+
+/** Brings back a deleted conversation, with a note. @returns undefined when there is no such deleted one */
+export async function restoreDeleted(
+  { jobs, news }: Pick<Dependencies, 'jobs' | 'news'>,
+  tx: Tx,
+  { id, by, requestId }: { readonly id: number; /** Who does it, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
+): Promise<{ readonly has_booking: boolean | null } | undefined> {
+  const row = await restoreConversation(tx, { id });
+  if (row === undefined) return undefined;
+  const deleted = `${row.reason.replace('_', ' ')} (${row.by}), ${instantFromSql(row.deleted_at)}`;
+  await addNote(tx, {
+    conversationId: id,
+    key: null,
+    type: 'system',
+    body: `Restored by ${by}; deleted: ${deleted}`,
+    authorPersonId: null,
+  });
+  await notifyMedia(jobs, tx, id);
+  await tellAccessUpdated(news, tx, [id]);
+  await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
+  return row;
 }
 
 /** After rows were removed for good: everything of them goes everywhere. */

@@ -6,12 +6,10 @@ import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { tellAccessUpdated } from '../feed/index.ts';
 import { requireId } from '../ids.ts';
-import { addNote } from '../notes/index.ts';
 import { instantFromSql, parseSqlInstant } from '../sql-values.ts';
 import { conversationTitle } from '../title.ts';
-import { deleteConversation, notifyMedia } from './delete.ts';
+import { deleteConversation, restoreDeleted } from './delete.ts';
 import { retentionMicros } from './rules.ts';
 import * as statements from './statements.ts';
 
@@ -45,14 +43,8 @@ export async function restore(
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
-    const row = await statements.restoreConversation(tx, { id });
+    const row = await restoreDeleted({ jobs, news }, tx, { id, by: request.operator, requestId: context.requestId });
     if (row === undefined) return undefined;
-    const deleted = `${row.reason.replace('_', ' ')} (${row.by}), ${instantFromSql(row.deleted_at)}`;
-    const body = `Restored by ${request.operator}; deleted: ${deleted}`;
-    await addNote(tx, { conversationId: id, key: null, type: 'system', body, authorPersonId: null });
-    await notifyMedia(jobs, tx, id);
-    await tellAccessUpdated(news, tx, [id]);
-    await jobs.emit(tx, conversations.events.changed, { id }, { requestId: context.requestId });
     recordAudit(tx, context, { target: { type: 'conversation', id } });
     return row;
   });

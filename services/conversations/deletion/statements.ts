@@ -47,7 +47,7 @@ export const restoreConversation = statement.maybeOne({
       insert into conversations.import_keys (key, conversation_id)
       select deletion ->> 'import_key', id from old where deletion ? 'import_key' on conflict do nothing
     ), booked as (
-      update conversations.bookings b set conversation_id = old.id, cancelled = false
+      update conversations.bookings b set conversation_id = old.id, cancelled = false, former_conversation_id = null
       from old where b.id = old.booking_id and b.conversation_id is null returning b.id
     )
     select old.id, old.deletion ->> 'reason' as reason, old.deletion ->> 'by' as by, old.deleted_at at time zone 'UTC' as deleted_at,

@@ -1,4 +1,12 @@
-import { BookingIdentifierSchema, BookingSchema, WebhookReceiptSchema } from './booking.entity.ts';
+import {
+  BookingAttendeeSchema,
+  BookingHostSchema,
+  BookingIdentifierSchema,
+  BookingLinkSchema,
+  BookingReferenceSchema,
+  BookingSchema,
+  WebhookReceiptSchema,
+} from './booking.entity.ts';
 import {
   ConversationSchema,
   IdempotencyKeySchema,
@@ -10,7 +18,11 @@ import {
 
 /** Every table of the schema `conversations`, but those of the job library. */
 export const entities = [
+  BookingAttendeeSchema,
+  BookingHostSchema,
   BookingIdentifierSchema,
+  BookingLinkSchema,
+  BookingReferenceSchema,
   BookingSchema,
   ConversationSchema,
   IdempotencyKeySchema,

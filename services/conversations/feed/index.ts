@@ -46,9 +46,8 @@ export function tellDeleted(news: Feed, tx: Tx, row: AccessRow, reason: Deletion
 }
 
 /** A cancellation stays visible as the deletion does (V9). */
-export function tellApplied(news: Feed, tx: Tx, id: number, trigger: string): void {
-  const what = trigger === 'BOOKING_CANCELLED' ? 'cancelled' : 'booked';
-  news.tell(tx, conversationFeed.bookingApplied, { subject: id, data: { change: what }, farewell: what === 'cancelled' });
+export function tellApplied(news: Feed, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
+  news.tell(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, farewell: change === 'cancelled' });
 }
 
 /** An event on the hook of a person who exists was refused; not once more for the same reason. */

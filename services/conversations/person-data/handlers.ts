@@ -4,6 +4,7 @@ import type { ReplyOf, RequestOf } from '#libs/contract';
 import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
 import { transactionOrDryRun } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
+import { attendeeKey } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -46,6 +47,8 @@ export async function erasePerson(
     const shared = rows.filter((row) => !row.is_only_theirs).map(({ id }) => id);
     const receipts = ids.length === 0 ? [] : await statements.emptyReceiptsOf(tx, { ids });
     const last = next === null ? await statements.emptyReceiptsNaming(tx, { personId, emails }) : [];
+    if (next === null)
+      await statements.leaveBookings(tx, { personId, attendees: emails.map((email) => attendeeKey({ email, phone: null })) });
     await statements.leaveConversations(tx, { personId, ids: shared });
     const notes = await statements.forgetAuthor(tx, { personId, ids: shared });
     const named = new Set<number>();

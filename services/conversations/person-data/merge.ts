@@ -26,7 +26,10 @@ export async function mergePerson(
       await tellAccessUpdated(news, tx, ids);
       for (const id of ids) await jobs.emit(tx, conversations.events.changed, { id });
     }
-    if (next === null) await statements.changeHost(tx, { goneId, intoId });
+    if (next === null) {
+      await statements.changeHost(tx, { goneId, intoId });
+      await statements.changeBookings(tx, { goneId, intoId });
+    }
     return { next };
   });
 }

@@ -166,3 +166,31 @@ export const changeHost = statement.none({
   sql: ({ goneId, intoId }) => sql`
     update conversations.webhook_receipts set person_id = ${intoId}::text where person_id = ${goneId}::text`,
 });
+
+/** Of bookings: as a host and as an attendee. */
+export const changeBookings = statement.none({
+  name: 'person-data.change-bookings',
+  params: { goneId: t.integer, intoId: t.integer },
+  sql: ({ goneId, intoId }) => sql`
+    with hosts as (
+      insert into conversations.booking_hosts (booking_id, person_id)
+      select booking_id, ${intoId} from conversations.booking_hosts where person_id = ${goneId} on conflict do nothing
+    ), former as (
+      delete from conversations.booking_hosts where person_id = ${goneId}
+    )
+    update conversations.booking_attendees set person_id = ${intoId} where person_id = ${goneId}`,
+});
+
+/** Nothing tells of the person as an attendee or a host any more; what Cal.com still has of them does not bring them back. */
+export const leaveBookings = statement.none({
+  name: 'person-data.leave-bookings',
+  params: { personId: t.integer, attendees: t.text.array },
+  sql: ({ personId, attendees }) => sql`
+    with hosts as (
+      delete from conversations.booking_hosts where person_id = ${personId}
+    ), gone as (
+      delete from conversations.booking_attendees where person_id = ${personId} or (person_id is null and attendee = any(${attendees}))
+      returning booking_id
+    )
+    update conversations.bookings set was_erased_from = true where id in (select booking_id from gone)`,
+});

@@ -9,9 +9,11 @@ export const bookingOutcomes = [
   'stale',
   'waiting',
   'ignored',
+  'ambiguous_booking',
   'journey_error',
   'person_not_found',
   'refused_data_too_large',
+  'refused_times',
   'refused_too_many_attendees',
   'rejected_signature',
   'rejected_too_large',
@@ -23,8 +25,10 @@ export const bookingOutcomes = [
 
 /** Outcomes of an event on somebody's hook that made no conversation although it should have (V9). */
 export const refusedOutcomes = [
+  'ambiguous_booking',
   'journey_error',
   'refused_data_too_large',
+  'refused_times',
   'refused_too_many_attendees',
   'rejected_unidentified',
 ] as const satisfies readonly (typeof bookingOutcomes)[number][];
@@ -42,7 +46,8 @@ export const Receipt = Type.Object({
   person_id: nullable(Type.String({ description: "The path's person, as it was written." })),
   trigger_event: nullable(Type.String()),
   outcome: Type.String({
-    description: '`pending`, `applied`, `stale`, `waiting`, `ignored`, `journey_error`, `person_not_found`, `refused_…` or `rejected_…`.',
+    description:
+      '`pending`, `applied`, `stale`, `waiting`, `ignored`, `ambiguous_booking`, `journey_error`, `person_not_found`, `refused_…` or `rejected_…`.',
   }),
   message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
   reconciled: Type.Boolean({ description: 'Its webhook never came: the booking service was asked (B2).' }),

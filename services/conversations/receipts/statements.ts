@@ -36,6 +36,7 @@ export const upsertReceipt = statement.one({
     personId: t.text,
     headers: t.json,
     trigger: t.text.nullable,
+    identifiers: t.text.array,
     body: t.bytes.nullable,
     digest: t.text.nullable,
     size: t.integer.nullable,
@@ -53,6 +54,7 @@ export const upsertReceipt = statement.one({
     personId,
     headers,
     trigger,
+    identifiers,
     body,
     digest,
     size,
@@ -70,9 +72,9 @@ export const upsertReceipt = statement.one({
       returning r.id, r.outcome, r.outcome = any(${reworked}) as is_open
     ), added as (
       insert into conversations.webhook_receipts as r
-        (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, body_digest, body_size, outcome, message,
-          was_signed)
-      select ${source}, ${dedupeKey}, ${deliveryId}, ${receivedAt}, ${personId}, ${headers}, ${trigger}, ${body}, ${digest}, ${size},
+        (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, identifiers, body, body_digest, body_size, outcome,
+          message, was_signed)
+      select ${source}, ${dedupeKey}, ${deliveryId}, ${receivedAt}, ${personId}, ${headers}, ${trigger}, ${identifiers}, ${body}, ${digest}, ${size},
         ${outcome}, ${message}, coalesce(${wasSigned}, false)
       where not exists (select from known)
       on conflict (dedupe_key) do update

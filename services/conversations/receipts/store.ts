@@ -21,13 +21,16 @@ export interface NewReceipt extends KeptBody {
   readonly trigger: string | null;
   readonly outcome: string;
   readonly message: string | null;
+  /** What names its booking: receipts that share one are worked in order. */
+  readonly identifiers?: readonly string[];
   /** Whether it was signed with one of our secrets; absent where that is found out later. */
   readonly wasSigned?: boolean;
 }
 
 /** Stores it, or counts it when it is there. @returns its id when it is to be worked: it is new, or its outcome may be another one now */
 export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
-  const row = await upsertReceipt(tx, { ...receipt, wasSigned: receipt.wasSigned, headers: JSON.stringify(receipt.headers), reworked });
+  const { identifiers = [], wasSigned, headers } = receipt;
+  const row = await upsertReceipt(tx, { ...receipt, identifiers, wasSigned, headers: JSON.stringify(headers), reworked });
   return row.is_open ? row.id : undefined;
 }
 

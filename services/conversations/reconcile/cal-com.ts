@@ -12,6 +12,8 @@ const timeoutMs = 30_000;
 const maxReplyBytes = 16 * 1_048_576;
 /** More would be held in memory at once. */
 const maxBookings = 100_000;
+/** Occurrences of one series. */
+const maxSeries = 1_000;
 /** Tries of one request, waits for its rate limit not counted. */
 const maxTries = 4;
 const firstPauseMs = 500;
@@ -34,6 +36,8 @@ export interface CalCom {
   listBookings(since: string | null, run: CalComRun): Promise<CalBooking[]>;
   /** Undefined when there is none. */
   findBooking(uid: string, run: CalComRun): Promise<CalBooking | undefined>;
+  /** All occurrences of a series. */
+  listSeries(seriesUid: string, run: CalComRun): Promise<CalBooking[]>;
 }
 
 interface CalComRun {
@@ -84,6 +88,10 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
       }
     },
     findBooking: async (uid, { signal }) => readCalBooking((await ask(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
+    listSeries: async (seriesUid, { signal }) => {
+      const data = (await ask(`/bookings/${encodeURIComponent(seriesUid)}`, signal))?.['data'];
+      return Array.isArray(data) ? data.slice(0, maxSeries).flatMap((item) => readCalBooking(item) ?? []) : [];
+    },
   };
 }
 

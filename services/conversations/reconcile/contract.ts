@@ -13,6 +13,7 @@ export const ReconcileResult = Type.Object({
   created: count('Missing: bookings.'),
   rescheduled: count('Missing: rescheduled bookings.'),
   cancelled: count('Missing: cancellations.'),
+  attendees: count('Missing: attendees of bookings that are here, and of those with seats attendees who left.'),
   without_person: count('Bookings that are not here and whose host is nobody in the directory.'),
   without_journey: count('Bookings that are not here and whose call names no conversation journey.'),
 });
@@ -35,6 +36,19 @@ export const reconcileRpcs = {
 } as const;
 
 export const reconcileJobs = {
+  bookingSeries: job({
+    type: 'conversations.booking-series',
+    summary: 'Cancels the occurrences of a series that Cal.com reports as cancelled beside the one that its webhook names (D81).',
+    payload: Type.Object({
+      booking_id: Type.Integer({ minimum: 1 }),
+      person_id: Type.Integer({ minimum: 1 }),
+      receipt_id: Type.Integer({ minimum: 1 }),
+      uid: nullable(Type.String()),
+      at: Type.String({ description: 'Of the webhook.' }),
+      start: nullable(Type.String()),
+    }),
+    policy: { maxAttempts: 10, firstDelayMs: 2_000, maxDelayMs: 900_000, timeoutMs: 300_000, concurrency: 1 },
+  }),
   bookingReconcile: job({
     type: 'conversations.booking-reconcile',
     summary: 'Compares the bookings of Cal.com with those here and works what is missing.',

@@ -4,6 +4,7 @@
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { parseInstant } from '#libs/time';
+import { readAttendees } from '../booking/index.ts';
 
 /** A booking as Cal.com's API v2 tells of it; what it sends in the wrong type counts as missing. */
 export interface CalBooking {
@@ -16,12 +17,23 @@ export interface CalBooking {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly hosts: readonly string[];
-  readonly attendees: readonly { readonly name: string | null; readonly email: string | null }[];
+  readonly attendees: readonly CalAttendee[];
+  /** Attendees have seats: each comes and leaves alone. */
+  readonly hasSeats: boolean;
+  /** Of an occurrence: names the whole series. */
+  readonly seriesUid: string | null;
   readonly videoCallUrl: string | null;
   readonly icsUid: string | null;
   readonly rescheduledFromUid: string | null;
   readonly rescheduledToUid: string | null;
   readonly cancellationReason: string | null;
+}
+
+/** As a webhook names them. */
+export interface CalAttendee {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly phoneNumber?: string;
 }
 
 const maxUidLength = 250;
@@ -44,13 +56,21 @@ export function readCalBooking(value: unknown): CalBooking | undefined {
     createdAt,
     updatedAt: readTime(value['updatedAt']) ?? createdAt,
     hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
-    attendees: listObjects(value['attendees']).map(({ name, email }) => ({ name: readString(name), email: readString(email) })),
+    attendees: listObjects(value['attendees']).map(readAttendee),
+    hasSeats:
+      listObjects(value['attendees']).some(({ seatUid }) => readString(seatUid) !== null) || readNumber(value['seatsPerTimeSlot']) !== null,
+    seriesUid: readUid(value['recurringBookingUid']),
     videoCallUrl: readVideoCallUrl(value),
     icsUid: readUid(value['icsUid']),
     rescheduledFromUid: readUid(value['rescheduledFromUid']),
     rescheduledToUid: readUid(value['rescheduledToUid']),
     cancellationReason: readString(value['cancellationReason']),
   };
+}
+
+function readAttendee({ name, email, phoneNumber }: JsonObject): CalAttendee {
+  const phone = readString(phoneNumber);
+  return { name: readString(name), email: readString(email), ...(phone === null ? {} : { phoneNumber: phone }) };
 }
 
 /** The API leaves `metadata.videoCallUrl` out and tells it as `meetingUrl` or, in newer releases, as `location`. */
@@ -93,32 +113,66 @@ export interface KnownBooking {
   /** Several of one chain are several here: the webhook that linked them is lost. */
   readonly bookingId: number;
   readonly cancelled: boolean;
+  readonly hasSeats: boolean;
   /** Null when it has none any more. */
   readonly conversationId: number | null;
   /** Who was first to take part in it. */
   readonly personId: number | null;
+  /** Its attendees cannot be compared: a person was erased from it. */
+  readonly wasErasedFrom: boolean;
+  /** Attendees that an event has named, by their keys; those with `present` have a seat. Empty of a booking of an older release. */
+  readonly attendees: Readonly<Record<string, { readonly present: boolean }>>;
 }
 
 export type MissingTrigger = 'BOOKING_CREATED' | 'BOOKING_RESCHEDULED' | 'BOOKING_CANCELLED';
 
+export interface MissingEvent {
+  readonly trigger: MissingTrigger;
+  /** The booking is here, and attendees of it are not. */
+  readonly isRoster: boolean;
+  /** It is of the time at which Cal.com was asked, which does not say when it happened. */
+  readonly isOfNow: boolean;
+}
+
 /** The event of a chain that had no effect here; undefined when all is well. */
-export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingTrigger | undefined {
+export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
   if (tip.status === 'cancelled') {
-    return known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null) ? 'BOOKING_CANCELLED' : undefined;
+    const isLeft = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
+    return isLeft ? { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: false } : undefined;
   }
-  const isSplit = new Set(known.map(({ bookingId }) => bookingId)).size > 1;
-  if (!isSplit && known.some(({ uid }) => uid === tip.uid)) return undefined;
-  return tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED';
+  const own = known.find(({ uid }) => uid === tip.uid);
+  // Bookings with seats that follow each other stay apart.
+  const isSplit = !tip.hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
+  if (isSplit || own === undefined) {
+    return { trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', isRoster: false, isOfNow: false };
+  }
+  return lacksAttendees(tip, own) ? { trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true } : undefined;
+}
+
+function lacksAttendees(tip: CalBooking, own: KnownBooking): boolean {
+  const listed = readAttendees(tip.attendees).map(({ key }) => key);
+  const named = Object.entries(own.attendees);
+  if (listed.length === 0 || own.wasErasedFrom) return false;
+  if (tip.hasSeats) {
+    const present = new Set(named.filter(([, { present }]) => present).map(([key]) => key));
+    return listed.some((key) => !present.has(key)) || [...present].some((key) => !listed.includes(key));
+  }
+  return named.length > 0 && own.conversationId !== null && listed.some((key) => own.attendees[key] === undefined);
 }
 
 /**
  * The webhook that should have come, of the time at which it would have: what is newer here stays. The same booking gives the same bytes, so that
- * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first.
+ * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `askedAt`.
  */
-export function composeWebhook(trigger: MissingTrigger, tip: CalBooking, formerUids: readonly string[]): Buffer {
+export function composeWebhook(
+  { trigger, isRoster, isOfNow }: MissingEvent,
+  tip: CalBooking,
+  formerUids: readonly string[],
+  askedAt: string,
+): Buffer {
   const { uid, id, title, start, end, attendees, videoCallUrl, icsUid, cancellationReason } = tip;
   const cancels = trigger === 'BOOKING_CANCELLED';
-  const [rescheduleUid] = formerUids;
+  const [rescheduleUid] = isRoster || tip.hasSeats ? [] : formerUids;
   const payload = {
     uid,
     ...(id === null ? {} : { bookingId: id }),
@@ -127,9 +181,12 @@ export function composeWebhook(trigger: MissingTrigger, tip: CalBooking, formerU
     title,
     startTime: start,
     endTime: end,
-    attendees,
+    attendees: cancels ? [] : attendees,
+    ...(tip.hasSeats ? { seatsPerTimeSlot: Math.max(1, attendees.length), isRoster: !cancels } : {}),
     ...(videoCallUrl === null ? {} : { metadata: { videoCallUrl } }),
     ...(cancels && cancellationReason !== null ? { cancellationReason } : {}),
   };
-  return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt: cancels ? tip.updatedAt : tip.createdAt, payload }));
+  const latest = Date.parse(tip.updatedAt) > Date.parse(askedAt) ? tip.updatedAt : askedAt;
+  const createdAt = isOfNow ? latest : cancels ? tip.updatedAt : tip.createdAt;
+  return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt, payload }));
 }

@@ -2,19 +2,17 @@
  * Job `conversations.booking-reconcile` (B1, B2): Cal.com sends a webhook once, and what is lost while we are away never comes again. The job asks
  * what it has, and feeds what is missing through the worker of webhooks, as receipts marked `reconciled`.
  */
-import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
 import { type JobRun, PermanentJobError } from '#libs/jobs';
-import { keepBody } from '#libs/webhooks';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { findConversationJourney } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { insertReceipt, reconciledHeader } from '../receipts/index.ts';
 import type { CalCom } from './cal-com.ts';
 import type { ReconcileResult } from './contract.ts';
-import { type CalBooking, composeWebhook, findMissing, findTips, type KnownBooking, type MissingTrigger } from './rules.ts';
+import { feed, type Missing } from './feed.ts';
+import { type CalBooking, findMissing, findTips, type KnownBooking } from './rules.ts';
 import { findDaily, findKnown } from './statements.ts';
 
 type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingReconcile>>;
@@ -30,6 +28,7 @@ export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom
   return async (run: Run): Promise<void> => {
     if (calCom === undefined) throw new PermanentJobError('CALCOM_API_KEY is not set.');
     const { since, dry_run: isDry } = run.payload;
+    const askedAt = new Date().toISOString();
     const all = await calCom.listBookings(since, { signal: run.signal, progress: (listed) => run.progress(0, `${listed} bookings read`) });
     const counts = {
       listed: all.length,
@@ -38,6 +37,7 @@ export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom
       created: 0,
       rescheduled: 0,
       cancelled: 0,
+      attendees: 0,
       without_person: 0,
       without_journey: 0,
     };
@@ -47,7 +47,7 @@ export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom
       run.signal.throwIfAborted();
       run.progress(Math.floor((100 * begin) / tips.length), 'comparing');
       const missing = await findMissingOf(dependencies, run, chains, tips.slice(begin, begin + chunkSize), counts);
-      if (!isDry) counts.fed += await feed(dependencies, run, missing);
+      if (!isDry) counts.fed += await feed(dependencies, run, missing, askedAt);
     }
     const result: ReconcileResult = { since, dry_run: isDry, ...counts };
     run.logger.info(result, 'bookings were reconciled');
@@ -66,13 +66,6 @@ export async function enqueueDaily({ jobs, db, clock }: Dependencies): Promise<v
   await jobs.transaction((tx) =>
     jobs.enqueue(tx, conversations.jobs.bookingReconcile, { since, dry_run: false, daily: true }, { key: 'daily' }),
   );
-}
-
-interface Missing {
-  readonly trigger: MissingTrigger;
-  readonly tip: CalBooking;
-  readonly formerUids: readonly string[];
-  readonly personId: number;
 }
 
 /** The uids of chains, as far back as they are needed. */
@@ -121,7 +114,11 @@ interface Chain {
 
 /** With what is known of them here. One that is not known at all is followed further back than the list goes. */
 async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBooking[]): Promise<Chain[]> {
-  const find = (uids: readonly string[]) => findKnown(db, { identifiers: uids.map((uid) => `uid:${uid}`) });
+  const find = async (uids: readonly string[]): Promise<KnownBooking[]> =>
+    (await findKnown(db, { identifiers: uids.map((uid) => `uid:${uid}`) })).map((row) => ({
+      ...row,
+      attendees: JSON.parse(row.attendees) as KnownBooking['attendees'],
+    }));
   const followed = tips.map((tip) => ({ tip, formerUids: chains.follow(tip) }));
   const rows = Map.groupBy(await find(followed.flatMap(({ tip, formerUids }) => [tip.uid, ...formerUids])), ({ uid }) => uid);
   const found: Chain[] = [];
@@ -137,7 +134,7 @@ async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBo
   return found;
 }
 
-type Counts = Record<'missing' | 'created' | 'rescheduled' | 'cancelled' | 'without_person' | 'without_journey', number>;
+type Counts = Record<'missing' | 'created' | 'rescheduled' | 'cancelled' | 'attendees' | 'without_person' | 'without_journey', number>;
 const countOf = { BOOKING_CREATED: 'created', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'cancelled' } as const;
 
 async function findMissingOf(
@@ -148,8 +145,8 @@ async function findMissingOf(
   counts: Counts,
 ): Promise<Missing[]> {
   const found = (await lookUp(dependencies, chains, tips)).flatMap((chain) => {
-    const trigger = findMissing(chain.tip, chain.known);
-    return trigger === undefined ? [] : [{ ...chain, trigger }];
+    const event = findMissing(chain.tip, chain.known);
+    return event === undefined ? [] : [{ ...chain, event }];
   });
   const hosts = await findHosts(
     dependencies,
@@ -157,7 +154,7 @@ async function findMissingOf(
     found.flatMap(({ tip }) => tip.hosts),
   );
   const missing: Missing[] = [];
-  for (const { trigger, tip, formerUids, known } of found) {
+  for (const { event, tip, formerUids, known } of found) {
     const personId =
       tip.hosts.map((email) => hosts.get(email)).find((id) => id !== undefined) ?? known.find((item) => item.personId)?.personId;
     const hasPlace = known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
@@ -165,8 +162,8 @@ async function findMissingOf(
     else if (personId === undefined || personId === null) counts.without_person++;
     else {
       counts.missing++;
-      counts[countOf[trigger]]++;
-      missing.push({ trigger, tip, formerUids, personId });
+      counts[event.isRoster ? 'attendees' : countOf[event.trigger]]++;
+      missing.push({ event, tip, formerUids, personId });
     }
   }
   return missing;
@@ -191,33 +188,4 @@ async function findHosts({ bus }: Dependencies, run: Run, emails: readonly strin
     }
   }
   return found;
-}
-
-/** @returns how many are worked now: what was fed before is not worked again */
-async function feed({ jobs, clock }: Dependencies, run: Run, missing: readonly Missing[]): Promise<number> {
-  if (missing.length === 0) return 0;
-  return await jobs.transaction(async (tx) => {
-    let fed = 0;
-    for (const { trigger, tip, formerUids, personId } of missing) {
-      const body = composeWebhook(trigger, tip, formerUids);
-      const id = await insertReceipt(tx, {
-        source: 'booking',
-        dedupeKey: createHash('sha256').update(`reconciled\n${personId}\n`).update(body).digest('hex'),
-        deliveryId: `reconciled:${run.id}`,
-        receivedAt: formatInstant(clock.now()),
-        personId: String(personId),
-        headers: { [reconciledHeader]: 'cal.com' },
-        trigger,
-        outcome: 'pending',
-        message: null,
-        // Cal.com itself has told it, to who has the key.
-        wasSigned: true,
-        ...keepBody('pending', body),
-      });
-      if (id === undefined) continue;
-      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
-      fed++;
-    }
-    return fed;
-  });
 }

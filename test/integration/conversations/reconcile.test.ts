@@ -124,6 +124,17 @@ async function deliver(happened: readonly Happened[]): Promise<void> {
   }
 }
 
+async function deliverBody(event: object): Promise<void> {
+  const body = Buffer.from(JSON.stringify(event));
+  const facts = {
+    id: randomUUID(),
+    received_at: new Date().toISOString(),
+    person_id: String(world.personId('ada')),
+    headers: signBooking(body),
+  };
+  await world.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
+}
+
 async function settled(receipts: number): Promise<void> {
   await waitFor(
     async () => {
@@ -240,6 +251,72 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(await reconcile({ since })).toMatchObject({ listed: 2, missing: 0, fed: 0, without_person: 1, without_journey: 1 });
     expect(await compare()).toEqual(before);
     expect((await world.call(listReceipts, { outcome: 'journey_error', limit: 10 })).items).toEqual([]);
+    calCom.bookings.clear();
+  });
+
+  it('finds attendees who are missing, and with seats those who left, once (B2; D78)', async () => {
+    const at = Date.UTC(2034, 0, 1);
+    const guest = (name: string, seatUid?: string) => ({
+      name,
+      email: `${name}@example.org`,
+      ...(seatUid === undefined ? {} : { seatUid }),
+    });
+    const [seats, plain] = [book(at), book(at)];
+    const send = (triggerEvent: string, booking: CalComBooking, minutes: number, attendees: object[], more: object = {}) => {
+      const { uid, start: startTime, end: endTime, meetingUrl: videoCallUrl } = booking;
+      const payload = { uid, startTime, endTime, attendees, metadata: { videoCallUrl }, ...more };
+      return deliverBody({ triggerEvent, createdAt: new Date(at + minutes * minute).toISOString(), payload });
+    };
+    const who = async ({ uid }: CalComBooking) =>
+      (
+        await world.env.sql<{ names: string }>(
+          `select string_agg(p.name, ' ' order by p.name) as names from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
+         where c.config #>> '{booking,uid}' = $1`,
+          [uid],
+        )
+      )[0]?.names;
+    await send('BOOKING_CREATED', seats, 0, [guest('stays')], { seatsPerTimeSlot: 5 });
+    await send('BOOKING_CREATED', seats, 1, [guest('left')], { seatsPerTimeSlot: 5 });
+    await send('BOOKING_CREATED', plain, 0, [guest('known')]);
+    await waitFor(async () => (await who(seats)) === 'Ada left stays' && (await who(plain)) === 'Ada known');
+    const updatedAt = new Date(at + 9 * minute).toISOString();
+    Object.assign(seats, { attendees: [guest('stays', 's1'), guest('missed', 's2')], updatedAt });
+    Object.assign(plain, { attendees: [guest('known'), guest('added')], updatedAt });
+    const since = new Date(at).toISOString();
+    expect(await reconcile({ since, dry_run: true })).toMatchObject({ listed: 2, missing: 2, attendees: 2, created: 0, fed: 0 });
+    expect(await reconcile({ since })).toMatchObject({ missing: 2, fed: 2 });
+    await waitFor(async () => (await who(seats)) === 'Ada missed stays' && (await who(plain)) === 'Ada added known');
+    expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
+    // Late, and known to be over.
+    await send('BOOKING_CREATED', seats, 2, [guest('left')], { seatsPerTimeSlot: 5 });
+    await waitFor(
+      async () => (await world.call(listReceipts, { outcome: 'stale', limit: 1 })).items[0]?.trigger_event === 'BOOKING_CREATED',
+    );
+    expect(await who(seats)).toBe('Ada missed stays');
+    calCom.bookings.clear();
+  });
+
+  it('asks about the rest of a series when one occurrence is cancelled with it (D81)', async () => {
+    const at = Date.UTC(2035, 0, 1);
+    const all = [book(at), book(at), book(at), book(at)];
+    for (const booking of all) Object.assign(booking, { recurringBookingUid: 'series-of-four' });
+    await deliver(all.map(({ uid }) => ({ trigger: 'BOOKING_CREATED', at, uid })));
+    const left = async () =>
+      (
+        await world.env.sql<{ uid: string }>(
+          `select config #>> '{booking,uid}' as uid from conversations.conversations where config #>> '{booking,uid}' = any($1)`,
+          [all.map(({ uid }) => uid)],
+        )
+      )
+        .map(({ uid }) => all.findIndex((booking) => booking.uid === uid))
+        .toSorted((one, other) => one - other);
+    await waitFor(async () => (await left()).length === 4);
+    const [, second, third] = all as [CalComBooking, CalComBooking, CalComBooking, CalComBooking];
+    for (const booking of [second, third]) cancel(booking, at + minute);
+    const { uid, start: startTime, end: endTime } = second;
+    const payload = { uid, startTime, endTime, recurringEvent: { freq: 2, count: 4, interval: 1 }, attendees: [] };
+    await deliverBody({ triggerEvent: 'BOOKING_CANCELLED', createdAt: new Date(at + minute).toISOString(), payload });
+    await waitFor(async () => (await left()).join() === '0,3');
     calCom.bookings.clear();
   });
 

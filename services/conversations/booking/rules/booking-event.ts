@@ -5,31 +5,43 @@
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { toLine, toLines } from '#libs/text';
 import { type Instant, parseInstant } from '#libs/time';
+import { type Attendee, readAttendees } from './attendees.ts';
+import { maxTextLength, shorten } from './shorten.ts';
 
-export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED'] as const;
+export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED', 'BOOKING_REQUESTED'] as const;
 
 export type BookingTrigger = (typeof bookingTriggers)[number];
-
-export interface Attendee {
-  readonly name: string;
-  readonly email: string | null;
-}
 
 export interface BookingEvent {
   readonly trigger: BookingTrigger;
   /** When the provider made the event; undefined = unknown, the time of receipt counts. */
   readonly createdAt: Instant | undefined;
-  /** All that names the booking: `uid:…`, `id:…`, `ical:…`; what is unknown of it joins the booking's chain. */
-  readonly identifiers: readonly string[];
-  /** Those by which the booking may be found, in order: the first that is known decides (D65). */
+  /** `uid:…` of all bookings of the chain that it names, those before it first. */
+  readonly uids: readonly string[];
+  /** `id:…` and `ical:…`, which another booking may have too (D79). */
+  readonly numbers: readonly string[];
+  /** Numbers by which the booking may be found: of an event that names no uid. */
   readonly matchers: readonly string[];
   readonly uid: string | null;
+  readonly rescheduleUid: string | null;
   /** A number as it was sent, or null. */
   readonly bookingId: unknown;
   readonly title: string | null;
   readonly start: Instant | undefined;
   readonly finish: Instant | undefined;
+  /** Why its times cannot be used (D82). */
+  readonly timesProblem: string | undefined;
   readonly attendees: readonly Attendee[];
+  /** It speaks only for the attendees that it names (D78). */
+  readonly hasSeats: boolean;
+  /** It is about one seat, whoever else it names. */
+  readonly isAboutSeat: boolean;
+  /** The attendees named are all that there are: what was reconciled alone says so (B2). */
+  readonly isRoster: boolean;
+  /** The cancellation asks for another time (D81). */
+  readonly asksForTime: boolean;
+  /** It is about several occurrences of a series (D81). */
+  readonly isSeries: boolean;
   readonly videoCallUrl: string | null;
   readonly cancellationReason: string | null;
 }
@@ -39,10 +51,6 @@ const maxIdentifierLength = 255;
 
 const maxFormerUids = 100;
 
-const maxAttendees = 1_000;
-
-const maxTextLength = 1_000;
-
 const maxSegments = 50;
 
 /** The envelope `{triggerEvent, createdAt, payload}`, or the same fields without an envelope. */
@@ -51,34 +59,38 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
   const metadata = payload['metadata'];
   const uid = readIdentifier(payload['uid']);
   const rescheduleUid = readIdentifier(payload['rescheduleUid']);
-  const uids = [rescheduleUid, ...readFormerUids(payload['formerUids']), uid]
-    .map((item) => prefix('uid', item))
-    .filter((item) => item !== undefined);
-  const others = [
+  const uids = listIdentifiers([rescheduleUid, ...readFormerUids(payload['formerUids']), uid].map((item) => prefix('uid', item)));
+  const numbers = listIdentifiers([
     prefix('id', readIdentifier(payload['bookingId'])),
     prefix('id', readIdentifier(payload['rescheduleId'])),
     prefix('ical', readIdentifier(payload['iCalUID'])),
-  ].filter((item) => item !== undefined);
+  ]);
+  const [start, finish] = [readInstant(payload['startTime']), readInstant(payload['endTime'])];
   return {
     trigger,
     createdAt: readInstant(document['createdAt']),
-    identifiers: [...new Set([...uids, ...others])],
-    matchers: [...new Set([...uids, ...(mayMatchByNumber(trigger, isSigned, uids) ? others : [])])],
+    uids,
+    numbers,
+    matchers: uids.length === 0 && (trigger !== 'BOOKING_CANCELLED' || isSigned) ? numbers : [],
     uid: uid ?? null,
+    rescheduleUid: rescheduleUid ?? null,
     bookingId: readIdentifier(payload['bookingId']) === undefined ? null : payload['bookingId'],
     title: readText(payload['title'], toLine),
-    start: readInstant(payload['startTime']),
-    finish: readInstant(payload['endTime']),
+    start,
+    finish,
+    timesProblem: findTimesProblem(payload, start, finish),
     attendees: readAttendees(payload['attendees']),
+    hasSeats: readIdentifier(payload['seatsPerTimeSlot']) !== undefined,
+    isAboutSeat: readIdentifier(payload['attendeeSeatId']) !== undefined,
+    isRoster: payload['isRoster'] === true,
+    asksForTime: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
+    isSeries: isJsonObject(payload['recurringEvent']),
     videoCallUrl: isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
     cancellationReason: readText(payload['cancellationReason'], toLines),
   };
 }
 
-/** Numbers of bookings can be guessed: nothing ends by one alone, unless the provider says so (D65). */
-function mayMatchByNumber(trigger: BookingTrigger, isSigned: boolean, uids: readonly string[]): boolean {
-  return trigger !== 'BOOKING_CANCELLED' || (isSigned && uids.length === 0);
-}
+const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [...new Set(items.filter((item) => item !== undefined))];
 
 /** Of what was reconciled: the chain before the booking, which the provider itself never sends at once (B2). */
 function readFormerUids(value: unknown): (string | undefined)[] {
@@ -100,23 +112,21 @@ function readInstant(value: unknown): Instant | undefined {
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
+/** A time that is absent or null is none; any other value must be one. */
+function findTimesProblem(payload: JsonObject, start: Instant | undefined, finish: Instant | undefined): string | undefined {
+  const unreadable = [start === undefined ? 'startTime' : '', finish === undefined ? 'endTime' : ''].filter(
+    (key) => key !== '' && payload[key] !== undefined && payload[key] !== null,
+  );
+  return unreadable.length === 0 ? undefined : `${unreadable.join(' and ')} cannot be read as a datetime.`;
+}
+
+/** A template writes text. */
+const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
 function readText(value: unknown, clean: (text: string) => string): string | null {
   const text = typeof value === 'string' ? clean(shorten(value)) : '';
   return text.trim() === '' ? null : text;
 }
-
-function readAttendees(value: unknown): Attendee[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter(isJsonObject).slice(0, maxAttendees).map(readAttendee);
-}
-
-function readAttendee(item: JsonObject): Attendee {
-  const given = typeof item['email'] === 'string' ? toLine(item['email']).trim() : '';
-  const email = given === '' || given.length > 320 ? null : given;
-  return { name: readText(item['name'], toLine)?.trim() ?? email ?? 'Guest', email };
-}
-
-export const shorten = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
 export interface JourneyHint {
   /** Slugs to try, in order. */
@@ -153,16 +163,8 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/**
- * The bookings that an event is about, of those that its `matchers` name, in their order (D65): the first decides. Others are of the same
- * booking when uids name them too; what a number names beside it is left alone.
- */
-export function chooseBookings<Row extends { readonly id: number; readonly identifier: string }>(matched: readonly Row[]): Row[] {
-  const [first, ...others] = matched;
-  if (first === undefined) return [];
-  const linked = [first, ...others].filter(({ identifier }) => identifier.startsWith('uid:'));
-  return [...new Map([first, ...linked].map((row) => [row.id, row])).values()];
-}
+/** What names the booking of an event: of very few events numbers do (D79). */
+export const identifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => (uids.length > 0 ? uids : numbers);
 
 /** The ids of `first` followed by those of `more` that are new, in order. */
 export function joinIds(first: readonly number[], more: readonly number[]): number[] {

@@ -26,9 +26,13 @@ export function storedBooking(row: ConversationRow): JsonObject {
 
 /** The booking's title in quotes, else its uid. */
 export function titleOf(event: BookingEvent, before: JsonObject = {}): string {
-  const title = event.title ?? before['title'] ?? event.uid;
-  return typeof title === 'string' ? `"${title}"` : 'without a title';
+  return quote(event.title ?? before['title'] ?? event.uid);
 }
+
+/** The same of a booking as it is stored. */
+export const titleOfStored = (booking: JsonObject): string => quote(booking['title'] ?? booking['uid']);
+
+const quote = (title: unknown): string => (typeof title === 'string' ? `"${title}"` : 'without a title');
 
 export interface Bounds {
   readonly start: Instant | undefined;
@@ -38,6 +42,12 @@ export interface Bounds {
 /** Start and finish as they are stored. */
 export function boundsOf(row: ConversationRow): Bounds {
   return { start: optionalInstant(row.start), finish: optionalInstant(row.finish) };
+}
+
+/** What an event leaves out stays; the end is never before the start. */
+export function nextBounds(stored: Bounds, event: Bounds): Bounds {
+  const [start, finish] = [event.start ?? stored.start, event.finish ?? stored.finish];
+  return { start, finish: start !== undefined && finish !== undefined && finish < start ? start : finish };
 }
 
 export function describeBounds({ start, finish }: Bounds): string {

@@ -1,23 +1,30 @@
 /**
  * Works one receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). What needs the directory is asked first; then, in one
- * transaction under locks on the event's identifiers, the booking is matched again and the event applied. When the match has changed in
- * between, the job runs again.
+ * transaction under locks on the event's uids, the booking is matched again and the event applied. When the match has changed in between, the job
+ * runs again. Receipts of one booking are worked in the order in which they were received (D80).
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
 import { type JobRun, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import type { conversations } from '../../contract.ts';
+import { conversations } from '../../contract.ts';
 import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellRefused } from '../../feed/index.ts';
 import { findReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
-import { parseSqlInstant } from '../../sql-values.ts';
-import { chooseBookings } from '../rules/booking-event.ts';
-import { type BookingRow, lockBookings, lockIdentifiers } from '../statements.ts';
+import { identifiersOf } from '../rules/booking-event.ts';
+import { type BookingRow, findEarlierReceipt } from '../statements/booking.ts';
 import { type BookingTrust, judgeWebhook, readWebhook, signatureHeader, type Verdict } from '../verdict.ts';
 import { applyBooking } from './apply.ts';
+import { noteError } from './create.ts';
+import { storeLink } from './link.ts';
+import { lockMatch } from './match.ts';
 import { mergeBookings } from './merge.ts';
-import { prepare, type PreparedEvent } from './prepare.ts';
+import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
+import { applySeats } from './seats.ts';
+
+/** How long a receipt waits for one that came before it: while that is being worked, and while it is about to be. Then it is put off. */
+const turnMs = { worked: 5_000, due: 300, poll: 20, putOff: 100, mostPutOff: 30_000 };
 
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
@@ -29,11 +36,13 @@ export function createBookingEventWorker(dependencies: Dependencies) {
       return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
     }
     const { event } = verdict;
+    if (receipt.outcome === 'pending') await awaitTurn(dependencies, receipt.id, run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
-    const more = { identifiers: event.matchers, trigger: event.trigger };
+    const more = { identifiers: identifiersOf(event), trigger: event.trigger };
     try {
       await run.complete(async (tx) => {
-        const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
+        const settlement =
+          'outcome' in prepared ? await refuse(dependencies, tx, receipt, prepared, run) : await applyLocked(dependencies, tx, prepared);
         await settle(dependencies, tx, receipt, { ...settlement, ...more });
       });
     } catch (error) {
@@ -43,6 +52,29 @@ export function createBookingEventWorker(dependencies: Dependencies) {
       await run.complete((tx) => settle(dependencies, tx, receipt, { ...settlement, ...more }));
     }
   };
+}
+
+/** @throws RetryLater when a receipt of the same booking that came before still has work to do */
+async function awaitTurn({ db }: Dependencies, receiptId: number, signal: AbortSignal): Promise<void> {
+  const { type } = conversations.jobs.bookingEvent;
+  for (const since = performance.now(); ; await sleep(turnMs.poll, undefined, { signal })) {
+    const earlier = await findEarlierReceipt(db, { receiptId, jobType: type });
+    if (earlier === undefined) return;
+    if (performance.now() - since < (earlier.is_running ? turnMs.worked : turnMs.due)) continue;
+    const delayMs = turnMs.putOff + Math.min(earlier.wait_ms, turnMs.mostPutOff);
+    throw new RetryLater('An earlier receipt of this booking is worked first', { delayMs });
+  }
+}
+
+async function refuse(
+  dependencies: Dependencies,
+  tx: Tx,
+  { id: receiptId }: StoredReceipt,
+  { noted, ...settlement }: Refusal,
+  { requestId }: JobRun<unknown>,
+): Promise<Settlement> {
+  if (noted !== undefined) await noteError(dependencies, tx, { ...noted, receiptId, requestId, message: settlement.message });
+  return settlement;
 }
 
 /** A receipt that is replayed and ends as it had ended is no news (V9). */
@@ -58,18 +90,16 @@ function judgeReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredRe
 }
 
 async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {
-  const { identifiers, matchers } = prepared.event;
-  await lockIdentifiers(tx, { identifiers });
-  let booking: BookingRow | undefined;
-  for (const item of chooseBookings(await lockBookings(tx, { identifiers: matchers }))) {
-    booking = booking === undefined ? item : await mergeBookings(dependencies, tx, booking, item, prepared);
-  }
-  const isStale = booking !== undefined && prepared.at < parseSqlInstant(booking.last_event_at);
-  const cancels = prepared.event.trigger === 'BOOKING_CANCELLED';
-  const wasJourneySought = prepared.journey !== undefined || prepared.journeyError !== undefined;
-  const lacksJourney = !isStale && !cancels && (booking?.conversation_id ?? null) === null && !wasJourneySought;
-  if ((booking?.attendee_key ?? prepared.attendeeKey) !== prepared.attendeeKey || lacksJourney) {
+  const { event } = prepared;
+  const match = await lockMatch(tx, event, prepared.personId);
+  if (match.isAmbiguous)
+    return { outcome: 'ambiguous_booking', message: 'Several bookings have this bookingId or iCalUID, and the event has no uid.' };
+  if (event.trigger === 'BOOKING_REQUESTED') return storeLink(dependencies, tx, match, prepared);
+  const [first, ...others] = match.bookings;
+  if (first !== undefined && first.attendee_key !== prepared.attendeeKey)
     throw new RetryLater('The booking was changed by another event at the same time', { delayMs: 0 });
-  }
+  if (event.hasSeats) return applySeats(dependencies, tx, match, prepared);
+  let booking: BookingRow | undefined = first;
+  for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
   return applyBooking(dependencies, tx, booking, prepared);
 }

@@ -1,45 +1,102 @@
-/** The end of a booked conversation (rules/bookings#booking-webhook; D19a). */
+/** The end of a booked conversation, or of its time (rules/bookings#booking-webhook; D19a, D81). */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
+import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellApplied } from '../../feed/index.ts';
+import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { idsFromSql } from '../../sql-values.ts';
 import type { ConversationRow } from '../../statements.ts';
 import { lockConversation } from '../../statements.ts';
-import { boundsOf, describeBounds, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { type BookingRow, updateBooking } from '../statements.ts';
+import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
+import { awaitTime, type BookingRow, updateBooking } from '../statements/booking.ts';
+import { updateBooked } from '../statements/conversation.ts';
+import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /** Cancels the locked booking; one that is cancelled already stays so. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared);
+  if (row !== undefined && prepared.event.asksForTime) return takeTime(dependencies, tx, booking, row, prepared);
   // First the conversation, which remembers the booking that it still has.
-  if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
+  if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
-  tellApplied(dependencies.news, tx, row.id, prepared.event.trigger);
+  tellApplied(dependencies.news, tx, row.id, 'cancelled');
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
-/** The note goes to every participant and is not the locked conversation's, which is deleted. */
-export async function removeBooked(
+/** Of a series Cal.com sends one event, whatever of it is cancelled: a job asks what else is. */
+export async function cancelSeries(
+  { jobs }: Dependencies,
+  tx: Tx,
+  bookingId: number,
+  { event, at, personId, receiptId, run }: PreparedEvent,
+): Promise<void> {
+  const about = { booking_id: bookingId, person_id: personId, receipt_id: receiptId };
+  const payload = { ...about, start: showInstant(event.start), uid: event.uid, at: formatInstant(at) };
+  await jobs.enqueue(tx, conversations.jobs.bookingSeries, payload, { requestId: run.requestId });
+}
+
+/** The conversation waits for another time, without one. */
+export async function takeTime(
   { jobs, news, clock }: Dependencies,
   tx: Tx,
+  booking: BookingRow,
   row: ConversationRow,
-  { event, receiptId, run }: PreparedEvent,
-): Promise<void> {
-  const reason = event.cancellationReason === null ? '' : ` Reason: ${event.cancellationReason}`;
-  const note = {
-    key: `booking-cancelled:${receiptId}:${row.id}`,
-    person_ids: idsFromSql(row.participants),
-    body: `Booking cancelled: ${titleOf(event, storedBooking(row))}, ${describeBounds(boundsOf(row))}.${reason}`,
-    note_type: 'booking',
-    author_person_id: null,
-  };
-  await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
+  { event, at, receiptId }: PreparedEvent,
+): Promise<Settlement> {
+  const before = storedBooking(row);
+  await updateBooked(tx, {
+    id: row.id,
+    start: null,
+    finish: null,
+    booking: JSON.stringify(bookingConfig(event, at, await listChain(tx, booking.id), before)),
+    participantIds: idsFromSql(row.participants),
+  });
+  await awaitTime(tx, { id: booking.id, lastEventAt: formatInstant(at), requestedAt: formatInstant(clock.now()) });
+  const was = describeBounds(boundsOf(row));
+  await addBookingNote(tx, row.id, receiptId, `Another time was asked for: ${titleOf(event, before)}, was ${was}.${describeReason(event)}`);
+  tellApplied(news, tx, row.id, 'booked');
+  await tellAccessUpdated(news, tx, [row.id]);
+  await jobs.emit(tx, conversations.events.changed, { id: row.id });
+  return { outcome: 'applied', message: 'The conversation waits for another time.', conversationId: row.id };
+}
+
+export interface Removal {
+  /** Keeps the note from being added twice. */
+  readonly key: string;
+  readonly note: string;
+  /** What removes it, e.g. `receipt 17`. */
+  readonly by: string;
+  readonly requestId: string | undefined;
+}
+
+export function describeRemoval(row: ConversationRow, { event, receiptId, run }: PreparedEvent, what = 'cancelled'): Removal {
+  const note = `Booking ${what}: ${titleOf(event, storedBooking(row))}, ${describeBounds(boundsOf(row))}.${describeReason(event)}`;
+  return { key: `booking-cancelled:${receiptId}:${row.id}`, note, by: `receipt ${receiptId}`, requestId: run.requestId };
+}
+
+const describeReason = ({ cancellationReason }: PreparedEvent['event']): string =>
+  cancellationReason === null ? '' : ` Reason: ${cancellationReason}`;
+
+/** The note goes to every participant and is not the locked conversation's, which is deleted. */
+export async function removeBooked({ jobs, news, clock }: Dependencies, tx: Tx, row: ConversationRow, removal: Removal): Promise<void> {
+  await noteCancellation({ jobs }, tx, idsFromSql(row.participants), removal);
   const at = formatInstant(clock.now());
-  await deleteConversation({ jobs, news }, tx, { id: row.id, at, reason: 'booking_cancelled', by: `receipt ${receiptId}` });
+  await deleteConversation({ jobs, news }, tx, { id: row.id, at, reason: 'booking_cancelled', by: removal.by });
+}
+
+export async function noteCancellation(
+  { jobs }: Pick<Dependencies, 'jobs'>,
+  tx: Tx,
+  personIds: readonly number[],
+  { key, note, requestId }: Removal,
+): Promise<void> {
+  if (personIds.length === 0) return;
+  const added = { key, person_ids: [...personIds], body: note, note_type: 'booking', author_person_id: null };
+  await jobs.enqueue(tx, directory.jobs.noteAdd, added, { requestId });
 }

@@ -11,8 +11,9 @@ import { tellAccessUpdated } from '../../feed/index.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { lockConversation } from '../../statements.ts';
-import { type BookingRow, deleteBooking, joinConversations, moveIdentifiers, updateBooking } from '../statements.ts';
-import { removeBooked } from './cancel.ts';
+import { type BookingRow, deleteBooking, moveBooking, updateBooking } from '../statements/booking.ts';
+import { joinConversations } from '../statements/conversation.ts';
+import { describeRemoval, removeBooked } from './cancel.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /** Merges `other` into `booking`, both locked; what is later of the two decides bounds, `config.booking` and whether it is cancelled. */
@@ -27,7 +28,7 @@ export async function mergeBookings(
   const conversationId = latest.cancelled
     ? await removeAll(dependencies, tx, [booking, other], prepared)
     : await joinLive(dependencies, tx, booking, other, { joinedIsLater: latest === other, receiptId: prepared.receiptId });
-  await moveIdentifiers(tx, { from: other.id, to: booking.id });
+  await moveBooking(tx, { from: other.id, to: booking.id });
   await deleteBooking(tx, { id: other.id });
   const cancelled = conversationId === null;
   await updateBooking(tx, { id: booking.id, conversationId, lastEventAt: `${latest.last_event_at}+00`, cancelled });
@@ -37,7 +38,7 @@ export async function mergeBookings(
 async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly BookingRow[], prepared: PreparedEvent): Promise<null> {
   for (const { conversation_id: id } of bookings) {
     const row = id === null ? undefined : await lockConversation(tx, { id });
-    if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
+    if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   }
   return null;
 }

@@ -8,8 +8,10 @@ import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
-import { type BookingEvent, chooseBookings, readJourneyHint } from '../rules/booking-event.ts';
-import { findBookings } from '../statements.ts';
+import type { Attendee } from '../rules/attendees.ts';
+import { type BookingEvent, joinIds, readJourneyHint } from '../rules/booking-event.ts';
+import { listAttendees } from '../statements/attendance.ts';
+import { findMatch, type Match } from './match.ts';
 
 /** An event with what the directory knows about it. */
 export interface PreparedEvent {
@@ -19,6 +21,8 @@ export interface PreparedEvent {
   readonly at: Instant;
   readonly personId: number;
   readonly attendeeKey: string;
+  /** Each attendee with their person, null for somebody whom the directory does not know. */
+  readonly guests: readonly Guest[];
   /** The path's person, then the attendees. */
   readonly personIds: readonly number[];
   /** Undefined when no journey is needed, or none is found. */
@@ -26,6 +30,15 @@ export interface PreparedEvent {
   /** Why no conversation can be made of it; undefined when no journey is needed, or it is found. */
   readonly journeyError: string | undefined;
   readonly run: JobRun<unknown>;
+}
+
+export interface Guest extends Attendee {
+  readonly personId: number | null;
+}
+
+/** A settlement without effect. `noted`: the host is told of it by a note. */
+export interface Refusal extends Settlement {
+  readonly noted?: { readonly personId: number; readonly event: BookingEvent } | undefined;
 }
 
 /** A journey, or why there is none. */
@@ -39,31 +52,66 @@ export async function prepare(
   receipt: StoredReceipt,
   event: BookingEvent,
   run: JobRun<unknown>,
-): Promise<PreparedEvent | Settlement> {
-  const { db, bus, config } = dependencies;
+): Promise<PreparedEvent | Refusal> {
   const personId = await findHost(dependencies, receipt.person_id, run);
   if (personId === undefined) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
-  if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
-  if (event.matchers.length === 0)
-    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid is applied only when it is signed.' };
-  const matched = chooseBookings(await findBookings(db, { identifiers: event.matchers }));
-  const attendeeKey = matched[0]?.attendee_key ?? `cal.com:${event.identifiers[0]}`;
-  const cancels = event.trigger === 'BOOKING_CANCELLED';
-  const creates = !cancels && matched.every((booking) => booking.conversation_id === null);
+  const unfit = findUnfit(event, personId);
+  if (unfit !== undefined) return unfit;
+  const match = await findMatch(dependencies.db, event, personId);
+  const [booking] = match.bookings;
+  const attendeeKey = booking?.attendee_key ?? `cal.com:${event.uids.at(-1) ?? event.numbers[0] ?? ''}`;
+  const makes = event.trigger === 'BOOKING_CREATED' || event.trigger === 'BOOKING_RESCHEDULED';
+  const creates = makes && match.bookings.every((item) => item.conversation_id === null);
   // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
-  const mayCreate = creates || (!cancels && matched.length > 1);
+  const mayCreate = creates || (makes && match.bookings.length > 1);
   const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
   const base = { receiptId: receipt.id, event, at, personId, attendeeKey, ...found, run };
-  if (cancels || (creates && found.journeyError !== undefined) || event.attendees.length === 0) return { ...base, personIds: [personId] };
-  const request = { attendees: [...event.attendees], create: config.BOOKING_CREATE_ATTENDEES, key: attendeeKey };
+  const hopeless = creates && found.journeyError !== undefined && (booking?.former_conversation_id ?? null) === null;
+  if (event.trigger === 'BOOKING_REQUESTED' || hopeless)
+    return { ...base, guests: event.attendees.map((attendee) => ({ ...attendee, personId: null })), personIds: [personId] };
   try {
-    const { person_ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
-    return { ...base, personIds: [personId, ...person_ids.filter((id) => id !== null)] };
+    const guests = await findGuests(dependencies, base, match, makes);
+    return { ...base, guests, personIds: joinIds([personId], makes ? guests.flatMap((guest) => guest.personId ?? []) : []) };
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
     return { outcome: 'refused_too_many_attendees', message: error.message };
   }
+}
+
+/** Why nothing can be done with the event, whatever is known of its booking. */
+function findUnfit(event: BookingEvent, personId: number): Refusal | undefined {
+  if (event.uids.length === 0 && event.numbers.length === 0)
+    return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
+  if (event.uids.length === 0 && event.matchers.length === 0)
+    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid is applied only when it is signed.' };
+  if (event.trigger === 'BOOKING_CANCELLED' || event.trigger === 'BOOKING_REQUESTED' || event.timesProblem === undefined) return undefined;
+  return { outcome: 'refused_times', message: event.timesProblem, noted: { personId, event } };
+}
+
+/** Nobody is made of an attendee who has left since, nor of one who is cancelled. */
+async function findGuests(
+  { db, bus, config }: Dependencies,
+  { event, at, attendeeKey, run }: Pick<PreparedEvent, 'event' | 'at' | 'attendeeKey' | 'run'>,
+  { bookings: [booking] }: Match,
+  makes: boolean,
+): Promise<Guest[]> {
+  if (event.attendees.length === 0) return [];
+  const seats = booking === undefined || !event.hasSeats ? [] : await listAttendees(db, { bookingId: booking.id });
+  const left = new Map(seats.filter((seat) => seat.state !== 'in' && parseSqlInstant(seat.at) > at).map((seat) => [seat.attendee, seat]));
+  const wanted = event.attendees.filter(({ key }) => !left.has(key));
+  const request = {
+    attendees: wanted.map(({ name, email, phone }) => ({ name, email, phone })),
+    create: makes && config.BOOKING_CREATE_ATTENDEES,
+    key: attendeeKey,
+  };
+  const { person_ids: ids } =
+    wanted.length === 0 ? { person_ids: [] } : await bus.call(directory.rpcs.resolveAttendees, request, run.context);
+  const found = new Map(wanted.map(({ key }, place) => [key, ids[place] ?? null]));
+  return event.attendees.map((attendee) => ({
+    ...attendee,
+    personId: found.get(attendee.key) ?? left.get(attendee.key)?.person_id ?? null,
+  }));
 }
 
 /** The person of the path: who went into another by a merge is that other, so that hooks which name them go on (I5). */

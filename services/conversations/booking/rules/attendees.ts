@@ -1,0 +1,62 @@
+/** Attendees of a booking event as Cal.com names them (D19a, D83). */
+import { createHash } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import { toLine } from '#libs/text';
+import { shorten } from './shorten.ts';
+
+export interface Attendee {
+  readonly name: string;
+  readonly email: string | null;
+  /** As it was sent; of attendees without an email. */
+  readonly phone: string | null;
+  /** The same attendee of a booking has the same key: a digest of the email, else of the phone number, else of the name. */
+  readonly key: string;
+}
+
+const maxAttendees = 1_000;
+const maxEmailLength = 320;
+const maxPhoneLength = 50;
+const fewestDigits = 5;
+/** Cal.com makes up an address for a guest who gave a phone number alone. */
+const placeholder = /@sms\.cal\.com$/i;
+
+export function readAttendees(value: unknown): Attendee[] {
+  if (!Array.isArray(value)) return [];
+  const counts = new Map<string, number>();
+  return value
+    .filter(isJsonObject)
+    .slice(0, maxAttendees)
+    .map((item) => readAttendee(item, counts));
+}
+
+/** @param counts of each name without an address so far: two guests of one name are two. */
+function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
+  const address = readLine(item['email'], maxEmailLength);
+  const email = address === null || placeholder.test(address) ? null : address;
+  const phone = email === null ? readPhone(item['phoneNumber']) : null;
+  const name = readLine(typeof item['name'] === 'string' ? shorten(item['name']) : null) ?? email ?? phone ?? 'Guest';
+  if (email !== null || phone !== null) return { name, email, phone, key: attendeeKey({ email, phone }) };
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return { name, email, phone, key: digest(`name:${name.toLowerCase()}:${count}`) };
+}
+
+function readLine(value: unknown, maxLength = Infinity): string | null {
+  const line = typeof value === 'string' ? toLine(value).trim() : '';
+  return line === '' || line.length > maxLength ? null : line;
+}
+
+function readPhone(value: unknown): string | null {
+  const phone = readLine(value, maxPhoneLength);
+  return phone === null || phone.replaceAll(/\D/g, '').length < fewestDigits ? null : phone;
+}
+
+/** Of an attendee with an email or a phone number. */
+export function attendeeKey({ email, phone }: { readonly email: string | null; readonly phone: string | null }): string {
+  return digest(email === null ? `phone:${(phone ?? '').replaceAll(/\D/g, '').replace(/^00/, '')}` : `email:${email.toLowerCase()}`);
+}
+
+/** Of a participant of a booking that was made before its attendees were recorded. */
+export const participantKey = (personId: number): string => digest(`person:${personId}`);
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

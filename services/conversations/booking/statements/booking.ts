@@ -1,0 +1,219 @@
+/** Statements on bookings, the chains of their identifiers, and receipts that wait for one. */
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+
+const bookingRow = {
+  id: t.integer,
+  conversation_id: t.integer.nullable,
+  /** Under which attendees without an email were made people. */
+  attendee_key: t.text,
+  cancelled: t.boolean,
+  /** Of the event that decided times and title. */
+  last_event_at: t.timestamp,
+  has_seats: t.boolean,
+  seats_since: t.timestamp.nullable,
+  former_conversation_id: t.integer.nullable,
+};
+export type BookingRow = RowOf<typeof bookingRow>;
+const bookingColumns = sql`b.id, b.conversation_id, b.attendee_key, b.cancelled, b.last_event_at at time zone 'UTC' as last_event_at,
+  b.has_seats, b.seats_since at time zone 'UTC' as seats_since, b.former_conversation_id`;
+
+/** Serialises the events that share an identifier until the end of the transaction; in one order, so that two never wait for each other. */
+export const lockIdentifiers = statement.none({
+  name: 'bookings.lock-identifiers',
+  params: { identifiers: t.text.array },
+  sql: ({ identifiers }) => sql`
+    select pg_advisory_xact_lock(key) from (
+      select hashtextextended('booking:' || identifier, 0) as key from unnest(${identifiers}) as identifier order by 1 offset 0
+    ) keys`,
+});
+
+/** `identifier`: what the event names it by. */
+const matchedRow = { identifier: t.text, ...bookingRow };
+export type MatchedRow = RowOf<typeof matchedRow>;
+
+/** Bookings with one of the uids, one row for each. */
+const matchedSql = (identifiers: Parameter): Sql => sql`
+  select i.identifier, ${bookingColumns}
+  from conversations.booking_identifiers i join conversations.bookings b on b.id = i.booking_id
+  where i.identifier = any(${identifiers}) order by b.id`;
+
+export const findBookings = statement.many({
+  name: 'bookings.find',
+  params: { identifiers: t.text.array },
+  row: matchedRow,
+  sql: ({ identifiers }) => matchedSql(identifiers),
+});
+
+/** The same for update. */
+export const lockBookings = statement.many({
+  name: 'bookings.lock',
+  params: { identifiers: t.text.array },
+  row: matchedRow,
+  sql: ({ identifiers }) => sql`${matchedSql(identifiers)} for update of b`,
+});
+
+const numberParams = { numbers: t.text.array, hostId: t.integer };
+
+/** Bookings with one of the numbers whose events came on the host's hook (D79). */
+const numberedSql = ({ numbers, hostId }: Readonly<Record<keyof typeof numberParams, Parameter>>): Sql => sql`
+  select r.identifier, ${bookingColumns}
+  from conversations.booking_references r join conversations.bookings b on b.id = r.booking_id
+  join conversations.booking_hosts h on h.booking_id = b.id and h.person_id = ${hostId}
+  where r.identifier = any(${numbers}) order by b.id limit 100`;
+
+export const findNumbered = statement.many({
+  name: 'bookings.find-numbered',
+  params: numberParams,
+  row: matchedRow,
+  sql: numberedSql,
+});
+
+/** The same for update. */
+export const lockNumbered = statement.many({
+  name: 'bookings.lock-numbered',
+  params: numberParams,
+  row: matchedRow,
+  sql: (params) => sql`${numberedSql(params)} for update of b`,
+});
+
+export const insertBooking = statement.one({
+  name: 'bookings.insert',
+  params: { attendeeKey: t.text, lastEventAt: t.instant },
+  row: bookingRow,
+  sql: ({ attendeeKey, lastEventAt }) => sql`
+    insert into conversations.bookings as b (attendee_key, last_event_at) values (${attendeeKey}, ${lastEventAt})
+    returning ${bookingColumns}`,
+});
+
+/** What another time was asked for has one now, or is over. */
+export const updateBooking = statement.none({
+  name: 'bookings.update',
+  params: { id: t.integer, conversationId: t.integer.nullable, lastEventAt: t.instant, cancelled: t.boolean },
+  sql: ({ id, conversationId, lastEventAt, cancelled }) => sql`
+    update conversations.bookings
+    set conversation_id = ${conversationId}, last_event_at = greatest(last_event_at, ${lastEventAt}), cancelled = ${cancelled},
+      requested_at = null
+    where id = ${id}`,
+});
+
+export const markSeats = statement.none({
+  name: 'bookings.mark-seats',
+  params: { id: t.integer, since: t.instant.nullable },
+  sql: ({ id, since }) => sql`
+    update conversations.bookings set has_seats = true, seats_since = greatest(seats_since, ${since}) where id = ${id}`,
+});
+
+/** Every attendee is gone, so is the conversation; with null it is back. */
+export const keepFormer = statement.none({
+  name: 'bookings.keep-former',
+  params: { id: t.integer, formerId: t.integer.nullable },
+  sql: ({ id, formerId }) => sql`
+    update conversations.bookings set former_conversation_id = ${formerId}, cancelled = ${formerId}::integer is not null where id = ${id}`,
+});
+
+/** The booking that it leaves has no times any more: of those who come to it late the latest event says them. */
+export const moveConversation = statement.none({
+  name: 'bookings.move-conversation',
+  params: { from: t.integer, to: t.integer },
+  sql: ({ from, to }) => sql`
+    update conversations.bookings b
+    set conversation_id = case when b.id = ${to} then f.conversation_id end, cancelled = b.id <> ${to},
+      last_event_at = case when b.id = ${to} then b.last_event_at else 'epoch' end
+    from conversations.bookings f where f.id = ${from} and b.id in (${from}, ${to})`,
+});
+
+export const awaitTime = statement.none({
+  name: 'bookings.await-time',
+  params: { id: t.integer, lastEventAt: t.instant, requestedAt: t.instant },
+  sql: ({ id, lastEventAt, requestedAt }) => sql`
+    update conversations.bookings set last_event_at = greatest(last_event_at, ${lastEventAt}), requested_at = ${requestedAt} where id = ${id}`,
+});
+
+/** Another time was asked for before then, and none was given. */
+export const lockUnanswered = statement.many({
+  name: 'bookings.lock-unanswered',
+  params: { requestedBefore: t.instant, limit: t.integer },
+  row: bookingRow,
+  sql: ({ requestedBefore, limit }) => sql`
+    select ${bookingColumns} from conversations.bookings b where b.requested_at < ${requestedBefore}
+    order by b.requested_at limit ${limit} for update skip locked`,
+});
+
+export const addIdentifiers = statement.none({
+  name: 'bookings.add-identifiers',
+  params: { bookingId: t.integer, identifiers: t.text.array },
+  sql: ({ bookingId, identifiers }) => sql`
+    insert into conversations.booking_identifiers (identifier, booking_id)
+    select given.identifier, ${bookingId} from unnest(${identifiers}) with ordinality as given (identifier, position)
+    order by given.position
+    on conflict (identifier) do nothing`,
+});
+
+/** Every `uid` and `rescheduleUid` seen, in order; of very many the latest. `left`, so that nobody looks through the uids of all bookings for them. */
+export const listUids = statement.many({
+  name: 'bookings.list-uids',
+  params: { bookingId: t.integer },
+  row: { uid: t.text },
+  sql: ({ bookingId }) => sql`
+    select uid from (
+      select substr(i.identifier, 5) as uid, i.position from conversations.booking_identifiers i
+      where i.booking_id = ${bookingId} and left(i.identifier, 4) = 'uid:' order by i.position desc limit 100
+    ) latest order by position`,
+});
+
+/** What one booking has of its own becomes another's, so that the first can be deleted. Of an attendee of both the later event counts. */
+export const moveBooking = statement.none({
+  name: 'bookings.move',
+  params: { from: t.integer, to: t.integer },
+  sql: ({ from, to }) => sql`
+    with uids as (
+      update conversations.booking_identifiers set booking_id = ${to} where booking_id = ${from}
+    ), numbers as (
+      insert into conversations.booking_references (identifier, booking_id)
+      select identifier, ${to} from conversations.booking_references where booking_id = ${from} on conflict do nothing
+    ), hosts as (
+      insert into conversations.booking_hosts (booking_id, person_id)
+      select ${to}, person_id from conversations.booking_hosts where booking_id = ${from} on conflict do nothing
+    ), attendees as (
+      insert into conversations.booking_attendees as a (booking_id, attendee, person_id, state, at)
+      select ${to}, attendee, person_id, state, at from conversations.booking_attendees where booking_id = ${from}
+      on conflict (booking_id, attendee) do update set person_id = excluded.person_id, state = excluded.state, at = excluded.at
+      where excluded.at > a.at
+    )
+    update conversations.bookings b
+    set has_seats = b.has_seats or f.has_seats, seats_since = greatest(b.seats_since, f.seats_since),
+      was_erased_from = b.was_erased_from or f.was_erased_from
+    from conversations.bookings f where b.id = ${to} and f.id = ${from}`,
+});
+
+export const deleteBooking = statement.none({
+  name: 'bookings.delete',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`delete from conversations.bookings where id = ${id}`,
+});
+
+/** Receipts that wait for a booking with one of these identifiers, oldest first; of very many the latest, since they decide. */
+export const findWaitingReceipts = statement.many({
+  name: 'receipts.find-waiting',
+  params: { identifiers: t.text.array },
+  row: { id: t.integer },
+  sql: ({ identifiers }) => sql`
+    select id from (
+      select r.id from conversations.webhook_receipts r where r.outcome = 'waiting' and r.identifiers && ${identifiers}
+      order by r.id desc limit 100
+    ) latest order by id`,
+});
+
+/** A receipt of the same booking that came before this one and is to be worked. `wait_ms`: until then, 0 when it is due. */
+export const findEarlierReceipt = statement.maybeOne({
+  name: 'receipts.find-earlier',
+  params: { receiptId: t.integer, jobType: t.text },
+  row: { id: t.integer, is_running: t.boolean, wait_ms: t.integer },
+  sql: ({ receiptId, jobType }) => sql`
+    select r.id, j.state = 'running' as is_running, (1000 * greatest(0, extract(epoch from j.run_at - clock_timestamp())))::integer as wait_ms
+    from conversations.webhook_receipts own
+    join conversations.webhook_receipts r on r.outcome = 'pending' and r.identifiers && own.identifiers
+      and (r.received_at, r.id) < (own.received_at, own.id)
+    join conversations.jobs j on j.type = ${jobType} and j.state in ('queued', 'running') and (j.payload ->> 'receipt_id')::integer = r.id
+    where own.id = ${receiptId} order by j.state desc limit 1`,
+});

@@ -1,0 +1,161 @@
+/** A conversation is made of a booking (rules/bookings#booking-webhook; D19, D19a). */
+import { RetryLater } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import { formatInstant, type Instant } from '#libs/time';
+import { directory } from '#services/directory';
+import { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { tellApplied, tellCreated } from '../../feed/index.ts';
+import { addNote } from '../../notes/index.ts';
+import { enterStep } from '../../pipeline/index.ts';
+import type { Settlement } from '../../receipts/index.ts';
+import { parseSqlInstant } from '../../sql-values.ts';
+import { insertConversation } from '../../statements.ts';
+import { firstStep } from '../../step.ts';
+import type { BookingEvent } from '../rules/booking-event.ts';
+import { bookingConfig, describeBounds, nextBounds, showInstant, titleOf } from '../rules/booking-text.ts';
+import { changeSeats, type Seat } from '../rules/seats.ts';
+import { addReferences, listAttendees, saveAttendees } from '../statements/attendance.ts';
+import { addIdentifiers, type BookingRow, findWaitingReceipts, insertBooking, listUids, updateBooking } from '../statements/booking.ts';
+import type { Guest, PreparedEvent } from './prepare.ts';
+
+/** Of a booking of which nothing is known but that others left it: every event is newer. */
+const beginningOfTime = '1970-01-01T00:00:00Z';
+
+/** A booking that is not known yet; `isStub`: the event is about another one and names it alone. */
+export async function addBooking(
+  dependencies: Dependencies,
+  tx: Tx,
+  prepared: PreparedEvent,
+  { isStub = false, uid = null }: { readonly isStub?: boolean; readonly uid?: string | null } = {},
+): Promise<BookingRow> {
+  const { attendeeKey, at } = prepared;
+  const lastEventAt = isStub ? beginningOfTime : formatInstant(at);
+  const booking = await insertBooking(tx, { attendeeKey: uid === null ? attendeeKey : `cal.com:uid:${uid}`, lastEventAt });
+  await extendChain(dependencies, tx, booking.id, prepared, uid === null ? undefined : [`uid:${uid}`]);
+  return booking;
+}
+
+/** Adds what the event names to the chain, and wakes the cancellations that waited for it. */
+export async function extendChain(
+  { jobs }: Dependencies,
+  tx: Tx,
+  bookingId: number,
+  { event, personId, receiptId, run }: PreparedEvent,
+  own?: readonly string[],
+): Promise<void> {
+  const uids = own ?? (event.hasSeats && event.uid !== null ? [`uid:${event.uid}`] : event.uids);
+  const numbers = own === undefined ? event.numbers : [];
+  await addIdentifiers(tx, { bookingId, identifiers: uids });
+  await addReferences(tx, { bookingId, hostId: personId, numbers });
+  for (const { id } of await findWaitingReceipts(tx, { identifiers: [...uids, ...numbers] })) {
+    if (id === receiptId) continue;
+    await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
+  }
+}
+
+/** `at`: where it is not that of the event. */
+export type NamedGuest = Pick<Guest, 'key' | 'personId'> & { readonly at?: Instant };
+
+/** Notes what an event says of attendees. @returns whether it is the latest word about one of them */
+export async function recordAttendees(
+  tx: Tx,
+  bookingId: number,
+  guests: readonly NamedGuest[],
+  { state, at }: Pick<Seat, 'state' | 'at'>,
+): Promise<boolean> {
+  const said = guests.map((guest) => ({ attendee: guest.key, personId: guest.personId, state, at: guest.at ?? at }));
+  const known = await findSeats(tx, bookingId);
+  const changed = changeSeats(known, said);
+  await saveSeats(tx, bookingId, changed);
+  return changed.some((seat) => said.some((item) => item.attendee === seat.attendee && item.at === seat.at));
+}
+
+export async function saveSeats(tx: Tx, bookingId: number, seats: readonly Seat[]): Promise<void> {
+  if (seats.length === 0) return;
+  const rows = [...new Map(seats.map((seat) => [seat.attendee, seat])).values()].map(({ attendee, personId, state, at }) => ({
+    attendee,
+    person_id: personId,
+    state,
+    at: formatInstant(at),
+  }));
+  await saveAttendees(tx, { bookingId, attendees: JSON.stringify(rows) });
+}
+
+export async function findSeats(tx: Tx, bookingId: number): Promise<Seat[]> {
+  const rows = await listAttendees(tx, { bookingId });
+  return rows.map(({ attendee, person_id: personId, state, at }) => ({
+    attendee,
+    personId,
+    state,
+    at: parseSqlInstant(at),
+  }));
+}
+
+/** @throws RetryLater when it was not known before the locks that a conversation is needed */
+export async function createBooked(
+  dependencies: Dependencies,
+  tx: Tx,
+  known: BookingRow | undefined,
+  prepared: PreparedEvent,
+  participantIds: readonly number[],
+): Promise<Settlement> {
+  const { event, at, journey, journeyError, personId, receiptId, run } = prepared;
+  if (journey === undefined) {
+    if (journeyError === undefined) throw new RetryLater('The booking needs a conversation after all', { delayMs: 0 });
+    await noteError(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
+    return { outcome: 'journey_error', message: journeyError };
+  }
+  const booking = known ?? (await addBooking(dependencies, tx, prepared));
+  const step = firstStep(journey.steps);
+  const bounds = nextBounds({ start: undefined, finish: undefined }, event);
+  const row = await insertConversation(tx, {
+    journeyId: journey.id,
+    stepId: step?.id,
+    eventId: journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null,
+    start: showInstant(bounds.start),
+    finish: showInstant(bounds.finish),
+    participantIds,
+    config: JSON.stringify({ booking: bookingConfig(event, at, await listChain(tx, booking.id), {}) }),
+  });
+  await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
+  await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at });
+  await addBookingNote(tx, row.id, receiptId, `Booking created: ${titleOf(event)}, ${describeBounds(bounds)}`);
+  tellCreated(dependencies.news, tx, row, journey);
+  tellApplied(dependencies.news, tx, row.id, 'booked');
+  await enterStep(dependencies, tx, row.id, { journey, step }, 'booking', run);
+  return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
+}
+
+interface ErrorNote {
+  readonly personId: number;
+  readonly event: BookingEvent;
+  readonly receiptId: number;
+  readonly requestId: string;
+  readonly message: string;
+}
+
+/** Tells the host that an event had no effect (D19a, D82). */
+export async function noteError(
+  { jobs }: Dependencies,
+  tx: Tx,
+  { personId, event, receiptId, requestId, message }: ErrorNote,
+): Promise<void> {
+  const note = {
+    key: `booking-error:${receiptId}`,
+    person_ids: [personId],
+    body: `Booking ${titleOf(event)} could not become a conversation. ${message}`,
+    note_type: 'booking_error',
+    author_person_id: null,
+  };
+  await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId });
+}
+
+export async function listChain(tx: Tx, bookingId: number): Promise<string[]> {
+  return (await listUids(tx, { bookingId })).map((item) => item.uid);
+}
+
+/** One note per receipt, however often it is worked. */
+export async function addBookingNote(tx: Tx, conversationId: number, receiptId: number, body: string): Promise<void> {
+  await addNote(tx, { conversationId, key: `booking:${receiptId}`, type: 'booking', body, authorPersonId: null });
+}

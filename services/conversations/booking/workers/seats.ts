@@ -1,0 +1,244 @@
+/** Applies an event of a booking with seats, which speaks only for the attendees that it names (rules/bookings#seats; D78, D102). */
+import type { Tx } from '#libs/orm';
+import { formatInstant, type Instant } from '#libs/time';
+import { conversations } from '../../contract.ts';
+import { restoreDeleted } from '../../deletion/index.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
+import type { Settlement } from '../../receipts/index.ts';
+import { idsFromSql, parseSqlInstant } from '../../sql-values.ts';
+import { type ConversationRow, lockConversation } from '../../statements.ts';
+import { participantKey } from '../rules/attendees.ts';
+import { bookingConfig, boundsOf, nextBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
+import { findPresent, isDeserted, type Seating, seatParticipants } from '../rules/seats.ts';
+import { listHosts } from '../statements/attendance.ts';
+import { type BookingRow, keepFormer, markSeats, moveConversation, updateBooking } from '../statements/booking.ts';
+import { replaceParticipants, updateBooked } from '../statements/conversation.ts';
+import { cancelSeries, describeRemoval, noteCancellation, removeBooked, takeTime } from './cancel.ts';
+import {
+  addBooking,
+  addBookingNote,
+  createBooked,
+  extendChain,
+  findSeats,
+  listChain,
+  type NamedGuest,
+  recordAttendees,
+  saveSeats,
+} from './create.ts';
+import type { Match } from './match.ts';
+import type { PreparedEvent } from './prepare.ts';
+
+/** What keeps a snapshot's own attendees in: all others of its time are gone. */
+const moment = 1n;
+
+export async function applySeats(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+  const { event } = prepared;
+  const [known] = match.bookings;
+  if (event.trigger === 'BOOKING_CANCELLED') {
+    if (known === undefined) return { outcome: 'waiting', message: 'The booking is not known yet.' };
+    return cancelSeats(dependencies, tx, known, prepared);
+  }
+  if (known === undefined && prepared.journeyError !== undefined) return createBooked(dependencies, tx, known, prepared, []);
+  const booking = known ?? (await addBooking(dependencies, tx, prepared, { isStub: true, uid: event.uid }));
+  await extendChain(dependencies, tx, booking.id, prepared);
+  await adoptParticipants(tx, booking);
+  let current = booking;
+  for (const move of match.moves) {
+    const guests = prepared.guests.filter(({ key }) => move.attendees.includes(key));
+    if (await leaveBooking(dependencies, tx, { ...move, guests, next: current }, prepared)) {
+      const { booking: former } = move;
+      current = { ...current, conversation_id: former?.conversation_id ?? null, cancelled: false };
+    }
+  }
+  return takeSeats(dependencies, tx, current, prepared);
+}
+
+/** The named attendees are in; times and title follow the latest event. */
+async function takeSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
+  const { event, at, guests } = prepared;
+  const since = event.isRoster ? at - moment : undefined;
+  await markSeats(tx, { id: booking.id, since: showInstant(since) });
+  const isRecorded = await recordAttendees(tx, booking.id, guests, { state: 'in', at });
+  const seating = await findSeating(tx, booking, since);
+  const isLatest = isRecorded && (seating.since === undefined || at > seating.since);
+  const isNewest = at >= parseSqlInstant(booking.last_event_at);
+  const stale: Settlement = { outcome: 'stale', message: 'Newer events of this booking are applied already.' };
+  if (isDeserted(seating)) {
+    await settleSeats(dependencies, tx, booking, seating, prepared);
+    return isLatest ? { outcome: 'applied', message: 'Nobody is left in the booking.' } : stale;
+  }
+  const row = await findOrRestore(dependencies, tx, booking, prepared);
+  if (row === undefined) {
+    // An operator deleted it.
+    if (!isNewest && booking.former_conversation_id === null) return stale;
+    return createBooked(dependencies, tx, booking, prepared, seatParticipants(hostsFirst(seating, prepared), seating));
+  }
+  const changed = await settleSeats(dependencies, tx, { ...booking, conversation_id: row.id }, seating, prepared);
+  const moved = isNewest && (await followTimes(dependencies, tx, booking, row.id, prepared));
+  if (changed || moved)
+    return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants changed.', conversationId: row.id };
+  if (!isNewest && !isLatest) return { ...stale, conversationId: row.id };
+  return { outcome: 'applied', message: 'Nothing to change.', conversationId: row.id };
+}
+
+async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
+  const { event, at, guests } = prepared;
+  await extendChain(dependencies, tx, booking.id, prepared);
+  if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared);
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  if (event.asksForTime) {
+    if (at < parseSqlInstant(booking.last_event_at))
+      return { outcome: 'stale', message: 'A newer event of this booking is applied already.' };
+    if (row === undefined) return { outcome: 'waiting', message: 'The booking has no conversation yet.' };
+    return takeTime(dependencies, tx, booking, row, prepared);
+  }
+  await adoptParticipants(tx, booking);
+  const since = guests.length === 0 ? at : undefined;
+  await markSeats(tx, { id: booking.id, since: showInstant(since) });
+  await recordAttendees(tx, booking.id, guests, { state: 'gone', at });
+  const seating = await findSeating(tx, booking, since);
+  const changed = await settleSeats(dependencies, tx, booking, seating, prepared);
+  const outcome = 'applied';
+  if (row === undefined) return { outcome, message: 'Noted; the booking has no conversation.' };
+  if (isDeserted(seating)) {
+    tellApplied(dependencies.news, tx, row.id, 'cancelled');
+    return { outcome, message: 'Conversation deleted.', conversationId: row.id };
+  }
+  return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
+}
+
+interface Leaving extends Pick<Match['moves'][number], 'formerUid' | 'booking'> {
+  readonly guests: readonly NamedGuest[];
+  /** Where they go. */
+  readonly next: BookingRow;
+}
+
+/** Attendees leave a booking for another. @returns whether all do, so that the conversation goes with them */
+export async function leaveBooking(
+  dependencies: Dependencies,
+  tx: Tx,
+  { formerUid, booking, guests, next }: Leaving,
+  prepared: PreparedEvent,
+): Promise<boolean> {
+  const former = booking ?? (await addBooking(dependencies, tx, prepared, { isStub: true, uid: formerUid }));
+  await adoptParticipants(tx, former);
+  await markSeats(tx, { id: former.id, since: null });
+  const present = findPresent(await findSeating(tx, former));
+  await recordAttendees(tx, former.id, guests, { state: 'moved', at: prepared.at });
+  const named = new Set(guests.map(({ key }) => key));
+  const isWhole = !prepared.event.isAboutSeat && present.length > 0 && present.every(({ attendee }) => named.has(attendee));
+  if (isWhole && former.conversation_id !== null && next.conversation_id === null && next.former_conversation_id === null) {
+    await moveConversation(tx, { from: former.id, to: next.id });
+    return true;
+  }
+  await settleSeats(dependencies, tx, former, await findSeating(tx, former), prepared, 'moved');
+  return false;
+}
+
+/**
+ * Makes the conversation what the seats say: without anybody it is deleted, else its participants are those who are in. Who leaves is told.
+ * @returns whether something changed
+ */
+async function settleSeats(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  seating: Seating,
+  prepared: PreparedEvent,
+  what: 'cancelled' | 'moved' = 'cancelled',
+): Promise<boolean> {
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  if (row === undefined) return false;
+  const removal = describeRemoval(row, prepared, what);
+  if (isDeserted(seating)) {
+    await removeBooked(dependencies, tx, row, removal);
+    await keepFormer(tx, { id: booking.id, formerId: row.id });
+    return true;
+  }
+  const before = idsFromSql(row.participants);
+  const brings = what === 'cancelled' && prepared.event.trigger !== 'BOOKING_CANCELLED';
+  const participantIds = seatParticipants(brings ? [...before, prepared.personId] : before, seating);
+  const [left, came] = [before.filter((id) => !participantIds.includes(id)), participantIds.filter((id) => !before.includes(id))];
+  if (left.length + came.length === 0) return false;
+  await replaceParticipants(tx, { id: row.id, participantIds });
+  if (what === 'cancelled') await noteCancellation(dependencies, tx, left, removal);
+  const counts = [describeCount(came.length, 'added'), describeCount(left.length, what === 'moved' ? 'moved' : 'removed')].filter(Boolean);
+  await addBookingNote(tx, row.id, prepared.receiptId, `Booking ${titleOf(prepared.event, storedBooking(row))}; ${counts.join(', ')}`);
+  await tellChanged(dependencies, tx, row.id);
+  return true;
+}
+
+const describeCount = (count: number, what: string): string =>
+  count === 0 ? '' : `${count} ${count === 1 ? 'participant' : 'participants'} ${what}`;
+
+/** @returns whether they are other ones now */
+async function followTimes(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  conversationId: number,
+  { event, at, receiptId }: PreparedEvent,
+): Promise<boolean> {
+  const row = await lockConversation(tx, { id: conversationId });
+  if (row === undefined) return false;
+  const stored = boundsOf(row);
+  const bounds = nextBounds(stored, event);
+  const before = storedBooking(row);
+  const booked = bookingConfig(event, at, [...new Set([...listText(before['uids']), ...(await listChain(tx, booking.id))])], before);
+  const values = { start: showInstant(bounds.start), finish: showInstant(bounds.finish), booking: JSON.stringify(booked) };
+  await updateBooked(tx, { id: row.id, ...values, participantIds: idsFromSql(row.participants) });
+  await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
+  tellApplied(dependencies.news, tx, row.id, 'booked');
+  if (bounds.start === stored.start && bounds.finish === stored.finish) return false;
+  await addBookingNote(tx, row.id, receiptId, `Booking rescheduled: ${titleOf(event)}`);
+  await tellChanged(dependencies, tx, row.id);
+  return true;
+}
+
+const listText = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
+
+async function tellChanged({ jobs, news }: Dependencies, tx: Tx, id: number): Promise<void> {
+  await tellAccessUpdated(news, tx, [id]);
+  await jobs.emit(tx, conversations.events.changed, { id });
+}
+
+/** The conversation of the booking, locked; one that was deleted when all had gone is back. */
+async function findOrRestore(
+  dependencies: Dependencies,
+  tx: Tx,
+  { id, conversation_id: conversationId, former_conversation_id: formerId }: BookingRow,
+  { receiptId }: PreparedEvent,
+): Promise<ConversationRow | undefined> {
+  const current = conversationId === null ? undefined : await lockConversation(tx, { id: conversationId });
+  if (current !== undefined || formerId === null) return current;
+  await restoreDeleted(dependencies, tx, { id: formerId, by: `receipt ${receiptId}` });
+  await keepFormer(tx, { id, formerId: null });
+  return lockConversation(tx, { id: formerId });
+}
+
+/** Who takes part in a conversation that was booked before attendees were recorded has a seat that every event decides. */
+async function adoptParticipants(tx: Tx, booking: BookingRow): Promise<void> {
+  if (booking.has_seats || booking.conversation_id === null || (await findSeats(tx, booking.id)).length > 0) return;
+  const row = await lockConversation(tx, { id: booking.conversation_id });
+  if (row === undefined) return;
+  const hosts = await findHosts(tx, booking.id);
+  const guests = idsFromSql(row.participants).filter((id) => !hosts.includes(id));
+  await saveSeats(
+    tx,
+    booking.id,
+    guests.map((personId) => ({ attendee: participantKey(personId), personId, state: 'in', at: 0n })),
+  );
+}
+
+async function findSeating(tx: Tx, booking: BookingRow, since?: Instant): Promise<Seating> {
+  const stored = booking.seats_since === null ? undefined : parseSqlInstant(booking.seats_since);
+  const latest = since === undefined || (stored !== undefined && stored > since) ? stored : since;
+  return { seats: await findSeats(tx, booking.id), since: latest, hosts: await findHosts(tx, booking.id) };
+}
+
+async function findHosts(tx: Tx, bookingId: number): Promise<number[]> {
+  return (await listHosts(tx, { bookingId })).map((row) => row.person_id);
+}
+
+const hostsFirst = ({ hosts }: Seating, { personId }: PreparedEvent): number[] => [...new Set([personId, ...hosts])];

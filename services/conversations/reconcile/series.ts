@@ -1,0 +1,81 @@
+/** Job `conversations.booking-series` (D81): one webhook says that what is left of a series was cancelled, and Cal.com is asked what that is. */
+import type { PayloadOf } from '#libs/contract';
+import { unavailable } from '#libs/errors';
+import type { JobRun } from '#libs/jobs';
+import { directory } from '#services/directory';
+import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { CalCom } from './cal-com.ts';
+import { feedIn } from './feed.ts';
+import type { CalBooking } from './rules.ts';
+import { findKnown, findOccurrences } from './statements.ts';
+
+type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingSeries>>;
+type Occurrence = Awaited<ReturnType<typeof findOccurrences>>[number];
+
+const maxOccurrences = 500;
+/** Cal.com may send its webhook before it has written the cancellation: then it is asked again, so many times. */
+const patientAttempts = 4;
+/** Occurrences that a note names. */
+const maxNamed = 50;
+
+/** `calCom`: undefined when no key is configured. */
+export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | undefined) {
+  return async (run: Run): Promise<void> => {
+    const { booking_id: bookingId, person_id: hostId, start } = run.payload;
+    const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });
+    if (calCom === undefined) return noteOccurrences(dependencies, run, known);
+    // No earlier than the webhook that told of it.
+    const askedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
+    const cancelled = await listCancelled(dependencies, run, calCom, known);
+    const missing = cancelled.map((tip) => ({
+      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true } as const,
+      tip,
+      formerUids: [],
+      personId: hostId,
+    }));
+    await run.complete(async (tx) => {
+      await feedIn(dependencies, tx, run, missing, askedAt);
+      return { known: known.length, cancelled: missing.length };
+    });
+  };
+}
+
+/** What Cal.com reports as cancelled of the occurrences that are here. @throws AppError unavailable while it does not report the named one */
+async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, known: readonly Occurrence[]): Promise<CalBooking[]> {
+  const { uid, start } = run.payload;
+  const named = uid === null ? undefined : await calCom.findBooking(uid, run);
+  if (named?.status === 'accepted' && run.attempt <= patientAttempts) throw unavailable('Cal.com does not report the cancellation yet');
+  const seriesUid = named?.seriesUid ?? null;
+  const series = seriesUid === null ? [] : await calCom.listSeries(seriesUid, run);
+  const reported = new Map(series.map((booking) => [booking.uid, booking]));
+  for (const occurrence of known) {
+    if (reported.has(occurrence.uid)) continue;
+    const booking = await calCom.findBooking(occurrence.uid, run);
+    if (booking !== undefined) reported.set(booking.uid, booking);
+  }
+  const later = [...reported.values()].filter(
+    (booking) =>
+      booking.uid !== uid &&
+      booking.status === 'cancelled' &&
+      (start === null || booking.start === null || Date.parse(booking.start) >= Date.parse(start)),
+  );
+  const here = await findKnown(db, { identifiers: later.map((booking) => `uid:${booking.uid}`) });
+  const live = new Set(here.filter(({ conversationId }) => conversationId !== null).map((row) => row.uid));
+  return later.filter((booking) => live.has(booking.uid));
+}
+
+/** Without a key nothing can be asked: the host is told what may be cancelled too. */
+async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly Occurrence[]): Promise<void> {
+  const { person_id: hostId, receipt_id: receiptId } = run.payload;
+  const named = known
+    .slice(0, maxNamed)
+    .map(({ id, title, start }) => `${title === null ? 'without a title' : `"${title}"`}, ${start ?? 'no start'} (conversation ${id})`);
+  const more = known.length > named.length ? ` and ${known.length - named.length} more` : '';
+  const body = `A series of bookings was cancelled. Without CALCOM_API_KEY it is not known which of its later conversations are over: ${named.join('; ')}${more}.`;
+  await run.complete(async (tx) => {
+    if (known.length === 0) return;
+    const note = { key: `booking-series:${receiptId}`, person_ids: [hostId], body, note_type: 'booking', author_person_id: null };
+    await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
+  });
+}

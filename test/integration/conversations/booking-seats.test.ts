@@ -1,0 +1,388 @@
+/** Bookings with seats, series, requests and late events over the real service (rules/bookings#seats; D78, D79, D80, D81, D102). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { conversations, type ConversationOut } from '#services/conversations';
+import { attendee, type BookingDesk, type Chain, createBookingDesk, createChain, eventually } from './booking-desk.ts';
+import { createWorld, waitFor, type World } from './world.ts';
+
+let world: World;
+let desk: BookingDesk;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  desk = createBookingDesk(world);
+});
+afterAll(() => world.stop());
+
+const names = (conversation: ConversationOut | undefined) => conversation?.participants.map((person) => person.name);
+const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
+/** An event of a booking with seats, made in that minute. */
+const seated = (
+  chain: Chain,
+  trigger: string,
+  link: number,
+  minute: number,
+  guests: readonly string[],
+  extra: Record<string, unknown> = {},
+) => ({
+  ...chain.envelope(trigger, link, { seatsPerTimeSlot: 6, attendees: guests.map(attendee), rescheduleUid: undefined, ...extra }),
+  createdAt: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString(),
+});
+/** Who is in the conversation of each booking; none: it has no conversation. */
+const seatsOf = async (chain: Chain, link: number): Promise<string[] | undefined> => {
+  const found = (await desk.booked(chain)).filter(
+    ({ config }) => (config as { booking: { uid: string } }).booking.uid === uidOf(chain, link),
+  );
+  expect(found.length).toBeLessThan(2);
+  return names(found[0])?.toSorted();
+};
+
+describe('a booking with seats (D78, D102)', () => {
+  it('gets a participant by each event and loses the one whose seat is cancelled, whose notes stay', async () => {
+    const chain = createChain();
+    for (const [minute, guest] of ['Ben', 'Cleo', 'Dora'].entries())
+      expect(await desk.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({ outcome: 'applied' });
+    const [before] = await desk.booked(chain);
+    const noted = (await desk.personNotes('ben')).length;
+    const receipt = await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben'], { startTime: '2031-01-01T00:00:00Z' }));
+    expect(receipt).toMatchObject({ outcome: 'applied', message: 'Participants removed.', conversation_id: before?.id });
+    const [after] = await desk.booked(chain);
+    expect(after).toMatchObject({ id: before?.id, start: before?.start, finish: before?.finish });
+    expect(names(after)).toEqual(['Ada', 'Cleo', 'Dora']);
+    const note = await waitFor(async () =>
+      (await desk.personNotes('ben')).length > noted ? (await desk.personNotes('ben'))[0] : undefined,
+    );
+    expect(note).toMatchObject({ note_type: 'booking', body: expect.stringContaining('Booking cancelled') });
+  });
+
+  it.each([
+    ['all of them, in two events', [['Ben'], ['Cleo']]],
+    ['all of them at once', [['Cleo', 'Ben']]],
+    ['none', [[]]],
+  ])('is deleted when a cancellation names %s, and comes back with a guest who was late', async (_what, cancelled) => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
+    const [before] = await desk.booked(chain);
+    for (const [index, guests] of cancelled.entries()) await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5 + index, guests));
+    expect(await desk.booked(chain)).toEqual([]);
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo'], { title: 'again' }));
+    expect(await desk.booked(chain)).toEqual([]);
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
+    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id }]);
+    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+  });
+
+  it('is moved for one guest: the others stay, the one joins whoever has the new time', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']));
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
+    const moved = { rescheduleUid: uidOf(chain, 1), attendeeSeatId: 'seat' };
+    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Zed'], moved));
+    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+      ['Ada', 'Cleo'],
+      ['Ada', 'Ben', 'Zed'],
+    ]);
+    expect((await desk.booked(chain)).map(({ start }) => start)).toEqual(['2030-01-15T11:00:00Z', '2030-01-15T12:00:00Z']);
+    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 3, 3, ['Cleo'], { ...moved }));
+    expect([await seatsOf(chain, 1), await seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
+  });
+
+  it('keeps its conversation when all of it is moved', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
+    const [before] = await desk.booked(chain);
+    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    const uids = [uidOf(chain, 1), uidOf(chain, 2)];
+    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } }]);
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Dora']));
+    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+      ['Ada', 'Dora'],
+      ['Ada', 'Ben', 'Cleo'],
+    ]);
+  });
+
+  it('does not count the host as a guest', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ada', 'Ben']));
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ada']));
+    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Ben']);
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Ben']));
+    expect(await seatsOf(chain, 0)).toBeUndefined();
+  });
+
+  it('of the release before has a seat for each participant', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
+    await world.env.sql(
+      `delete from conversations.booking_attendees where booking_id = (select booking_id from conversations.booking_identifiers where identifier = $1)`,
+      [`uid:${uidOf(chain, 0)}`],
+    );
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben']));
+    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
+  });
+
+  it('follows a guest who is merged into another, and forgets one who is erased', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
+    const [{ id, participants } = { id: 0, participants: [] }] = await desk.booked(chain);
+    const [mo = 0, ida = 0] = ['Mo', 'Ida'].map((name) => participants.find((person) => person.name === name)?.id ?? 0);
+    await world.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: world.personId('cleo'), after: 0 });
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Mo']));
+    expect(names(await world.get(id))).toEqual(['Ada', 'Ida']);
+    const erased = { person_id: ida, emails: ['ida@example.org'], name: 'Ida', after: 0, dry_run: false };
+    await world.call(conversations.rpcs.erasePerson, erased);
+    const rows = await world.env.sql(
+      `select a.person_id, b.was_erased_from from conversations.bookings b left join conversations.booking_attendees a on a.booking_id = b.id
+       where b.conversation_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ person_id: world.personId('cleo'), was_erased_from: true }]);
+  });
+
+  it('ends the same in every order of delivery, one by one and all at once', async () => {
+    const events = (chain: Chain) => [
+      seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']),
+      seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']),
+      seated(chain, 'BOOKING_CREATED', 1, 2, ['Dora']),
+      seated(chain, 'BOOKING_CANCELLED', 1, 3, ['Dora']),
+      seated(chain, 'BOOKING_RESCHEDULED', 2, 4, ['Ben'], { rescheduleUid: uidOf(chain, 1), attendeeSeatId: 'seat' }),
+      seated(chain, 'BOOKING_CANCELLED', 2, 5, ['Ben']),
+      seated(chain, 'BOOKING_CREATED', 2, 6, ['Eve']),
+    ];
+    const count = events(createChain()).length;
+    const order = fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
+    const check = async (chain: Chain) =>
+      eventually(async () =>
+        expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+          ['Ada', 'Cleo'],
+          ['Ada', 'Eve'],
+        ]),
+      );
+    await fc.assert(
+      fc.asyncProperty(order, fc.boolean(), async (places, atOnce) => {
+        const chain = createChain();
+        const delivered = places.map((place) => events(chain)[place]);
+        if (atOnce) await Promise.all(delivered.map((event) => desk.deliver(event)));
+        else for (const event of delivered) await desk.settle(event);
+        await check(chain);
+      }),
+      { numRuns: 6, examples: [[[...Array(count).keys()].toReversed(), false]] },
+    );
+  });
+
+  it('loses none of twenty guests of one second, and says of a replay that it has been applied', async () => {
+    const chain = createChain();
+    const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
+    const before = await desk.receiptIds();
+    await Promise.all(
+      guests.toReversed().map((guest, index) => desk.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
+    );
+    await eventually(async () => expect(await seatsOf(chain, 0)).toHaveLength(21));
+    const receipts = (await world.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
+    expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
+    const id = receipts[0]?.id ?? 0;
+    await world.call(conversations.rpcs.replayReceipt, { id });
+    await waitFor(async () => (await world.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
+  });
+});
+
+describe('a series of bookings with one iCalUID (D79)', () => {
+  const weekly = async () => {
+    const chain = createChain();
+    const iCalUID = `${chain.name}series@Cal.com`;
+    for (const link of [0, 1, 2, 3]) await desk.settle(chain.envelope('BOOKING_CREATED', link, { iCalUID }));
+    return { chain, iCalUID };
+  };
+
+  it('is one conversation for each occurrence, of which one alone is cancelled', async () => {
+    const { chain, iCalUID } = await weekly();
+    expect(await desk.booked(chain)).toHaveLength(4);
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
+    expect((await desk.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
+  });
+
+  it('is not changed by an event that names only what all of it share', async () => {
+    const { chain, iCalUID } = await weekly();
+    const before = await desk.booked(chain);
+    const event = chain.envelope('BOOKING_RESCHEDULED', 5, { iCalUID, uid: undefined, rescheduleUid: undefined, bookingId: undefined });
+    expect(await desk.settle(event)).toMatchObject({ outcome: 'ambiguous_booking', conversation_id: null });
+    expect(await desk.booked(chain)).toEqual(before);
+  });
+
+  it('names what may be cancelled too to the host where Cal.com cannot be asked', async () => {
+    const { chain, iCalUID } = await weekly();
+    const noted = (await desk.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
+    const note = await waitFor(async () => {
+      const found = (await desk.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY'));
+      return found.length > noted ? found[0] : undefined;
+    });
+    const [, second, third] = await desk.booked(chain);
+    expect(note?.body).toMatch(new RegExp(`conversation ${second?.id}\\).*conversation ${third?.id}\\)`));
+    expect(note?.body).not.toContain('2030-01-15T10:00:00');
+    expect(await desk.booked(chain)).toHaveLength(3);
+  });
+
+  it('of two installations with an equal bookingId stays two bookings', async () => {
+    const [mine, theirs] = [createChain(), createChain()];
+    const bookingId = 77;
+    await desk.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
+    const other = { person: String(world.personId('cleo')) };
+    await desk.settle(theirs.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }), other);
+    const rows = await world.env.sql<{ n: number }>(
+      `select cardinality(participant_ids) as n from conversations.conversations where config #>> '{booking,booking_id}' = '77' order by id`,
+    );
+    expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
+    const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { bookingId, uid: undefined });
+    await desk.settle(cancelled);
+    expect(await world.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
+  });
+});
+
+describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
+  const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
+  const confirm = (chain: Chain, trigger: string) =>
+    chain.envelope(trigger, 1, { rescheduleUid: undefined, iCalUID: 'another@Cal.com', attendees: [attendee('Ben'), attendee('Cleo')] });
+
+  it.each([
+    ['before', 'BOOKING_CREATED', [0, 1, 2]],
+    ['after', 'BOOKING_CREATED', [0, 2, 1]],
+    ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
+    ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
+    ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
+  ])('links %s its %s the two bookings: one conversation, no ghost', async (_when, trigger, order) => {
+    const chain = createChain();
+    const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
+    for (const place of order) await desk.settle(events[place]);
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+    expect(names((await desk.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
+  });
+
+  it('has no other effect', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const before = await desk.booked(chain);
+    expect(await desk.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
+    expect(await desk.booked(chain)).toEqual(before);
+    expect(await desk.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
+  });
+
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the guests that it names, in order %j', async (order) => {
+    const chain = createChain();
+    const events = [
+      seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
+      seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']),
+      seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
+      seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+    ];
+    for (const place of order) await desk.settle(events[place]);
+    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+      ['Ada', 'Cleo'],
+      ['Ada', 'Ben', 'Zed'],
+    ]);
+  });
+});
+
+describe('a late event (D80)', () => {
+  it('adds whom it names and changes nothing else; not to a cancelled booking', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const late = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Late')], title: 'Old' });
+    expect(await desk.settle(late)).toMatchObject({ outcome: 'applied' });
+    const [conversation] = await desk.booked(chain);
+    expect(conversation).toMatchObject({ start: '2030-01-15T11:00:00Z', config: { booking: { title: 'Intro' } } });
+    expect(names(conversation)).toEqual(['Ada', 'Ben', 'Late']);
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1));
+    expect(await desk.settle({ ...late, createdAt: '2029-12-31T00:00:00Z' })).toMatchObject({ outcome: 'stale' });
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+
+  it('of one time is worked in the order in which it was received', async () => {
+    const chain = createChain();
+    const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
+    for (let n = 0; n < 12; n++) await desk.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
+    await eventually(async () => expect(await desk.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]));
+    const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 12 });
+    expect(items.every(({ outcome }) => outcome === 'applied')).toBe(true);
+    const worked = items.map(({ processed_at: at }) => at ?? '');
+    expect(worked).toEqual(worked.toSorted().toReversed());
+  });
+});
+
+describe('a cancellation that asks for another time (D81)', () => {
+  const asked = (chain: Chain) => chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true, cancellationReason: 'ill' });
+
+  it('takes the time of the conversation until there is one', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [before] = await desk.booked(chain);
+    expect(await desk.settle(asked(chain))).toMatchObject({ outcome: 'applied', conversation_id: before?.id });
+    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: null, finish: null }]);
+    expect((await world.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
+    expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({ outcome: 'stale' });
+    expect(await desk.booked(chain)).toMatchObject([{ start: null }]);
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T11:00:00Z', finish: '2030-01-15T11:30:00Z' }]);
+    expect(await world.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
+  });
+
+  it('deletes the conversation when thirty days pass without one', async () => {
+    const [early, late] = [createChain(), createChain()];
+    for (const [chain, at] of [
+      [early, '2030-01-01T00:00:00Z'],
+      [late, '2030-01-11T00:00:00Z'],
+    ] as const) {
+      await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+      world.clock.set(at);
+      await desk.settle(asked(chain));
+    }
+    world.clock.set('2030-02-01T00:00:00Z');
+    await eventually(async () => expect(await desk.booked(early)).toEqual([]));
+    expect(await desk.booked(late)).toHaveLength(1);
+    const note = await waitFor(async () => (await desk.personNotes('ben')).find(({ body }) => body.includes('30 days ago')));
+    expect(note?.body).toBe('Booking cancelled: "Intro". Another time was asked for 30 days ago, and none was given.');
+    expect(await desk.settle(early.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ message: 'Conversation created.' });
+  });
+});
+
+describe('times that cannot be read (D82)', () => {
+  it.each([
+    ['BOOKING_CREATED', { startTime: 'soon' }],
+    ['BOOKING_RESCHEDULED', { endTime: '' }],
+  ])('of %s with %j give a note and no conversation', async (trigger, times) => {
+    const chain = createChain();
+    const before = (await desk.personNotes('ada')).length;
+    expect(await desk.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
+    expect(await desk.booked(chain)).toEqual([]);
+    const note = await waitFor(async () =>
+      (await desk.personNotes('ada')).length > before ? (await desk.personNotes('ada'))[0] : undefined,
+    );
+    expect(note).toMatchObject({ note_type: 'booking_error', body: expect.stringContaining('cannot be read as a datetime') });
+  });
+
+  it('do not keep a booking from being cancelled; an end before the start is the start', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0, { startTime: '', endTime: 'never' }));
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+});
+
+describe('a guest with a phone number alone (D83)', () => {
+  it('is stored by it, found by it again, and is the person who has it already', async () => {
+    const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
+    const chains = [createChain(), createChain()];
+    for (const [index, phone] of ['+49 151 1234567', '0049151-1234567'].entries())
+      await desk.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
+    const people = await world.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
+    expect(people).toEqual([{ phone: '+49 151 1234567' }]);
+    const booked = await Promise.all(chains.map(async (chain) => names((await desk.booked(chain))[0])));
+    expect(booked).toEqual([
+      ['Ada', 'Fon'],
+      ['Ada', 'Fon'],
+    ]);
+  });
+});
