@@ -12,16 +12,20 @@ interface Range {
 
 /** Prepares the choice by the header Accept: the name of the best liked format, of equals and without any the first. */
 export function compileFormats(formats: Formats): (accept: string | undefined) => string {
-  const offers = Object.entries(formats).map(([name, { contentType }]) => ({ name, ...readType(contentType) }));
-  const [first] = offers;
+  const types = Object.fromEntries(Object.entries(formats).map(([name, { contentType }]) => [name, contentType]));
+  const [first] = Object.keys(types);
   if (first === undefined) throw new Error('a route with formats needs one');
-  return (accept) => {
-    if (accept === undefined) return first.name;
-    const ranges = readAccept(accept);
-    const liked = offers.map((offer) => ({ name: offer.name, quality: findQuality(offer, ranges) }));
-    const best = Math.max(...liked.map(({ quality }) => quality));
-    return best === 0 ? first.name : (liked.find(({ quality }) => quality === best)?.name ?? first.name);
-  };
+  return (accept) => chooseFormat(types, accept) ?? first;
+}
+
+/** The name of the best liked content type, of equals and without a header the first; undefined when the client accepts none. */
+export function chooseFormat<Name extends string>(types: Readonly<Record<Name, string>>, accept: string | undefined): Name | undefined {
+  const offers = Object.entries<string>(types).map(([name, contentType]) => ({ name: name as Name, ...readType(contentType) }));
+  if (accept === undefined) return offers[0]?.name;
+  const ranges = readAccept(accept);
+  const liked = offers.map((offer) => ({ name: offer.name, quality: findQuality(offer, ranges) }));
+  const best = Math.max(...liked.map(({ quality }) => quality));
+  return best === 0 ? undefined : liked.find(({ quality }) => quality === best)?.name;
 }
 
 /** True for a client that names `text/event-stream` itself, and likes it no less than JSON (C4). */

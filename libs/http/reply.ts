@@ -74,6 +74,12 @@ export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | 
   writePieces(ctx, bytes);
 }
 
+/** A status alone. */
+export function sendNothing(ctx: HttpContext, status: number): void {
+  ctx.body = null; // else koa writes the name of the status
+  ctx.status = status;
+}
+
 /** Writes a body no faster than it is taken; a client that goes away ends it. */
 function writePieces(ctx: HttpContext, bytes: Uint8Array): void {
   const { res } = ctx;

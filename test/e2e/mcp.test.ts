@@ -241,6 +241,110 @@ const post = (json: unknown, more: { token?: string | null; headers?: Record<str
   });
 const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
+/** Of the revision of 2026, in which each request says what its client is. */
+const revision = '2026-07-28';
+const ofRevision = (method: string, params: object): { message: object; headers: Record<string, string> } => ({
+  message: {
+    jsonrpc: '2.0',
+    id: 1,
+    method,
+    params: {
+      ...params,
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': revision,
+        'io.modelcontextprotocol/clientInfo': { name: 'a test', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  },
+  headers: { 'mcp-protocol-version': revision, 'mcp-method': method, ...('name' in params ? { 'mcp-name': String(params.name) } : {}) },
+});
+
+/** A message as it is written, with no header Accept of its own. */
+const send = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  world.call('POST', '/mcp', { token: tokens['a person'] ?? '', body, headers: { 'content-type': 'application/json', ...headers } });
+
+describe('clients of every kind (M5; D104)', () => {
+  it.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/json', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'],
+    ['application/json, text/event-stream', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+    ['text/event-stream, */*;q=0.1', 'text/event-stream'],
+    ['application/json;q=0, text/event-stream', 'text/event-stream'],
+  ])('answers Accept: %s with %s, in both revisions', async (accept, type) => {
+    const { message, headers } = ofRevision('tools/list', {});
+    for (const answer of [
+      await send(JSON.stringify(listing), accept === undefined ? {} : { accept }),
+      await send(JSON.stringify(message), { ...headers, ...(accept === undefined ? {} : { accept }) }),
+    ]) {
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+      const text = type === 'application/json' ? answer.text : /^event: message\ndata: (.*)\n\n$/.exec(answer.text)?.[1];
+      expect(JSON.parse(text ?? '')).toMatchObject({ jsonrpc: '2.0', id: 1, result: { tools: expect.any(Array) } });
+    }
+  });
+
+  it('answers 406 to who accepts neither', async () => {
+    const answer = await send(JSON.stringify(listing), { accept: 'text/html' });
+    expect([answer.status, answer.json]).toEqual([
+      406,
+      { jsonrpc: '2.0', id: null, error: { code: -32_000, message: expect.any(String) } },
+    ]);
+  });
+
+  it('takes whole floats for integers, in arguments and ids', async () => {
+    for (const limit of ['1.0', '1e0', '10e-1', '1']) {
+      const params = `{"name":"listPeople","arguments":{"q":"a","limit":${limit}}}`;
+      const answer = await send(`{"jsonrpc":"2.0","id":7.0,"method":"tools/call","params":${params}}`);
+      expect([limit, answer.json]).toEqual([
+        limit,
+        expect.objectContaining({ id: 7, result: expect.objectContaining({ isError: false }) }),
+      ]);
+    }
+    expect(await callTool(tokens['a person'] ?? '', 'listPeople', { limit: 1.5 })).toMatchObject({ isError: true });
+  });
+
+  it('answers notifications and answers of the client with 202 and nothing else', async () => {
+    for (const [message, headers] of [
+      [{ jsonrpc: '2.0', method: 'notifications/initialized' }, {}],
+      [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, {}],
+      [{ jsonrpc: '2.0', id: 1, result: {} }, {}],
+      [{ jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }, { 'mcp-protocol-version': revision }],
+    ] as const) {
+      const answer = await send(JSON.stringify(message), headers);
+      const { headers: got } = answer;
+      expect([answer.status, answer.text, got.get('content-type'), got.get('content-length') ?? '0']).toEqual([202, '', null, '0']);
+    }
+  });
+
+  it.each([
+    ['tools/call', {}, 'params.name: expected string, received undefined'],
+    ['tools/call', { name: 5 }, 'params.name: expected string, received number'],
+    ['tools/call', { name: 'getPerson', arguments: [1] }, 'params.arguments: expected record, received array'],
+    ['tools/list', { cursor: 5 }, 'params.cursor: expected string, received number'],
+    ['tools/list', { cursor: 'of another server' }, 'there is one page of tools, and no cursor'],
+    ['tools/list', [], 'params must be an object'],
+    ['tools/call', 'getPerson', 'params must be an object'],
+  ])('says what is wrong with the parameters of %s: %j', async (method, params, problem) => {
+    const refused = { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: `Invalid params: ${problem}` } };
+    expect((await send(JSON.stringify({ ...listing, method, params }))).json).toEqual(refused);
+    if (typeof params === 'string' || Array.isArray(params)) return;
+    const { message, headers } = ofRevision(method, params);
+    expect((await send(JSON.stringify(message), headers)).json).toEqual(refused);
+  });
+
+  it('takes a null for what is absent', async () => {
+    const whole = (await send(JSON.stringify(listing))).json;
+    for (const params of [null, { cursor: null }, { cursor: null, _meta: null }, { cursor: '' }])
+      expect((await send(JSON.stringify({ ...listing, params }))).json).toEqual(whole);
+    const found = await send(JSON.stringify({ ...listing, method: 'tools/call', params: { name: 'listResponsible', arguments: null } }));
+    expect(found.json).toMatchObject({ result: { isError: false } });
+  });
+});
+
 describe('the guards of /mcp (M6)', () => {
   it('refuse who has no per-user token, with the challenge of every route', async () => {
     for (const token of [null, 'nobody', 'svc_key_000000000000_x']) {
@@ -275,18 +379,9 @@ describe('the guards of /mcp (M6)', () => {
   });
 
   it('hold no connection for a subscription, and know nothing but tools', async () => {
-    const version = '2026-07-28';
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': version,
-      'io.modelcontextprotocol/clientInfo': { name: 'a test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
     for (const method of ['subscriptions/listen', 'resources/list', 'prompts/list', 'completion/complete']) {
-      const headers = { 'mcp-protocol-version': version, 'mcp-method': method };
-      const answer = await post(
-        { jsonrpc: '2.0', id: 1, method, params: { _meta, notifications: { toolsListChanged: true } } },
-        { headers },
-      );
+      const { message, headers } = ofRevision(method, { notifications: { toolsListChanged: true } });
+      const answer = await post(message, { headers });
       expect([method, answer.text]).toEqual([method, expect.stringMatching(/"error":.*(Subscription limit reached|not found)/i)]);
     }
   });

@@ -4,7 +4,7 @@
  * may lead, and nothing else.
  */
 import { AppError } from '#libs/errors';
-import type { HttpContext, RouteHandler } from '#libs/http';
+import { type HttpContext, type RouteHandler, sendNothing } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import type { CodeSignIn } from '#libs/oidc';
 import { directory } from '#services/directory';
@@ -58,10 +58,8 @@ export function createProviderSignIn(bus: Pick<Bus, 'call'>, codeSignIn: CodeSig
 function send(ctx: HttpContext, url: string): void {
   ctx.res.setHeader('Cache-Control', 'no-store');
   ctx.res.setHeader('Referrer-Policy', 'no-referrer');
-  ctx.status = 303;
-  ctx.set('Location', url);
-  ctx.body = null;
-  ctx.status = 303;
+  ctx.res.setHeader('Location', url);
+  sendNothing(ctx, 303);
 }
 
 /** For the page: `refused`, `limited` for too many of them, or `away` for what else may work in a moment. @throws what is a fault */

@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Actor, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { compileRead, type HandlerCall, type RouteHandler, sendBytes } from '#libs/http';
-import { createMcp, type McpTool, type McpTools } from '#libs/mcp';
+import { chooseFormat, compileRead, type HandlerCall, publish, type RouteHandler, sendBytes, sendNothing } from '#libs/http';
+import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/mcp';
 import type { Bus } from '#libs/nats';
 import { releaseVersion } from '#libs/release';
 import { admitUser } from '../auth.ts';
@@ -35,7 +35,7 @@ const instructions =
 /** Of one answer: an assistant reads it whole. */
 const maxAnswerBytes = 1_048_576;
 /** Everything else of a request is no business of the protocol's, the credential least of all. */
-const handedOn = /^(?:accept|content-type|mcp-[a-z-]+)$/;
+const handedOn = /^(?:content-type|mcp-[a-z-]+)$/;
 
 interface McpParts {
   readonly bus: Pick<Bus, 'callRaw'>;
@@ -75,9 +75,10 @@ export function createMcpHandler({ bus, routes, allowedOrigins }: McpParts): Rou
         return { text: body.toString('utf8'), isError: status !== 200 };
       },
     };
-    const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body }, tools);
-    if (body.byteLength === 0) ctx.status = status;
-    else sendBytes(ctx, body, undefined, { status, contentType: contentType ?? 'application/json', etag: false });
+    const format = chooseFormat(mcpFormats, ctx.req.headers.accept);
+    const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body, format }, tools);
+    if (body === undefined) sendNothing(ctx, status);
+    else sendBytes(ctx, body, undefined, { status, contentType, etag: false });
   };
 }
 
@@ -90,6 +91,8 @@ function isAdmitted(admit: (route: Route, actor: Actor) => void, route: Route, a
     throw error;
   }
 }
+
+type Schema = Parameters<typeof publish>[0];
 
 /** A page that a browser shows says where it comes from; it may call what it may call elsewhere (rules/http#cross-origin-access). */
 function refuseForeignPage({ origin }: IncomingHttpHeaders, allowed: readonly string[]): void {
@@ -104,15 +107,16 @@ function pickHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 function describe({ operationId, summary, description, params, query }: Route): McpTool {
-  const [inPath, inQuery] = [params, query].map((schema) => (schema ?? {}) as { properties?: object; required?: string[] });
+  const [inPath, inQuery] = [params, query].map((schema) => (schema ?? {}) as { properties?: Record<string, Schema>; required?: string[] });
+  const properties = Object.entries({ ...inQuery?.properties, ...inPath?.properties });
   return {
     name: operationId,
     title: summary,
     description: description === undefined ? `${summary}.` : `${summary}. ${description}`,
     inputSchema: {
       type: 'object',
-      // As plain JSON: what the schemas' library keeps beside it is not for others.
-      properties: JSON.parse(JSON.stringify({ ...inQuery?.properties, ...inPath?.properties })) as object,
+      // As the OpenAPI document has them.
+      properties: Object.fromEntries(properties.map(([name, schema]) => [name, publish(schema, {}, name)])),
       required: [...(inPath?.required ?? []), ...(inQuery?.required ?? [])],
       additionalProperties: false,
     },
