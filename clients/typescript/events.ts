@@ -52,7 +52,7 @@ export async function* followEvents<Types extends EventType = EventType>(
   const call: CallOptions = { retry: { attempts: 1 }, ...(signal && { signal }), ...(token !== undefined && { token }) };
   const query = {
     wait: waitSeconds,
-    ...(types && { types: types.join(',') }),
+    ...(types && { types: [...types] }),
     ...(subject && { subject_type: subject.type, ...(subject.id !== undefined && { subject_id: subject.id }) }),
     ...(pageSize !== undefined && { limit: pageSize }),
   };

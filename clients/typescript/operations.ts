@@ -2937,7 +2937,7 @@ export type BrowseHolonError =
 
 export interface LookUpPersonsRequest {
   query: {
-    /** Comma-separated ids, at most 50. */
+    /** Ids, at most 50. Separated by commas, or as repeated `ids` or `ids[]`. */
     ids: number[];
   };
 }
@@ -2952,7 +2952,7 @@ export type LookUpPersonsError =
 
 export interface LookUpHolonsRequest {
   query: {
-    /** Comma-separated ids, at most 50. */
+    /** Ids, at most 50. Separated by commas, or as repeated `ids` or `ids[]`. */
     ids: number[];
   };
 }
@@ -3491,7 +3491,7 @@ export interface SearchDirectoryRequest {
   query: {
     /** At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count. */
     q: string;
-    /** Comma-separated subset of `person` and `holon`; default both. */
+    /** Subset of `person` and `holon`; default both. Separated by commas, or as repeated `types` or `types[]`. */
     types?: ("person" | "holon")[];
     /** Results of each kind, default 20, at most 50. */
     limit_per_type?: number;
@@ -4038,9 +4038,9 @@ export interface ListResponsibleRequest {
   query?: {
     /** Person who is responsible; absent = whoever, nobody included. */
     responsible?: number;
-    /** Comma-separated: `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all. */
-    type?: string;
-    /** Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`. */
+    /** `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all. Separated by commas, or as repeated `type` or `type[]`. */
+    type?: string[];
+    /** Subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`. Separated by commas, or as repeated `when` or `when[]`. */
     when?: ("overdue" | "today" | "future")[];
     /** Items of a page, default 100, at most 100. */
     limit?: number;
@@ -4161,8 +4161,8 @@ export interface ListEventsRequest {
   query?: {
     /** Only what comes behind this cursor; absent = from the oldest that is kept; `latest` = nothing, and the cursor of now. */
     after?: string;
-    /** Only these types, separated by commas; `conversation.*` is all of them. */
-    types?: string;
+    /** Only these types; `conversation.*` is all of them. Separated by commas, or as repeated `types` or `types[]`. */
+    types?: string[];
     /** Only events of such subjects. */
     subject_type?: "conversation" | "person" | "holon" | "membership" | "relationship" | "note" | "webhook_endpoint";
     /** Only events of this subject; together with `subject_type`. */

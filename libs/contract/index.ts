@@ -21,6 +21,7 @@ export {
 } from './job-admin.ts';
 export { isPossibleId, maxId, rowId } from './ids.ts';
 export { limitParameter } from './limit.ts';
+export { listParameter } from './list-parameter.ts';
 export { keyHeader } from './kept-answers.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';

@@ -33,13 +33,13 @@ function publishNode(node: Json, schemas: Json, place: string): Json {
 
 /**
  * Choices that the operation itself looks at, and refuses with an error of its own instead of 422: `choices` of a text, `listOf` of a text
- * that is a comma-separated list of them. `x-refused-with` is the status.
+ * that is a list of them (`listParameter`), or of any words where it is empty. `x-refused-with` is the status.
  */
-function describeOwnChoices({ choices, listOf, type, default: usual, ...rest }: Json): Json {
+function describeOwnChoices({ choices, listOf, type, default: usual, maxLength: _maxLength, ...rest }: Json): Json {
   const isText = typeof usual === 'string';
   const refused = { 'x-refused-with': errorCodes.bad_request.status };
   if (choices !== undefined) return { type, enum: choices, ...(isText ? { default: usual } : {}), ...refused, ...rest };
-  const items = { type: 'string', enum: listOf, ...refused };
+  const items = { type: 'string', ...((listOf as unknown[]).length === 0 ? {} : { enum: listOf, ...refused }) };
   return { type: 'array', items, ...(isText ? { default: usual.split(',') } : {}), ...rest };
 }
 

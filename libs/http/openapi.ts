@@ -179,16 +179,20 @@ function describeParameters(source: 'path' | 'query' | 'header', schema: unknown
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = publish(property, schemas, pascal(name)) as Json;
     const isList = rest['type'] === 'array';
+    const words = [...(typeof description === 'string' ? [description] : []), ...(isList ? [listSpellings(name)] : [])];
     return {
       name,
       in: source,
       required: source === 'path' || required.includes(name),
-      ...(description === undefined ? {} : { description }),
+      ...(words.length === 0 ? {} : { description: words.join(' ') }),
       ...(isList ? { style: 'form', explode: false } : {}),
       schema: rest,
     };
   });
 }
+
+/** What the style of the parameter does not say (D103). */
+const listSpellings = (name: string): string => `Separated by commas, or as repeated \`${name}\` or \`${name}[]\`.`;
 
 function describeBody(route: Route, schemas: Json): Json | undefined {
   const bodyName = `${pascal(route.operationId)}Body`;

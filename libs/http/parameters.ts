@@ -12,7 +12,7 @@ type Source = 'path' | 'query' | 'header';
 interface Parameter {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Declared JSON type; lists are comma-separated. */
+  /** Declared JSON type; `words` for a list of them, which the operation gets as one text (`listParameter`). */
   readonly type: string;
   readonly itemType: string;
   readonly dateTime: boolean;
@@ -49,11 +49,12 @@ export function compileParameters(route: Route): (raw: RawParameters) => ReadPar
   const path = compileGroup('path', route.params);
   const query = compileGroup('query', route.query);
   const header = compileGroup('header', route.headers);
+  const lists = new Set(query?.parameters.filter(isList).map(({ name }) => name));
   return (raw) => {
     const problems: ValidationItem[] = [];
     const found = { absent: false };
     const params = path === undefined ? none : readGroup(path, raw.path, problems, found);
-    const queryValues = query === undefined ? none : readGroup(query, parseQuery(raw.query, '&', '=', { maxKeys: 0 }), problems, found);
+    const queryValues = query === undefined ? none : readGroup(query, readQuery(raw.query, lists), problems, found);
     const headers = header === undefined ? none : readGroup(header, raw.headers, problems, found);
     return { params, query: queryValues, headers, problems, absent: found.absent };
   };
@@ -71,13 +72,32 @@ function compileGroup(source: Source, schema: TSchema | undefined): ParameterGro
     return {
       name,
       schema: core,
-      type: readType(core),
+      type: core['listOf'] === undefined ? readType(core) : 'words',
       itemType: readType(items),
       dateTime: String(core['format']).startsWith('date-time'),
       unbounded: core['minimum'] === undefined && core['maximum'] === undefined,
     };
   });
   return { source, parameters, check: compileCheck(schema, [source]) };
+}
+
+const isList = ({ type }: Parameter): boolean => type === 'array' || type === 'words';
+
+const bracket = /\[|%5b/i;
+/** `types[]`, and `types[0]` as some libraries write it. */
+const bracketed = /^([^[]+)\[\d*\]$/;
+
+/** The values of each name in their order. A list is joined from everything that is called like it, with brackets or without (D103). */
+function readQuery(query: string, lists: ReadonlySet<string>): Record<string, string | string[] | undefined> {
+  const parsed = parseQuery(query, '&', '=', { maxKeys: 0 });
+  if (lists.size === 0 || !bracket.test(query)) return parsed;
+  const joined: Record<string, string[]> = {};
+  for (const pair of query.split('&')) {
+    const [[key, value] = ['', '']] = Object.entries(parseQuery(pair));
+    const name = bracketed.exec(key)?.[1] ?? key;
+    if (lists.has(name)) (joined[name] ??= []).push(String(value));
+  }
+  return { ...parsed, ...joined };
 }
 
 function readType({ type }: Record<string, unknown>): string {
@@ -125,7 +145,7 @@ function coerce(
   found: { absent: boolean },
 ): ValidationItem | undefined {
   const loc = [source, parameter.name];
-  if (parameter.type === 'array') return coerceList(parameter, given, loc, values);
+  if (isList(parameter)) return coerceList(parameter, given, loc, values);
   const text = typeof given === 'string' ? given : (given.at(-1) ?? '');
   if (source === 'path' && parameter.type === 'string' && hasControls(text)) found.absent = true;
   else if (text.includes('\0')) return nullCharacter(loc);
@@ -150,7 +170,7 @@ function coerce(
   return undefined;
 }
 
-/** Comma-separated: tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (D18). */
+/** Repeated values are joined (D103); tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (D18). */
 function coerceList(
   parameter: Parameter,
   given: string | string[],
@@ -165,7 +185,7 @@ function coerceList(
     .filter((token) => token !== '');
   const maxItems = parameter.schema['maxItems'];
   if (parameter.itemType !== 'integer') {
-    values[parameter.name] = tokens;
+    values[parameter.name] = parameter.type === 'words' ? tokens.join(',') : tokens;
     return undefined;
   }
   const numbers: number[] = [];

@@ -91,7 +91,7 @@ describe('reads with the client (rules/memberships#lists)', () => {
     expect((await client.listHolonRelationships({ path: holon })).body.items[0]?.to_holon.slug).toBe('winter');
     expect((await client.listNotesOfPerson({ path: person })).body.items).toEqual([]);
     expect((await client.listNotesOfHolon({ path: holon, query: { limit: 1 } })).body.limit).toBe(1);
-    const { body: work } = await client.listResponsible({ query: { type: 'person,camp' } });
+    const { body: work } = await client.listResponsible({ query: { type: ['person', 'camp'] } });
     expect(work.items.map((item) => (item.kind === 'person' ? item.person.name : item.to_holon.slug))).toEqual(['Hana Host', 'winter']);
   });
 });
@@ -163,7 +163,7 @@ describe('writes with the client (rules/memberships#lists)', () => {
   it('follow what happens', async () => {
     const { body } = await client.listEvents({ query: { after: 'latest', wait: 30 } });
     expect([body.items, body.has_more]).toEqual([[], false]);
-    const refused = await refusalOf('listEvents', client.listEvents({ query: { types: 'conversation.eaten' } }));
+    const refused = await refusalOf('listEvents', client.listEvents({ query: { types: ['conversation.eaten'] } }));
     expect(refused.status).toBe(400);
   });
 

@@ -5,7 +5,7 @@ import { jsonDocument } from '../fields.ts';
 /** Ids of one look-up request; more are refused (rules/http#limits). */
 export const maxLookupIds = 50;
 /** `ids` of a look-up: ids that nobody has are skipped (D18). */
-export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, description: 'Comma-separated ids, at most 50.' });
+export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, description: 'Ids, at most 50.' });
 
 export const HolonRef = Type.Object(
   { id: Type.Integer(), slug: Type.String(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }) },

@@ -1,5 +1,5 @@
 /** Search over people and holons (rules/people#search; D42). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
 import { limitParameter, searchText, v1Errors } from '../fields.ts';
 import { HolonListItem, PersonListItem } from '../public-schemas.ts';
 
@@ -30,10 +30,10 @@ export const searchQuery = Type.Object({
     { minLength: 2 },
   ),
   types: Type.Optional(
-    Type.String({
-      default: 'person,holon',
-      listOf: ['person', 'holon'],
-      description: 'Comma-separated subset of `person` and `holon`; default both.',
+    listParameter({
+      usual: ['person', 'holon'],
+      words: ['person', 'holon'],
+      description: 'Subset of `person` and `holon`; default both.',
     }),
   ),
   limit_per_type: limitParameter({ usual: usualResults, most: 50, of: 'Results of each kind' }),

@@ -1,5 +1,5 @@
 /** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
 import { anyId, limitParameter, offsetParameter, page, v1Errors } from '../fields.ts';
 import { HolonPublic, PersonPublic } from '../public-schemas.ts';
 import { workflowFields } from '../workflow/contract.ts';
@@ -24,16 +24,14 @@ export const worklistItemsPerPage = 100;
 export const worklistQuery = Type.Object({
   responsible: Type.Optional(anyId('Person who is responsible; absent = whoever, nobody included.')),
   type: Type.Optional(
-    Type.String({
-      description:
-        'Comma-separated: `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all.',
+    listParameter({
+      description: '`person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all.',
     }),
   ),
   when: Type.Optional(
-    Type.String({
-      listOf: ['overdue', 'today', 'future'],
-      description:
-        'Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
+    listParameter({
+      words: ['overdue', 'today', 'future'],
+      description: 'Subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
     }),
   ),
   limit: limitParameter({ usual: worklistItemsPerPage, most: 100 }),

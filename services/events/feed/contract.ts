@@ -1,5 +1,5 @@
 /** Contract of the feed: its pages, and what the admin CLI does with it (rules/events#feed; V1 to V4, V10). */
-import { byOperators, byUsers, event, type FeedEvent, feedSubjects, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, byUsers, event, type FeedEvent, feedSubjects, listParameter, rpc, type Static, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -49,9 +49,7 @@ export const feedQuery = Type.Object({
   after: Type.Optional(
     cursor('Only what comes behind this cursor; absent = from the oldest that is kept; `latest` = nothing, and the cursor of now.'),
   ),
-  types: Type.Optional(
-    Type.String({ maxLength: 2_000, description: 'Only these types, separated by commas; `conversation.*` is all of them.' }),
-  ),
+  types: Type.Optional(listParameter({ maxLength: 2_000, description: 'Only these types; `conversation.*` is all of them.' })),
   subject_type: Type.Optional(Type.Enum([...feedSubjects], { description: 'Only events of such subjects.' })),
   subject_id: Type.Optional(Type.Integer({ description: 'Only events of this subject; together with `subject_type`.' })),
   wait: Type.Optional(

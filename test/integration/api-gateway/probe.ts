@@ -1,7 +1,7 @@
 /** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anyActor, defineService, ownAccount, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
+import { anyActor, defineService, listParameter, ownAccount, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
 import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
@@ -61,6 +61,7 @@ const list = Type.Object({
   sort: Type.Optional(Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')])),
   flag: Type.Optional(Type.Boolean()),
   slug: Type.Optional(Type.String()),
+  types: Type.Optional(listParameter({ description: 'Words.', maxLength: 20 })),
 });
 
 const surfaceRoutes = (prefix: string, name: string, access: RouteAccess): Route[] => [

@@ -93,6 +93,42 @@ describe('Ids (rules/http#ids)', () => {
   });
 });
 
+describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
+  it.each([
+    ['types=a,b', 'a,b'],
+    ['types=a&types=b', 'a,b'],
+    ['types[]=a&types[]=b', 'a,b'],
+    ['types%5B%5D=a&types%5b%5d=b', 'a,b'],
+    ['types[0]=a&types[1]=b', 'a,b'],
+    ['types[]=a,b&types=c&types[]=d,%20e', 'a,b,c,d,e'],
+    ['types=a&limit=3&types[]=b%2Cc', 'a,b,c'],
+    ['types=a%2Cb', 'a,b'],
+    ['types=a&types=&types[]=,', 'a'],
+    ['types[]=', ''],
+    ['types', ''],
+    ['type[]=a&[]=b&types[x]=c&xtypes[]=d', undefined],
+  ])('joins %s in the order of the query', async (query, types) => {
+    const { json } = await probe.call('GET', `/api/probe/list?${query}`);
+    expect((json as { types?: string }).types).toBe(types);
+  });
+
+  it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])('joins %s of numbers alike', async (query) => {
+    expect((await probe.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
+  });
+
+  it('checks what was joined', async () => {
+    const problems = async (path: string) => (await probe.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
+    expect(await problems('/api/probe/batch?ids[]=1&ids[]=x')).toEqual([['int_parsing', ['query', 'ids']]]);
+    expect(await problems(`/api/probe/batch?${'ids[]=1&'.repeat(51)}`)).toEqual([['too_long', ['query', 'ids']]]);
+    expect(await problems(`/api/probe/list?${'types=abcd&'.repeat(5)}`)).toEqual([['string_too_long', ['query', 'types']]]);
+    expect(await problems('/api/probe/list?types[]=a%00')).toEqual([['string_unicode', ['query', 'types']]]);
+  });
+
+  it('gives no other parameter another spelling', async () => {
+    expect((await probe.call('GET', '/api/probe/list?limit=3&limit[]=4')).json).toEqual({ limit: 3 });
+  });
+});
+
 describe('Datetimes in (rules/http#datetimes-in)', () => {
   it.each([
     ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00Z'],
