@@ -16,6 +16,7 @@ export const errorCodes = {
   payload_too_large: { status: 413, v1: 'payload_too_large', retryable: false },
   unsupported_media_type: { status: 415, v1: 'unsupported_media_type', retryable: false },
   range_not_satisfiable: { status: 416, v1: 'range_not_satisfiable', retryable: false },
+  expectation_failed: { status: 417, v1: 'expectation_failed', retryable: false },
   unprocessable: { status: 422, v1: 'validation_error', retryable: false },
   rate_limited: { status: 429, v1: 'rate_limited', retryable: true },
   internal: { status: 500, v1: 'server_error', retryable: true },

@@ -3,12 +3,13 @@
  * observation per request. Everything else is a route.
  */
 import Koa, { type Next } from 'koa';
-import { AppError, notFound } from '#libs/errors';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import { findTracer, newTraceparent, readRequestId, readTraceId, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
+import { normalizeTarget, refuseFaulty } from './faulty.ts';
 import { ClientGone, letRestPass } from './incoming.ts';
 import { loggedPath } from './logged-path.ts';
 import { Room } from './room.ts';
@@ -44,6 +45,7 @@ export function createApp(options: AppOptions): HttpApp {
 
   app.use(async (ctx: HttpContext, next: Next) => {
     const { req, res } = ctx;
+    const hasTarget = normalizeTarget(req);
     const path = ctx.path;
     const requestId = readRequestId(req.headers['x-request-id']);
     const surface = findSurface(path);
@@ -83,6 +85,8 @@ export function createApp(options: AppOptions): HttpApp {
     if (surface !== 'other') res.setHeader('X-Api-Version', options.apiVersion);
     if (surface === 'api') addCors(ctx);
     try {
+      refuseFaulty(ctx);
+      if (!hasTarget) throw badRequest('The request target must be a path or an http address');
       if (surface === 'api' && isPreflight(ctx)) {
         state.route = 'preflight';
         ctx.status = 204;

@@ -1,5 +1,5 @@
 /** How many connections a server has, and which one goes when there is no room for another (D62). */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from './exchange.ts';
 
@@ -14,6 +14,10 @@ interface Connection {
   readonly socket: Socket;
   /** Requests that are worked on. */
   running: number;
+  /** The last one. */
+  current: { readonly req: IncomingMessage; readonly res: ServerResponse | undefined } | undefined;
+  /** Refuses what came behind them and is no request. */
+  refuse: (() => void) | undefined;
   line: Line | undefined;
   before: Connection | undefined;
   behind: Connection | undefined;
@@ -59,7 +63,15 @@ export class Connections {
 
   add(socket: Socket): void {
     socket.once('close', () => this.#forget(socket));
-    const connection: Connection = { socket, running: 0, line: undefined, before: undefined, behind: undefined };
+    const connection: Connection = {
+      socket,
+      running: 0,
+      current: undefined,
+      refuse: undefined,
+      line: undefined,
+      before: undefined,
+      behind: undefined,
+    };
     this.#open.set(socket, connection);
     if (this.#open.size > this.#options.max) {
       this.#options.refused('too_many_connections');
@@ -77,16 +89,31 @@ export class Connections {
   }
 
   /** A request has come. @returns how many of its connection are worked on, this one included; each until `end`. */
-  begin(req: IncomingMessage): number {
+  begin(req: IncomingMessage, res?: ServerResponse): number {
     const connection = this.#open.get(req.socket);
     if (connection === undefined) return 1; // closed a moment ago
     this.#move(connection, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
+    connection.current = { req, res };
     return ++connection.running;
+  }
+
+  /** Writes the answer to bytes that are no HTTP in its place: behind the answers to the requests before them, and never into one. */
+  refuse(socket: Socket, write: () => void): void {
+    const connection = this.#open.get(socket);
+    const current = connection?.running === 0 ? undefined : connection?.current;
+    if (connection === undefined || current === undefined) write();
+    else if (current.req.complete) connection.refuse = write;
+    // The fault is in its body.
+    else if (connection.running === 1 && current.res?.headersSent === false) write();
+    else socket.destroy();
   }
 
   end(socket: Socket): void {
     const connection = this.#open.get(socket);
-    if (connection !== undefined && --connection.running === 0) this.#move(connection, this.#kept);
+    if (connection === undefined || --connection.running > 0) return;
+    connection.current = undefined;
+    this.#move(connection, this.#kept);
+    connection.refuse?.();
   }
 
   #move(connection: Connection, line: Line | undefined): void {

@@ -13,7 +13,7 @@ export const maxProblems = 50;
 /** Bytes of an error's body (D60). */
 const maxErrorBytes = 65_536;
 /** Status codes whose body is `{detail}` on every surface when the refusal has no reason of its own: what is refused has not become a call of the API yet. */
-export const frameworkStatuses = new Set([408, 413, 415, 422, 431]);
+export const frameworkStatuses = new Set([408, 413, 415, 417, 422, 431]);
 
 /** Body text that is no JSON or nested too deeply; `{detail}` on every surface. */
 export class UnparsableBody extends AppError {

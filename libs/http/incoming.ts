@@ -20,6 +20,23 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
+/** True until the client is told to send the body, which it holds back (`Expect: 100-continue`). */
+export function isHeldBack({ headers }: IncomingMessage): boolean {
+  return headers.expect !== undefined;
+}
+
+/** Tells the client to send its body with the first attempt to read it. What is answered without reading it ends the connection (D107). */
+export function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  const { shouldKeepAlive } = res;
+  res.shouldKeepAlive = false;
+  req.once('resume', () => {
+    if (res.headersSent) return;
+    delete req.headers.expect;
+    res.shouldKeepAlive = shouldKeepAlive;
+    res.writeContinue();
+  });
+}
+
 /**
  * Calls `onSlow` once when the body comes slower than it may. The body must be about to be read. The returned function ends the watch,
  * and must be called when the body is there.
@@ -43,7 +60,7 @@ export function lateBody({ res, state }: Transfer, reason: 'body_too_slow' | 'bo
 /** The rest of the body of a request passes by behind its answer, at its pace and for a while; then the connection is cut. */
 export function letRestPass(ctx: HttpContext): void {
   const { req } = ctx;
-  if (req.complete || req.destroyed || !hasBody(req)) return;
+  if (req.complete || req.destroyed || !hasBody(req) || isHeldBack(req)) return;
   const { socket } = req;
   const answeredAt = performance.now();
   const look = watchPace(ctx, () => socket.destroy(), bodyPace);

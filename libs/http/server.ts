@@ -4,10 +4,14 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { badRequest } from '#libs/errors';
 import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import { newRequestId } from '#libs/telemetry';
 import { Connections } from './connections.ts';
-import type { Refusal } from './exchange.ts';
+import { renderError } from './envelope.ts';
+import { findSurface, type Refusal, type Surface } from './exchange.ts';
+import { plainPath } from './faulty.ts';
+import { continueWhenRead, hasBody } from './incoming.ts';
 
 export interface HttpServer {
   /** Resolves with the port really used. @throws Error when it is taken. */
@@ -45,6 +49,7 @@ const maxPipelined = 16;
 const maxListeners = 20;
 /** How long a refused client has to take the answer: closed at once with bytes of its unread, the connection is reset, and the answer may be lost. */
 const lingerMs = 1_000;
+const allMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 /** A client that takes nothing of an answer for so long. */
 const stallLimitMs = 60_000;
 
@@ -57,11 +62,13 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     maxHeaderSize: maxHeaderBytes,
     // Bodies have a rule of their own (D62).
     requestTimeout: 0,
+    // Node's own answer has no body and none of our headers: `refuseFaulty`.
+    requireHostHeader: false,
   };
   const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
-  const server: Server = createServer(limits, (req, res) => {
+  const answer = (req: IncomingMessage, res: ServerResponse): void => {
     const { socket } = req;
-    const running = connections.begin(req);
+    const running = connections.begin(req, res);
     if (running <= maxPipelined) {
       res.setMaxListeners(maxListeners);
       res.once('close', () => connections.end(socket));
@@ -70,7 +77,18 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
       refused('pipelining');
       refusePipelined(res, options.apiVersion);
     }
+  };
+  const server: Server = createServer(limits, (req, res) => {
+    delete req.headers.expect; // of HTTP/1.0, which knows none
+    answer(req, res);
   });
+  server.on('checkExpectation', answer);
+  server.on('checkContinue', (req, res) => {
+    if (hasBody(req)) continueWhenRead(req, res);
+    else delete req.headers.expect;
+    answer(req, res);
+  });
+  server.on('connect', ({ socket }: IncomingMessage) => refuseConnect(socket, options.apiVersion));
   server.maxRequestsPerSocket = maxRequestsPerConnection;
   // Comes when a connection has been silent: a kept one that is not used, one whose client takes nothing, or one that waits for its answer.
   server.setTimeout(stallLimitMs, (socket) => {
@@ -80,7 +98,9 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   });
   const drain = prepareDrain(server);
   server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
+  server.on('clientError', (error: ParseError, socket: Socket) =>
+    connections.refuse(socket, () => refuseMalformed(error, socket, options.apiVersion)),
+  );
   return {
     listen: (at) => listen(server, { ...at, portName: options.portName }),
     drain,
@@ -111,20 +131,41 @@ function plainHeaders(apiVersion: string | undefined): Record<string, string> {
   };
 }
 
-/** What the parser refuses never reaches koa; it gets the framework envelope all the same. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string | undefined): void {
+interface ParseError extends NodeJS.ErrnoException {
+  /** What the parser got last: as a rule the request from its beginning. */
+  readonly rawPacket?: Buffer;
+}
+
+/** What the parser refuses never reaches koa; it gets an envelope all the same, that of its surface where that can be read. */
+function refuseMalformed(error: ParseError, socket: Socket, apiVersion: string | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
     return;
   }
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'Request timeout']
-        : ['400 Bad Request', 'Bad request'];
-  const body = JSON.stringify({ detail });
-  const headers = { Connection: 'close', 'Content-Length': String(body.length), ...plainHeaders(apiVersion) };
+  const headers = plainHeaders(apiVersion);
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    writePlain(socket, '431 Request Header Fields Too Large', toDetail('Request header fields too large'), headers);
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') writePlain(socket, '408 Request Timeout', toDetail('Request timeout'), headers);
+  else writePlain(socket, '400 Bad Request', renderError(readSurface(error), badRequest('Bad request')).body, headers);
+}
+
+function readSurface({ rawPacket }: ParseError): Surface {
+  const [, path] = /^[A-Z]+ (?:https?:\/\/[^/ ]*)?(\/[^ ?]*)/i.exec(rawPacket?.toString('latin1', 0, 500) ?? '') ?? [];
+  return path === undefined ? 'other' : findSurface(plainPath(path));
+}
+
+/** There is no way through this server to another one. */
+function refuseConnect(socket: Socket, apiVersion: string | undefined): void {
+  socket.on('error', () => undefined);
+  writePlain(socket, '405 Method Not Allowed', toDetail('Method not allowed'), { Allow: allMethods, ...plainHeaders(apiVersion) });
+}
+
+const toDetail = (detail: string): string => JSON.stringify({ detail });
+
+/** An answer without node's part; the connection ends with it. */
+function writePlain(socket: Socket, status: string, body: string, given: Readonly<Record<string, string>>): void {
+  const headers = { Connection: 'close', 'Content-Length': String(body.length), ...given };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }

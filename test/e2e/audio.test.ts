@@ -117,6 +117,36 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect((await world.call('POST', path(id), { token, body: form })).status).toBe(422);
   });
 
+  it('answers what the head decides before the file is sent (D107)', async () => {
+    const ask = (id: number, length: number): Promise<[status: number | undefined, isWanted: boolean]> =>
+      new Promise((resolve, reject) => {
+        const asking = request(`${world.baseUrl}${path(id)}`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'multipart/form-data; boundary=x',
+            'content-length': length,
+            expect: '100-continue',
+          },
+        });
+        let isWanted = false;
+        asking.on('error', reject).once('continue', () => {
+          isWanted = true;
+          asking.end(`--x\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\na\r\n--x--\r\n`);
+        });
+        asking.once('response', (answer) => {
+          answer.resume();
+          resolve([answer.statusCode, isWanted]);
+          if (!isWanted) asking.destroy();
+        });
+        asking.flushHeaders();
+      });
+    const id = await fresh();
+    expect(await ask(id, 600_000_000)).toEqual([400, false]);
+    expect(await ask(999_999, 600)).toEqual([404, false]);
+    expect(await ask(id, 81)).toEqual([201, true]);
+  });
+
   it('answers 404 for an unknown conversation', async () => {
     const answer = await upload(999_999_999, 'a.mp3', Buffer.from('x'));
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);

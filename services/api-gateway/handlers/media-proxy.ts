@@ -7,12 +7,22 @@ import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ActorSigner } from '#libs/actor';
 import { AppError, unavailable } from '#libs/errors';
-import { type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
+import { type HttpContext, isHeldBack, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { countTransferred, copyStream } from '#libs/transfer';
 
-const requestHeaders = ['content-type', 'content-length', 'range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'accept'];
+const requestHeaders = [
+  'expect',
+  'content-type',
+  'content-length',
+  'range',
+  'if-range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'accept',
+];
 const responseHeaders = [
   'content-type',
   'content-length',
@@ -85,7 +95,7 @@ function notBelieved(answer: IncomingMessage): AppError {
  */
 async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: ServerResponse): Promise<void> {
   await pipeline(answer, res, { end: false });
-  if (!req.complete) {
+  if (!req.complete && !isHeldBack(req)) {
     try {
       await finished(req, { writable: false, signal: AbortSignal.timeout(lingerMs) });
     } catch {
@@ -126,8 +136,13 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
       req.unpipe(upstream);
       req.resume();
     });
-    req.on('data', (chunk: Buffer) => countTransferred(chunk.byteLength));
-    req.pipe(upstream);
+    const send = (): void => {
+      req.on('data', (chunk: Buffer) => countTransferred(chunk.byteLength));
+      req.pipe(upstream);
+    };
+    // What the client holds back until it is wanted, the media service may not want (D107).
+    if (isHeldBack(req)) upstream.once('continue', send).flushHeaders();
+    else send();
   });
 }
 

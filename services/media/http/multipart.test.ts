@@ -118,6 +118,23 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
     expect(await send('{"audio":"x"}', { 'content-type': 'application/json' })).toMatchObject(missing);
   });
 
+  it.each(['base64', 'quoted-printable', 'Base64', 'x-uuencode'])('refuses a part that is encoded as %s (D107)', async (encoding) => {
+    const refused = { error: { code: 'bad_request', message: expect.stringContaining('Content-Transfer-Encoding') } };
+    const encoded = (name: string): string =>
+      part(`Content-Disposition: form-data; ${name}\r\nContent-Transfer-Encoding: ${encoding}`, 'YWJj');
+    for (const body of [
+      encoded('name="audio"; filename="talk.mp3"'),
+      encoded('name="title"'),
+      encoded('name="c"; filename="c"') + audio('a'),
+    ])
+      expect(await send(body + end)).toMatchObject(refused);
+  });
+
+  it.each(['binary', '8bit', '7BIT'])('takes a part as it is when it says so: %s (D107)', async (encoding) => {
+    const headers = `Content-Disposition: form-data; name="audio"; filename="talk.mp3"\r\nContent-Transfer-Encoding: ${encoding}`;
+    expect(await send(part(headers, 'YWJj') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 4 });
+  });
+
   it.each([
     ['an empty body', ''],
     ['text without a boundary', 'nothing of the kind'],

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { AppError } from '#libs/errors';
+import { AppError, badRequest } from '#libs/errors';
 import { countTransferred } from '#libs/transfer';
 import { UnparsableForm } from './replies.ts';
 
@@ -83,8 +83,16 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       );
     };
 
-    form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
+    /** The bytes are stored as they come, never decoded (RFC 7578 §4.7; D107). */
+    const refuseEncoding = (encoding: string): void => {
+      if (!/^(?:7bit|8bit|binary)$/i.test(encoding.trim()))
+        fail(badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are'));
+    };
+
+    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => refuseEncoding(encoding));
+    form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined, encoding: string) => {
       stream.on('error', () => undefined);
+      refuseEncoding(encoding);
       if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
       current = stream;
       stream.on('limit', () => fail(options.tooLarge()));

@@ -7,6 +7,7 @@ import {
   hasBody,
   type HttpServer,
   loggedPath,
+  refuseFaulty,
   type Refusal,
   Room,
   type Transfer,
@@ -119,6 +120,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   try {
+    refuseFaulty(transfer);
     const context = readContext(request, requestId, traceparent);
     const beginAnswer = (): void => watchAnswer(transfer, () => response.writableLength, paces.answer);
     const exchange = { request, response, context, answerKey: readHeader(request, 'idempotency-key'), beginAnswer };

@@ -112,9 +112,12 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     expect((json as { types?: string }).types).toBe(types);
   });
 
-  it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])('joins %s of numbers alike', async (query) => {
-    expect((await probe.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
-  });
+  it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])(
+    'joins %s of numbers alike',
+    async (query) => {
+      expect((await probe.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
+    },
+  );
 
   it('checks what was joined', async () => {
     const problems = async (path: string) => (await probe.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
