@@ -1,10 +1,11 @@
 /** `doctor`: checks every dependency and says what is wrong (rules/cli#admin-cli). */
 import type { Command } from 'commander';
-import { jobAdminRpcs } from '#libs/contract';
+import { conversationAccess, jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { reachableAddress } from '#libs/lifecycle';
 import { streams, type Bus, type StreamName } from '#libs/nats';
 import { agents } from '#services/agents';
+import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 import type { CliContext } from './context.ts';
@@ -72,6 +73,7 @@ async function examine(context: CliContext): Promise<Finding[]> {
     ...(Object.keys(streams) as StreamName[]).map((name) => check(`stream ${name}`, () => checkStream(bus, name))),
     ...workers.map((name) => check(`service ${name}`, () => checkWorker(context, name))),
     check('service agents', () => checkAgents(context)),
+    check('conversation access', () => checkAccess(context)),
     check('links', () => checkLinks(context)),
     checkOptional('ffmpeg', () => checkFfmpeg(context)),
   ]);
@@ -114,6 +116,12 @@ async function checkLinks(context: CliContext): Promise<string> {
   if (items.length > mostLinks) shown.push(`${items.length - mostLinks} more`);
   if (items.length > 0) throw new CliError(shown.join('; '));
   return 'lead where links may lead';
+}
+
+/** Which of the two is active is a decision, and neither is wrong (D92). */
+async function checkAccess(context: CliContext): Promise<string> {
+  const { access } = await context.call(conversations.rpcs.describeAccess, {});
+  return `${conversationAccess[access]} (CONVERSATION_ACCESS)`;
 }
 
 /** Recordings cannot be trimmed without it; asked of the media service, which runs it. */

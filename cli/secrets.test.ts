@@ -31,11 +31,16 @@ describe('secrets generate', () => {
       ]),
     );
     for (const [name, value = ''] of Object.entries(first)) {
+      if (name === 'CONVERSATION_ACCESS') continue;
       expect(second[name]).not.toBe(value);
       expect(isPublicSecret(value)).toBe(false);
       expect(value).toMatch(/^[A-Za-z][A-Za-z0-9+/=_-]*$/);
       if (name !== 'S3_ACCESS_KEY_ID') expect(value.length).toBeGreaterThanOrEqual(shortestSecret);
     }
+  });
+
+  it('names what an installation has to decide, with the careful answer and what it means (D92)', () => {
+    expect(generate()).toMatch(/^# Whose conversations .*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
   });
 
   it('prints one object with --json', () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import { generateSecrets, writeEnvFile, type Places } from './secrets/generate.ts';
+import { decisions, generateSecrets, writeEnvFile, type Places } from './secrets/generate.ts';
 
 interface Options {
   out?: string;
@@ -22,7 +22,9 @@ export function register(program: Command, context: CliContext): void {
     .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
     .option('--json', 'one object instead of an env file')
     .action((options: Options) => {
-      const groups = generateSecrets(readPlaces(options));
+      const places = readPlaces(options);
+      const secrets = generateSecrets(places);
+      const groups = places === undefined ? [...secrets, decisions] : secrets;
       const all = Object.assign({}, ...groups.map(([, variables]) => variables)) as Record<string, string>;
       const text = context.json ? JSON.stringify(all, null, 2) : writeEnvFile(groups).trimEnd();
       if (options.out === undefined) {
@@ -30,7 +32,7 @@ export function register(program: Command, context: CliContext): void {
         return;
       }
       writeNew(options.out, `${text}\n`);
-      const count = Object.keys(all).length;
+      const count = secrets.flatMap(([, variables]) => Object.keys(variables)).length;
       context.print({ file: options.out, secrets: count }, `${count} secrets are in ${options.out}, which nobody else can read.`);
     });
 }

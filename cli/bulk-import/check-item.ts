@@ -122,7 +122,7 @@ function readSlug(item: CheckedItem, name: 'journey' | 'step' | 'event', value: 
 function readTime(item: CheckedItem, name: 'start' | 'finish', value: unknown, fail: Fail): void {
   const parsed = typeof value === 'string' ? parseInstant(value) : undefined;
   if (value === null) item[name] = null;
-  else if (parsed === undefined || parsed.kind === 'invalid') fail([name], 'must be an ISO 8601 date and time, or null');
+  else if (parsed === undefined || parsed.kind === 'invalid') fail([name], 'must be an RFC 3339 date and time, or null');
   else item[name] = formatInstant(parsed.instant);
 }
 

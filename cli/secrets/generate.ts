@@ -55,6 +55,12 @@ export function generateSecrets(places?: Places): SecretGroup[] {
   ];
 }
 
+/** Not a secret: what an installation has to decide, with the careful answer (D92). Where the chart is told, it is among its values. */
+export const decisions: SecretGroup = [
+  'Whose conversations an account with a token reads and writes. `members`: those of its person and of events in its team authority; `open`: all',
+  { CONVERSATION_ACCESS: 'members' },
+];
+
 /** Lines of an env file, as docker compose, systemd and `kubectl create secret --from-env-file` read it. */
 export function writeEnvFile(groups: readonly SecretGroup[]): string {
   const lines = groups.flatMap(([title, variables]) => [

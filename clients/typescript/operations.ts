@@ -622,7 +622,7 @@ export type AgentChatOut = {
   human_html: string;
   /** The reply as HTML of the messaging subset. */
   agent_html: string;
-  /** When the turn was recorded, ISO 8601 with `+00:00`. */
+  /** When the turn was recorded, RFC 3339 with `+00:00`. */
   created_at: string;
   /** A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that. */
   waits_for?: "person";
@@ -3118,6 +3118,10 @@ export interface ExplainBookingHookRequest {
     /** Any integer. */
     person_id: number;
   };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
 }
 export type ExplainBookingHookReply = ApiReply<200, string>;
 export type ExplainBookingHookError =
@@ -3423,7 +3427,12 @@ export type LogoutError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
-export interface WhoamiRequest {}
+export interface WhoamiRequest {
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
 export type WhoamiReply = ApiReply<200, WhoamiResult>;
 export type WhoamiError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
@@ -4099,6 +4108,10 @@ export interface GetKeyRequest {
     /** Id of the key. */
     key_id: string;
   };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
 }
 export type GetKeyReply = ApiReply<200, GetKeyResult>;
 export type GetKeyError =
@@ -4473,6 +4486,10 @@ export interface GetJobRequest {
     /** Id of the job. */
     job_id: string;
   };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
 }
 export type GetJobReply = ApiReply<200, GetJobResult>;
 export type GetJobError =
@@ -4549,6 +4566,10 @@ export interface GetWebhookRequest {
   path: {
     /** Id of a webhook. */
     receipt_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
   };
 }
 export type GetWebhookReply = ApiReply<200, GetWebhookResult>;
@@ -4659,6 +4680,10 @@ export interface GetThreadRequest {
     before?: number;
     /** Messages, default 50, at most 200. */
     limit?: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
   };
 }
 export type GetThreadReply = ApiReply<200, GetThreadResult>;
@@ -5125,6 +5150,11 @@ export interface Operations {
    * How to register the webhook
    * `GET /api/coherence/hook/booking/{person_id}`
    */
+  explainBookingHook(request: ExplainBookingHookRequest & Conditional, options?: CallOptions): Promise<ExplainBookingHookReply | NotModified>;
+  /**
+   * How to register the webhook
+   * `GET /api/coherence/hook/booking/{person_id}`
+   */
   explainBookingHook(request: ExplainBookingHookRequest, options?: CallOptions): Promise<ExplainBookingHookReply>;
   /**
    * Receive a webhook of the meeting provider
@@ -5243,6 +5273,11 @@ export interface Operations {
    * `POST /api/v1/auth/logout`
    */
   logout(request?: LogoutRequest, options?: CallOptions): Promise<LogoutReply>;
+  /**
+   * The person behind the token
+   * `GET /api/v1/auth/whoami`
+   */
+  whoami(request: WhoamiRequest & Conditional, options?: CallOptions): Promise<WhoamiReply | NotModified>;
   /**
    * The person behind the token
    * `GET /api/v1/auth/whoami`
@@ -5445,6 +5480,11 @@ export interface Operations {
    * Read one service key
    * `GET /api/v1/keys/{key_id}`
    */
+  getKey(request: GetKeyRequest & Conditional, options?: CallOptions): Promise<GetKeyReply | NotModified>;
+  /**
+   * Read one service key
+   * `GET /api/v1/keys/{key_id}`
+   */
   getKey(request: GetKeyRequest, options?: CallOptions): Promise<GetKeyReply>;
   /**
    * Give a service key a new secret
@@ -5545,6 +5585,12 @@ export interface Operations {
    * With payload, result and every attempt. Secrets are replaced by `[redacted]`.
    * `GET /api/ops/jobs/{service}/{job_id}`
    */
+  getJob(request: GetJobRequest & Conditional, options?: CallOptions): Promise<GetJobReply | NotModified>;
+  /**
+   * Read one job
+   * With payload, result and every attempt. Secrets are replaced by `[redacted]`.
+   * `GET /api/ops/jobs/{service}/{job_id}`
+   */
   getJob(request: GetJobRequest, options?: CallOptions): Promise<GetJobReply>;
   /**
    * Queue dead jobs again
@@ -5564,6 +5610,12 @@ export interface Operations {
    * `GET /api/ops/webhooks`
    */
   listWebhooks(request?: ListWebhooksRequest, options?: CallOptions): Promise<ListWebhooksReply>;
+  /**
+   * Read one inbound webhook
+   * With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.
+   * `GET /api/ops/webhooks/{receipt_id}`
+   */
+  getWebhook(request: GetWebhookRequest & Conditional, options?: CallOptions): Promise<GetWebhookReply | NotModified>;
   /**
    * Read one inbound webhook
    * With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.
@@ -5594,6 +5646,12 @@ export interface Operations {
    * `GET /api/ops/threads`
    */
   listThreads(request?: ListThreadsRequest, options?: CallOptions): Promise<ListThreadsReply>;
+  /**
+   * Read a chat with an agent
+   * Its newest messages, oldest first, with who wrote them.
+   * `GET /api/ops/threads/{thread_id}`
+   */
+  getThread(request: GetThreadRequest & Conditional, options?: CallOptions): Promise<GetThreadReply | NotModified>;
   /**
    * Read a chat with an agent
    * Its newest messages, oldest first, with who wrote them.
@@ -5674,7 +5732,7 @@ export const operationTable = {
   writeRoom: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/enter-coherence', credential: 'token', replies: [200], body: 'json' },
   readRoom: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/enter-coherence', credential: 'token', replies: [200,304] },
   receiveBooking: { method: 'POST', path: '/api/coherence/hook/booking/{person_id}', credential: 'none', replies: [200], body: 'json' },
-  explainBookingHook: { method: 'GET', path: '/api/coherence/hook/booking/{person_id}', credential: 'none', replies: [200] },
+  explainBookingHook: { method: 'GET', path: '/api/coherence/hook/booking/{person_id}', credential: 'none', replies: [200,304] },
   receiveMeetingReport: { method: 'POST', path: '/api/hook/meetings', credential: 'none', replies: [200], body: 'json' },
   uploadAudio: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [201], body: 'multipart', part: 'audio', deadlineMs: 3600000 },
   downloadAudio: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [200,206,304] },
@@ -5689,7 +5747,7 @@ export const operationTable = {
   readImportEvidence: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/transcript/import-evidence', credential: 'token', replies: [200,304] },
   login: { method: 'POST', path: '/api/v1/auth/login', credential: 'login-key', replies: [200], body: 'json' },
   logout: { method: 'POST', path: '/api/v1/auth/logout', credential: 'token', replies: [200], body: 'json' },
-  whoami: { method: 'GET', path: '/api/v1/auth/whoami', credential: 'token', replies: [200] },
+  whoami: { method: 'GET', path: '/api/v1/auth/whoami', credential: 'token', replies: [200,304] },
   changePassword: { method: 'POST', path: '/api/v1/auth/password', credential: 'token', replies: [200], body: 'json' },
   listSessions: { method: 'GET', path: '/api/v1/auth/sessions', credential: 'token', replies: [200] },
   revokeSession: { method: 'POST', path: '/api/v1/auth/sessions/{session_id}/revoke', credential: 'token', replies: [200], body: 'json' },
@@ -5719,7 +5777,7 @@ export const operationTable = {
   listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
   createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
   listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },
-  getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200] },
+  getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200,304] },
   rotateKey: { method: 'POST', path: '/api/v1/keys/{key_id}/rotate', credential: 'token', replies: [200], body: 'json' },
   revokeKey: { method: 'POST', path: '/api/v1/keys/{key_id}/revoke', credential: 'token', replies: [200], body: 'json', key: true },
   listEvents: { method: 'GET', path: '/api/v1/events', credential: 'token', replies: [200], deadlineMs: 40000 },
@@ -5735,16 +5793,16 @@ export const operationTable = {
   recoverWebhookEndpoint: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/recover', credential: 'token', replies: [200], body: 'json', key: true },
   getOverview: { method: 'GET', path: '/api/ops/overview', credential: 'token', replies: [200] },
   listJobs: { method: 'GET', path: '/api/ops/jobs', credential: 'token', replies: [200] },
-  getJob: { method: 'GET', path: '/api/ops/jobs/{service}/{job_id}', credential: 'token', replies: [200] },
+  getJob: { method: 'GET', path: '/api/ops/jobs/{service}/{job_id}', credential: 'token', replies: [200,304] },
   redriveJobs: { method: 'POST', path: '/api/ops/jobs/redrive', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
   cancelJobs: { method: 'POST', path: '/api/ops/jobs/cancel', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
   listWebhooks: { method: 'GET', path: '/api/ops/webhooks', credential: 'token', replies: [200] },
-  getWebhook: { method: 'GET', path: '/api/ops/webhooks/{receipt_id}', credential: 'token', replies: [200] },
+  getWebhook: { method: 'GET', path: '/api/ops/webhooks/{receipt_id}', credential: 'token', replies: [200,304] },
   replayWebhooks: { method: 'POST', path: '/api/ops/webhooks/replay', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
   listPipelines: { method: 'GET', path: '/api/ops/pipelines', credential: 'token', replies: [200] },
   retryPipeline: { method: 'POST', path: '/api/ops/pipelines/{conversation_id}/retry', credential: 'token', replies: [200], body: 'json' },
   listThreads: { method: 'GET', path: '/api/ops/threads', credential: 'token', replies: [200] },
-  getThread: { method: 'GET', path: '/api/ops/threads/{thread_id}', credential: 'token', replies: [200] },
+  getThread: { method: 'GET', path: '/api/ops/threads/{thread_id}', credential: 'token', replies: [200,304] },
   takeThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/take', credential: 'token', replies: [200], body: 'json' },
   sayInThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/message', credential: 'token', replies: [200], body: 'json', key: true },
   handThreadBack: { method: 'POST', path: '/api/ops/threads/{thread_id}/hand-back', credential: 'token', replies: [200], body: 'json' },

@@ -3,6 +3,7 @@ export { Type } from './type.ts';
 export { nullable } from './nullable.ts';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';
+export { conversationAccess } from './conversation-access.ts';
 export * from './declarations.ts';
 export * from './feed.ts';
 export * from './route.ts';

@@ -57,6 +57,8 @@ interface RouteFacts {
   readonly description?: string;
   /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
   readonly documented?: false;
+  /** Takes the token of a login and no other: of keys and of tokens of the identity provider the operation answers 403. */
+  readonly loginOnly?: true;
   /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
   readonly deprecatedFields?: readonly string[];
   /** Never refused because the gateway is busy: the sender would not come again (D20). */

@@ -19,6 +19,8 @@ export interface AppOptions {
   /** Value of `X-Api-Version` on every answer of `/api/*`. */
   apiVersion: string;
   corsAllowedOrigins: readonly string[];
+  /** Headers that requests from there may have besides those of the contract. */
+  corsAllowedHeaders?: readonly string[];
   /** Proxies before this server that append to `X-Forwarded-For`; 0 = believe the socket only. */
   trustedProxyHops: number;
   /** Called once per request after its answer is sent or broken; `route` is a template. */
@@ -39,7 +41,7 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 /** The koa application with its edge. Routes are added by `mountRoutes`; without them every path is 404. */
 export function createApp(options: AppOptions): HttpApp {
   const app: HttpApp = new Koa<ExchangeState>();
-  const addCors = createCors(options.corsAllowedOrigins);
+  const addCors = createCors({ origins: options.corsAllowedOrigins, headers: options.corsAllowedHeaders });
   const { logger, refused = ignore } = options;
   const answers = new Room(maxWaitingAnswerBytes);
 

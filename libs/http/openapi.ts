@@ -58,8 +58,8 @@ const classes: Record<Route['auth'], Record<string, string[]>[]> = {
 };
 
 /** What is taken instead of each other; beside a key stands the scope that it needs (K3). */
-function listSecurity({ auth, scope }: Route): Record<string, string[]>[] {
-  return scope === undefined ? classes[auth] : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
+function listSecurity({ auth, scope, loginOnly }: Route): Record<string, string[]>[] {
+  return scope === undefined || loginOnly === true ? classes[auth] : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
 }
 
 const securitySchemes: Json = {

@@ -146,7 +146,7 @@ function describeFormat(format: string, value: unknown): Description {
   if (format.startsWith('date-time')) {
     const naive = typeof value === 'string' && parseInstant(value).kind === 'naive';
     if (naive) return { type: 'timezone_aware', msg: 'Input should have timezone info' };
-    const error = 'it is no ISO 8601 date and time';
+    const error = 'it is not an RFC 3339 date and time';
     return { type: 'datetime_parsing', msg: `Input should be a valid datetime, ${error}`, ctx: { error } };
   }
   if (format === 'date') return { type: 'date_parsing', msg: 'Input should be a valid date in the format YYYY-MM-DD' };

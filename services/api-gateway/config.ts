@@ -44,6 +44,12 @@ export const gatewaySettings = Type.Object({
   ),
   OIDC_CLIENT_SECRET: secret(Type.String({ default: '', description: 'secret of that client; empty = a public client, with PKCE alone' })),
   CORS_ALLOWED_ORIGINS: Type.String({ default: '', description: 'comma-separated origins, e.g. https://app.example.org' }),
+  CORS_ALLOWED_HEADERS: Type.String({
+    default: 'Authorization, Content-Type',
+    pattern: "^\\s*(?:[A-Za-z0-9!#$%&'*+.^_`|~-]+\\s*(?:,\\s*|$))*$",
+    errorMessage: 'must be names of headers, separated by commas, such as Authorization, Content-Type, If-None-Match',
+    description: 'comma-separated request headers that pages of these origins may send; Authorization and Content-Type always',
+  }),
   CHAT_EMBED_ORIGINS: Type.String({
     default: '',
     pattern: '^\\s*(?:https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:\\s+|$))*$',

@@ -8,6 +8,7 @@ import { routes } from './routes/index.ts';
 interface Operation {
   operationId: string;
   summary: string;
+  security?: Record<string, string[]>[];
   requestBody?: { content: Record<string, { schema?: object; example?: unknown }> };
   responses: Record<string, { description: string; content?: Record<string, { schema?: object; example?: unknown }> }>;
 }
@@ -53,6 +54,22 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
     const result = await new Validator().validate(structuredClone(document));
     expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);
+  });
+
+  it('give every GET of one resource an ETag, and no list (rules/http#etag)', () => {
+    const documented = routes.filter(({ method, documented: shown }) => method === 'GET' && shown !== false);
+    expect(documented.filter(({ etag }) => etag !== true).map(({ operationId }) => operationId)).toEqual(
+      documented
+        .map(({ operationId }) => operationId)
+        .filter((id) => /^(?:list|search|browse.*Conversations$|findActive|lookUp|getOverview)/.test(id)),
+    );
+  });
+
+  it('offer no key where a login alone is taken (rules/access#own-login)', () => {
+    const offered = operations.filter(({ security = [] }) => security.some((entry) => 'serviceKey' in entry));
+    const loginOnly = ['logout', 'changePassword', 'listSessions', 'revokeSession'];
+    expect(loginOnly.filter((id) => offered.some(({ operationId }) => operationId === id))).toEqual([]);
+    expect(offered.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(['whoami', 'listKeys']));
   });
 
   it('name every operation once', () => {

@@ -3,7 +3,7 @@
 const requests = `# Requests
 
 JSON in UTF-8, at most 4 MiB and 64 levels deep; uploads are \`multipart/form-data\`. There is no \`Content-Encoding\`. Unknown fields and
-parameters are ignored. Times are ISO 8601 with an offset. Every answer has \`X-Request-Id\`: yours, if you sent one.
+parameters are ignored. Times are RFC 3339, with an offset. Every answer has \`X-Request-Id\`: yours, if you sent one.
 `;
 
 const repetition = `# Trying again

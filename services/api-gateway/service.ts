@@ -87,6 +87,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       logger,
       apiVersion,
       corsAllowedOrigins,
+      corsAllowedHeaders: splitList(config.CORS_ALLOWED_HEADERS),
       trustedProxyHops: config.TRUSTED_PROXY_HOPS,
       observe: ({ method, route, status, seconds }) => requests.observe({ method, route }, status, seconds),
       refused,

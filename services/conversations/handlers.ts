@@ -94,6 +94,7 @@ export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof c
     showReceipt: bind(receipts.showReceipt),
     replayReceipt: bind(receipts.replayReceipt),
     replayReceipts: bind(receipts.replayReceipts),
+    describeAccess: bind(operatorView.describeAccess),
     adminList: bind(operatorView.list),
     adminShow: bind(operatorView.show),
     adminDelete: bind(deletion.remove),

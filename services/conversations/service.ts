@@ -1,4 +1,5 @@
 /** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
+import { conversationAccess } from '#libs/contract';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -76,6 +77,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const removal = createRemoval(dependencies, metrics);
 
   return frame.service(async () => {
+    frame.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
     directory.start();
     frame.onClose(() => directory.stop());
     frame.tell(async () => ({ webhooks: await countWebhooks(db) }));

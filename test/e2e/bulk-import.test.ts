@@ -198,7 +198,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       .split('\n')
       .map((line) => line.replace(`${file}:`, ''));
     expect(lines).toEqual([
-      '7: conversations[0].start: must be an ISO 8601 date and time, or null',
+      '7: conversations[0].start: must be an RFC 3339 date and time, or null',
       '13: conversations[1].recording.size: is not a known field',
       '15: conversations[2].audio: must have one of these extensions: aac, flac, m4a, mp3, oga, ogg, opus, wav, webm',
       '18: conversations[2].participants[1]: there is no person "nobody" in the file or the database',

@@ -69,6 +69,7 @@ describe('npm start (architecture#running-it)', () => {
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/docs`);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/v1/docs`);
     expect(item.output()).toMatch(/shared token\s+demo-api-token/);
+    expect(item.output()).toMatch(/conversations\s+`open`: every account with a token reads and writes all/);
     expect(item.output()).toMatch(/ada@example\.org\s+coherence-demo-password/);
     await expect(readSchema()).resolves.toBe(200);
     await expect(logIn()).resolves.toBe(200);

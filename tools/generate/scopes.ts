@@ -5,9 +5,9 @@ import { routes } from '../../services/api-gateway/routes/index.ts';
 /** Markdown: the operations of each scope, and those that need none. */
 export function describeScopes(): string {
   const documented = routes.filter((route) => route.documented !== false);
-  const listOf = (scope: Route['scope']): string =>
+  const listOf = (scope: Route['scope'], loginOnly?: true): string =>
     documented
-      .filter((route) => route.scope === scope)
+      .filter((route) => route.scope === scope && route.loginOnly === loginOnly)
       .map(({ method, path, summary }) => `\`${method} ${path}\` (${summary})`)
       .join('<br>');
   const rows = scopes.map((scope) => [`\`${scope}\``, listOf(scope) || 'nothing in this release']);
@@ -21,6 +21,7 @@ export function describeScopes(): string {
     '|---|---|',
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     `| none is needed | ${listOf(null)} |`,
+    `| none is enough: for logins alone | ${listOf(null, true)} |`,
     '',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { listSecretValues } from '#libs/config';
+import { conversationAccess } from '#libs/contract';
 import { readDemoAccounts, readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';
 import { isOpen, secretsFileOf } from './secrets.ts';
@@ -35,6 +36,7 @@ export function describePlatform({
         ? `${settings['LLM_MODEL'] ?? 'as set'} of ${settings['LLM_BASE_URL']}`
         : 'the demo model   (a real one: LLM_BASE_URL, LLM_MODEL and LLM_API_KEY before npm start)',
     ],
+    ['conversations', conversationAccess[settings['CONVERSATION_ACCESS'] === 'members' ? 'members' : 'open']],
     ['shared token', `${say('API_TOKEN')}   (Authorization: Bearer ...)`],
     ['login key', `${say('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
     ...readDemoAccounts(repoDir).map((email, index): [string, string] => [

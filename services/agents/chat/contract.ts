@@ -23,7 +23,7 @@ export const AgentChatOut = Type.Object(
     thread_key: Type.String({ description: '`web:visitor:<visitor_id>:agent:<agent_id>`.' }),
     human_html: Type.String({ description: "The visitor's message as HTML of the messaging subset." }),
     agent_html: Type.String({ description: 'The reply as HTML of the messaging subset.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When the turn was recorded, ISO 8601 with `+00:00`.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the turn was recorded, RFC 3339 with `+00:00`.' }),
     waits_for: Type.Optional(
       Type.Literal('person', {
         description: 'A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that.',

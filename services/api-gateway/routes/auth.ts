@@ -32,6 +32,7 @@ export const authRoutes = [
     summary: 'Revoke the current token',
     auth: 'v1',
     scope: null,
+    loginOnly: true,
     body: { schema: Type.Object({}), optional: true },
     handler: 'logout',
     replies: { 200: { description: 'The token is not accepted any more.', schema: directory.rpcs.logout.reply } },
@@ -45,6 +46,7 @@ export const authRoutes = [
     auth: 'v1',
     scope: null,
     rpc: directory.rpcs.whoami,
+    etag: true,
     replies: { 200: { description: "The caller's person.", schema: directory.rpcs.whoami.reply } },
   }),
   route({
@@ -57,6 +59,7 @@ export const authRoutes = [
       'Every session of the account ends, that of this request too: log in with the new password. Wrong passwords count like failed logins.',
     auth: 'v1',
     scope: null,
+    loginOnly: true,
     body: {
       schema: Type.Object({
         current: Type.String({ maxLength: 4_000, description: 'The password as it is.' }),
@@ -77,6 +80,7 @@ export const authRoutes = [
     description: 'Logins of the account whose tokens are still accepted, newest first.',
     auth: 'v1',
     scope: null,
+    loginOnly: true,
     query: sessionsQuery,
     rpc: directory.rpcs.listSessions,
     replies: { 200: { description: 'One page.', schema: directory.rpcs.listSessions.reply } },
@@ -90,6 +94,7 @@ export const authRoutes = [
     description: 'Its token is not accepted any more, anywhere. It may be sent again; that of the request itself may be ended, too.',
     auth: 'v1',
     scope: null,
+    loginOnly: true,
     params: Type.Object({ session_id: Type.String({ description: 'Id of the session.' }) }),
     body: { schema: Type.Object({}), optional: true },
     handler: 'revoke-session',

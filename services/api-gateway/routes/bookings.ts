@@ -40,6 +40,7 @@ export const bookingRoutes = [
     auth: 'none',
     params: Type.Object({ person_id: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, description: 'Any integer.' }) }),
     rpc: conversations.rpcs.bookingHint,
+    etag: true,
     replies: { 200: { description: 'Plain text.', contentType: 'text/plain; charset=utf-8', schema: Type.String() } },
   }),
 ];

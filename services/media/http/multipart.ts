@@ -40,11 +40,7 @@ const maxOverheadBytes = 1024 * 1024;
  * @throws AppError 400 when the form cannot be parsed, 422 when the part is missing or no file; whatever `receive` throws.
  */
 export async function receiveFile<T>(request: IncomingMessage, options: FormOptions, receive: (file: FilePart) => Promise<T>): Promise<T> {
-  const contentType = request.headers['content-type'] ?? '';
-  if (Number(request.headers['content-length'] ?? 1) === 0) throw new UnparsableForm();
-  if (!/^multipart\/form-data\b/i.test(contentType)) throw missingPart(options.part);
-  if (Number(request.headers['content-length'] ?? 0) > options.maxFileBytes + maxOverheadBytes) throw options.tooLarge();
-
+  checkHead(request, options);
   // Whoever has left before it is read ends nothing any more (D77).
   if (request.destroyed) throw new ClientGone();
   const form = openForm(request, options);
@@ -83,16 +79,10 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       );
     };
 
-    /** The bytes are stored as they come, never decoded (RFC 7578 §4.7; D107). */
-    const refuseEncoding = (encoding: string): void => {
-      if (!/^(?:7bit|8bit|binary)$/i.test(encoding.trim()))
-        fail(badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are'));
-    };
-
-    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => refuseEncoding(encoding));
+    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => void (isEncoded(encoding) && fail(encodedPart())));
     form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined, encoding: string) => {
       stream.on('error', () => undefined);
-      refuseEncoding(encoding);
+      if (isEncoded(encoding)) return fail(encodedPart());
       if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
       current = stream;
       stream.on('limit', () => fail(options.tooLarge()));
@@ -109,6 +99,16 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
     });
     request.on('data', onData).on('end', onEnd).on('close', onGone);
   });
+}
+
+/** The bytes of a part are stored as they come, never decoded (RFC 7578 §4.7; D107). */
+const isEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
+const encodedPart = (): AppError => badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
+
+function checkHead({ headers }: IncomingMessage, { part, maxFileBytes, tooLarge }: FormOptions): void {
+  if (Number(headers['content-length'] ?? 1) === 0) throw new UnparsableForm();
+  if (!/^multipart\/form-data\b/i.test(headers['content-type'] ?? '')) throw missingPart(part);
+  if (Number(headers['content-length'] ?? 0) > maxFileBytes + maxOverheadBytes) throw tooLarge();
 }
 
 function openForm(request: IncomingMessage, options: FormOptions): InstanceType<typeof Busboy> {

@@ -243,6 +243,7 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     logger: env.logger,
     apiVersion: '9.9',
     corsAllowedOrigins: ['https://app.example.org'],
+    corsAllowedHeaders: ['content-type', 'X-Probe', 'x-probe'],
     trustedProxyHops: 0,
     refused,
   });

@@ -18,11 +18,14 @@ beforeAll(async () => {
 afterAll(() => env.stop());
 
 describe('doctor (rules/cli#admin-cli)', () => {
-  it('finds everything well, then says what is wrong when the services are gone', async () => {
+  it('finds everything well, the access to conversations included (D92), then says what is wrong when the services are gone', async () => {
     const well = await platform.cli('doctor', '--json');
     const findings = JSON.parse(well.stdout) as Finding[];
     expect(findings.filter(({ ok }) => !ok)).toEqual([]);
     expect(well.code).toBe(0);
+    expect(findings.find(({ name }) => name === 'conversation access')).toMatchObject({
+      detail: expect.stringMatching(/^`open`: every account/),
+    });
     expect(findings.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['NATS', 'PostgreSQL', 'object store', 'stream JOBS', 'service directory', 'service agents', 'service media']),
     );

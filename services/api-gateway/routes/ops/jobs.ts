@@ -66,6 +66,7 @@ export const jobRoutes = [
     scope: 'ops:read',
     params: Type.Object({ service, job_id: Type.String({ description: 'Id of the job.' }) }),
     handler: 'ops-job',
+    etag: true,
     replies: { 200: { description: 'The job.', schema: jobDetails } },
     errors: { job_not_found: { code: 'not_found', when: 'The service has no such job.' } },
   }),

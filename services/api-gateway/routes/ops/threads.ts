@@ -69,6 +69,7 @@ export const threadRoutes = [
       limit: limitOf('Messages'),
     }),
     handler: 'ops-thread',
+    etag: true,
     replies: {
       200: {
         description: 'The thread.',

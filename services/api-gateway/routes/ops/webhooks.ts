@@ -41,6 +41,7 @@ export const webhookRoutes = [
     scope: 'ops:read',
     params: Type.Object({ receipt_id: receiptId }),
     handler: 'ops-webhook',
+    etag: true,
     replies: { 200: { description: 'The webhook.', schema: webhookDetails } },
     errors: { webhook_not_found: { code: 'not_found', when: 'There is no such webhook.' } },
   }),

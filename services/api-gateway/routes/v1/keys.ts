@@ -44,6 +44,7 @@ export const keyRoutes = [
     scope: 'keys:write',
     params,
     rpc: getKey,
+    etag: true,
     replies: { 200: { description: 'The key.', schema: getKey.reply } },
   }),
   route({

@@ -15,6 +15,11 @@ type Rpcs = typeof conversations.rpcs;
 
 type Listed = ReplyOf<Rpcs['adminList']>['items'][number];
 
+/** Whose conversations a person with a token of their own has (D69). */
+export function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
+  return Promise.resolve({ access: config.CONVERSATION_ACCESS });
+}
+
 /** Latest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 export async function list(
   dependencies: Dependencies,
