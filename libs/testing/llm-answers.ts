@@ -33,12 +33,13 @@ export function rememberSensibly(messages: readonly LlmMessage[]): string {
   const data = JSON.parse(messages.at(-1)?.content ?? '{}') as {
     summary?: string;
     facts?: string[];
-    turns?: { visitor: string }[];
+    turns?: { visitor?: string }[];
     notes?: string[];
   };
   const short = (text: string): string => (text.split('\n', 1)[0] ?? '').slice(0, 200);
   if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.slice(0, 5).join(' ').slice(0, 1_000) });
-  const said = (data.turns ?? []).map(({ visitor }) => short(visitor));
+  // A turn may be an operator's alone.
+  const said = (data.turns ?? []).flatMap(({ visitor = '' }) => (visitor === '' ? [] : [short(visitor)]));
   const aboutThemselves = said.filter((text) => /\b(i|my|me|i'm)\b/i.test(text));
   return JSON.stringify({
     summary: [data.summary ?? '', ...said]

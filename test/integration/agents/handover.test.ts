@@ -323,6 +323,28 @@ describe('what a person said (H4)', () => {
     ]);
   });
 
+  it('is remembered with the demo model too, whoever said something last', async () => {
+    const { id, visitorId } = await openThread('I like tea');
+    await call('take', id);
+    await write(id, 'Hello from a person');
+    desk.place.llm.answerMemoryWith(undefined);
+    const remember = async (): Promise<string[]> => {
+      await desk.place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+      const jobs = () =>
+        desk.place.env.sql<{ state: string }>(`select state from agents.jobs where key = $1 order by id`, [`thread:${id}`]);
+      await waitFor(async () => ((await jobs()).every(({ state }) => state === 'succeeded') ? true : undefined), { what: 'the memory' });
+      return (await desk.place.env.sql<{ summary: string }>('select summary from agents.thread_memories where thread_id = $1', [id])).map(
+        ({ summary }) => summary,
+      );
+    };
+    expect(await remember()).toEqual(['I like tea']);
+    await write(id, 'Are you still there?');
+    expect(await remember()).toEqual(['I like tea']);
+    await call('handBack', id);
+    await desk.place.say('I do', { visitor_id: visitorId });
+    expect(await remember()).toEqual(['I like tea / I do']);
+  });
+
   it('goes when the visitor is forgotten, and from a group with the first turn of who is forgotten', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
