@@ -109,8 +109,13 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind).toBe('empty');
   });
 
-  it('and leaves in the answer what the model thinks is heard without it', async () => {
-    const thoughts = ' <think>\nThe notes say: they were here in May.\n</think>\n\n';
+  it.each([
+    ' <think>\nThe notes say: they were here in May.\n</think>\n\n',
+    'The notes say: they were here in May.\n</think>\n\n',
+    '[THINK]They were here in May.[/THINK]',
+    '<|channel|>analysis<|message|>They were here in May.<|end|><|start|>assistant<|channel|>final<|message|>',
+    'analysisThey were here in May.assistantfinal',
+  ])('and leaves in the answer what the model thinks is heard without it: %j', async (thoughts) => {
     const answer = 'Hi, see <b>.';
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop')))).resolves.toBe(
       answer,
@@ -148,7 +153,22 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind).toBe('empty');
   });
 
-  it.each(['<think>I wonder', '<think>done</think> ', '\u200b', '\u2060\u00ad\ufe0f'])(
+  it('and writes numbers that are none, or no reason to end, gives answers', async () => {
+    const answer = whole('Hi', '').replace('"finish_reason"', '"logprobs":{"content":[{"logprob":-Infinity,"n":NaN}]},"finish_reason"');
+    await expect(answerWith((_request, response) => response.writeHead(200, json).end(answer))).resolves.toBe('Hi');
+    const nothing = whole('NaN', '').replace('"NaN"', 'NaN');
+    expect((await failureWith((_request, response) => response.writeHead(200, json).end(nothing))).kind).toBe('empty');
+  });
+
+  it('and leaves the line open behind its answer is not waited for', async () => {
+    const heard = (): void => undefined;
+    const streamed = answerWith((_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`), {
+      listener: heard,
+    });
+    await expect(streamed).resolves.toBe('Hi');
+  });
+
+  it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f'])(
     'and answers nothing to see, as %j, is empty',
     async (content) => {
       expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind).toBe('empty');

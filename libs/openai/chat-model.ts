@@ -3,9 +3,11 @@
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
 import { toStorableText } from '#libs/json';
+import { readThoughts } from '#libs/thoughts';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
-import { dropThoughts, textOf } from './thoughts.ts';
+import { readFinish, textOf } from './message-text.ts';
+import { ThinkingHabit } from './thinking-habit.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -45,6 +47,7 @@ const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
   const open = openLazily(settings);
+  const habit = new ThinkingHabit();
   /** Until a server has refused what it then did whole. */
   let canStream = true;
 
@@ -56,7 +59,7 @@ export function createModel(settings: ModelSettings): Model {
       completion =
         listener === undefined
           ? await client.chat.completions.create(body, { signal })
-          : await listening(client, fromFirstWord(listener)).post('/chat/completions', {
+          : await listening(client, { listener: fromFirstWord(listener), habit }).post('/chat/completions', {
               body: { ...body, stream: true, stream_options: { include_usage: true } },
               signal,
             });
@@ -64,7 +67,7 @@ export function createModel(settings: ModelSettings): Model {
       throw toFailure(error, signal);
     }
     if (listener !== undefined && signal.aborted) throw toFailure(undefined, signal);
-    return readAnswer(completion);
+    return readAnswer(completion, habit);
   }
 
   return {
@@ -91,12 +94,12 @@ function fromFirstWord(listener: Listener): Listener {
   };
 }
 
-function readAnswer(completion: unknown): ModelAnswer {
+function readAnswer(completion: unknown, habit: ThinkingHabit): ModelAnswer {
   const choices = property(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = property(choice, 'message');
   const content = property(message, 'content');
-  const finish = property(choice, 'finish_reason');
+  const finish = readFinish(property(choice, 'finish_reason'));
   const told = property(completion, 'usage');
   const usage = { promptTokens: count(property(told, 'prompt_tokens')), completionTokens: count(property(told, 'completion_tokens')) };
   const fail = (kind: ModelFailure['kind'], text: string): ModelFailure => new ModelFailure(kind, text, { usage });
@@ -107,10 +110,23 @@ function readAnswer(completion: unknown): ModelAnswer {
   if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
   const written = textOf(content);
   if (written === undefined) throw fail('unreadable', 'the answer is no text');
-  const text = toStorableText(dropThoughts(written)).trim(); // D75
+  // What was asked for as JSON has no thoughts around it; what its texts say is read where they are.
+  const { words, isUnopened } = isJsonText(written) ? { words: written, isUnopened: false } : readThoughts(written);
+  habit.learn(isUnopened);
+  const text = toStorableText(words).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
   if (!visible.test(text)) throw fail('empty', 'the answer is empty');
   return { text, written, usage };
+}
+
+function isJsonText(text: string): boolean {
+  if (!/^\s*\{/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function property(value: unknown, key: string): unknown {

@@ -2,6 +2,8 @@
 import OpenAI, { toFile } from 'openai';
 import { EventStreamReader } from './event-stream.ts';
 import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
+import { parseLeniently } from './lenient-json.ts';
+import type { ThinkingHabit } from './thinking-habit.ts';
 
 export { toFile };
 
@@ -25,25 +27,44 @@ export function createClient(settings: ClientSettings): OpenAI {
   });
 }
 
+/** Who hears an answer while it comes, and what is known of its model. */
+export interface Hearing {
+  readonly listener: Listener;
+  readonly habit: ThinkingHabit;
+}
+
 /** The same client for one call whose answer may come as events, and is heard meanwhile. */
-export function listening(client: OpenAI, listener: Listener): OpenAI {
-  return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, listener) });
+export function listening(client: OpenAI, hearing: Hearing): OpenAI {
+  return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, hearing) });
 }
 
 /**
  * Reads the whole body, bounded, within the attempt's timeout: the client's own timer ends with the headers. Some servers stream whatever
  * they are asked; their events are put together here.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit, listener?: Listener): Promise<Response> {
+async function fetchWhole(url: string | URL | Request, init?: RequestInit, hearing?: Hearing): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
-  if (response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    return Response.json(await readEvents(readBounded(response, maxStreamBytes), listener), { status });
+  const contentType = headers.get('content-type')?.toLowerCase() ?? '';
+  if (response.ok && contentType.startsWith('text/event-stream')) {
+    return Response.json(await readEvents(readBounded(response, maxStreamBytes), hearing), { status });
   }
   const parts: Uint8Array[] = [];
   for await (const part of readBounded(response, maxResponseBytes)) parts.push(part);
+  const body = Buffer.concat(parts);
+  const value = response.ok && /^[^;]*\bjson\b/.test(contentType) ? tryParse(body.toString('utf8')) : undefined;
+  if (value !== undefined) return Response.json(value, { status });
   const hasBody = status !== 204 && status !== 205 && status !== 304;
-  return new Response(hasBody ? Buffer.concat(parts) : null, { status, statusText, headers });
+  return new Response(hasBody ? body : null, { status, statusText, headers });
+}
+
+/** Undefined for what is no JSON, which the client tells. */
+function tryParse(text: string): unknown {
+  try {
+    return parseLeniently(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function* readBounded(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
@@ -56,18 +77,20 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
 }
 
 /** The completion. One that breaks off is asked for again by the client, but not when somebody has heard a part of it: it is cut off then (C1). */
-async function readEvents(body: AsyncIterable<Uint8Array>, listener: Listener | undefined): Promise<Record<string, unknown>> {
-  const reader = new EventStreamReader();
+async function readEvents(body: AsyncIterable<Uint8Array>, hearing: Hearing | undefined): Promise<Record<string, unknown>> {
+  const reader = new EventStreamReader(hearing?.habit);
   const decoder = new TextDecoder();
   let heard = 0;
   try {
     for await (const part of body) {
       reader.push(decoder.decode(part, { stream: true }));
       if (reader.size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
-      const { words } = reader;
-      if (listener === undefined || words.length === heard) continue;
-      heard = words.length;
-      listener(words);
+      const { words, isOver } = reader;
+      if (hearing !== undefined && words.length !== heard) {
+        heard = words.length;
+        hearing.listener(words);
+      }
+      if (isOver) break;
     }
   } catch (error) {
     if (heard === 0) throw error;

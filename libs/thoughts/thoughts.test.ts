@@ -1,35 +1,212 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dropThoughts, ThoughtFilter } from './thoughts.ts';
+import { dropThoughts, readThoughts, ThoughtFilter } from '#libs/thoughts';
 
-describe('thoughts of a model (rules/providers#language-models)', () => {
+const harmony = (thoughts: string, answer: string): string =>
+  `<|channel|>analysis<|message|>${thoughts}<|end|><|start|>assistant<|channel|>final<|message|>${answer}`;
+
+describe('the answer of a model without its thoughts (D84; rules/providers#thoughts)', () => {
   it.each([
-    ['<think>a</think>b', 'b'],
-    ['\n <think>\na\n</think>\n\nb <c>', 'b <c>'],
-    ['<think>a</think>\n<think>b</think>c', 'c'],
-    ['<think></think>b', 'b'],
-    ['<think>a<think>b</think>c', 'c'],
-  ])('at the beginning of an answer are left out: %j', (answer, words) => {
+    ['a tag', '<think>a</think>b', 'b'],
+    ['space around', '\n <think>\na\n</think>\n\nb <c>', '\n\nb <c>'],
+    ['several blocks', '<think>a</think>\n<think>b</think>c', 'c'],
+    ['no thoughts in it', '<think></think>b', 'b'],
+    ['a tag without content', '<think/>b', 'b'],
+    ['an opening tag in it', '<think>a<think>b</think>c', 'c'],
+    ['no opening tag', 'a\n</think>\n\nb', '\n\nb'],
+    ['the middle', 'a <think>b</think> c', ' c'],
+    ['two closing tags', '<think>a</think>b</think>c', 'c'],
+    ['capitals', '<THINK>a</Think>b', 'b'],
+    ['attributes', '<think type="deep" n=1>a</think >b', 'b'],
+    ['<thinking>', '<thinking>a</thinking>b', 'b'],
+    ['<thought>', '<thought>a</thought>b', 'b'],
+    ['<reasoning>', '<reasoning effort="high">a</reasoning>b', 'b'],
+    ['<seed:think>', '<seed:think>a</seed:think>b', 'b'],
+    ['tags that differ', '<thinking>a</think>b', 'b'],
+    ['[THINK]', '[THINK]a[/THINK]b', 'b'],
+    ['[/THINK] alone', 'a[/THINK]b', 'b'],
+    ['◁think▷', '◁think▷a◁/think▷b', 'b'],
+    ['<|START_THINKING|>', '<|START_THINKING|>a<|END_THINKING|>b', 'b'],
+    ['channels', harmony('a', 'b'), 'b'],
+    ['channels with their end', harmony('a', 'b<|return|>'), 'b'],
+    ['channels from their start on', `<|start|>assistant${harmony('a', 'b')}`, 'b'],
+    [
+      'a call in channels',
+      harmony('a', '').replace('final<|message|>', 'commentary to=x.y <|constrain|>json<|message|>{}<|call|>') + harmony('c', 'b'),
+      'b',
+    ],
+    ['thoughts behind a final channel', `${harmony('a', 'b')}<|end|><|start|>assistant<|channel|>analysis<|message|>c`, 'b'],
+    ['channels without control tokens', 'analysisWe need to greet.assistantfinalb', 'b'],
+    ['such channels with a call', 'analysisWe need.assistantcommentary to=x json{}assistantanalysisNow.assistantfinalb', 'b'],
+    ['such a channel without its beginning', 'We need to greet.assistantfinalb', 'b'],
+    ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
+  ])('leaves out thoughts by %s', (_what, answer, words) => {
     expect(dropThoughts(answer)).toBe(words);
   });
 
-  it.each(['<think>a', '<think>a</think', '<think>'])('without an end are no answer: %j', (answer) => {
+  it.each([
+    '<think>a',
+    '<think>a</think',
+    '<think>',
+    '[THINK]a',
+    '<|channel|>analysis<|message|>a',
+    '<|channel|>analysis',
+    'analysisWe need to greet.',
+    '<think>a</think>',
+    'a</think>',
+    harmony('a', ''),
+  ])('is empty where thoughts do not end, or nothing follows: %j', (answer) => {
     expect(dropThoughts(answer)).toBe('');
   });
 
-  it.each(['a', '', '<', '<thin', '<thinking>a</thinking>', 'a <think>b</think>', 'a </think> b'])('are not seen in %j', (answer) => {
+  it('ends where thoughts begin that do not end', () => {
+    expect(dropThoughts('Welcome.\n<think>Was that right?')).toBe('Welcome.\n');
+  });
+
+  it.each([
+    'a',
+    '',
+    '<',
+    '<thin',
+    'a < b > c </b>',
+    '</thinker>a',
+    'analysis of the data',
+    'Analysis: a',
+    'assistant',
+    'the final assistant',
+    '[Think](https://example.org/)',
+    '[think]: https://example.org/',
+    'Write `<think>` and `</think>`.',
+    'Write ``a ` </think>``.',
+    '```\n<think>a</think>\n```\nb',
+    'a\n\n~~~xml\n</think>\n~~~',
+    '- ```\n  </think>\n  ```',
+    '> ```\n> </think>\n> ```',
+    '`assistantfinal` is a word, and `[/THINK]` a sign',
+  ])('is all of %j', (answer) => {
     expect(dropThoughts(answer)).toBe(answer);
   });
 
-  it('are left out however the answer is cut', () => {
-    const letters = fc.string({ unit: fc.constantFrom('<think>', '</think>', '<', 't', '>', ' ', 'a') });
-    const property = fc.property(letters, fc.array(fc.nat(40)), (answer, places) => {
+  it.each([
+    ['code in the answer', '<think>a</think>Write `</think>`.', 'Write `</think>`.'],
+    ['code in a thought', '<think>Not `</think>` yet.</think>b', 'b'],
+    ['code in a thought and in the answer', '<think>Not `</think>` x</think>b `c`', 'b `c`'],
+    ['a fence in a thought', '<think>\n```\n</think>\n```\na</think>b\n```\nc\n```', 'b\n```\nc\n```'],
+    ['a stray backtick in a thought', 'a ` b\n</think>Write `</think>`.', 'Write `</think>`.'],
+    ['stray backticks in a line', '` `` a ``` </think> `` b', '` `` a ``` </think> `` b'],
+    ['stray backticks of other lengths', '` `` ``` </think> ```` b', ' ```` b'],
+    ['an escaped backtick', 'a \\`</think>b`', 'b`'],
+    ['a fence that does not end', '<think>\n```js\na\n</think>b\n```js\nc\n```', 'b\n```js\nc\n```'],
+    ['the end of a fence', 'a\n```js\nx\n```</think>b\n```\nc\n```', 'b\n```\nc\n```'],
+    ['the beginning of a fence', '```</think>b', 'b'],
+    ['a fence behind the marker', '<think>a</think>```\n</think>\n```', '```\n</think>\n```'],
+  ])('knows markers from code: %s', (_what, answer, words) => {
+    expect(dropThoughts(answer)).toBe(words);
+  });
+
+  it('is the same however the answer is cut, and shows meanwhile no more than it', () => {
+    const part = fc.constantFrom(
+      '<think>',
+      '</think>',
+      '<thinking a="b">',
+      '</Thinking>',
+      '[THINK]',
+      '[/THINK]',
+      '<|channel|>',
+      'analysis',
+      'final',
+      '<|message|>',
+      '<|end|>',
+      'assistantfinal',
+      'assistant',
+      '`',
+      '``',
+      '```',
+      '\n',
+      '\n```\n',
+      '~~~\n',
+      '\\',
+      '<',
+      '[',
+      '>',
+      '- ',
+      '1. ',
+      ' ',
+      'a',
+      '😀',
+    );
+    const property = fc.property(fc.array(part, { maxLength: 24 }), fc.array(fc.nat(80)), (parts, places) => {
+      const answer = parts.join('');
       const filter = new ThoughtFilter();
       const ends = [...places.toSorted((a, b) => a - b), answer.length];
-      const words = ends.map((end, index) => filter.push(answer.slice(ends[index - 1] ?? 0, end)));
-      expect(words.join('') + filter.finish()).toBe(dropThoughts(answer));
-      expect(dropThoughts(dropThoughts(answer))).toBe(dropThoughts(answer));
+      for (const [index, end] of ends.entries()) {
+        const piece = answer.slice(ends[index - 1] ?? 0, end);
+        filter.push(piece);
+        expect(answer.trimStart()).toContain(filter.words);
+      }
+      const { words } = filter;
+      const whole = dropThoughts(answer);
+      expect(filter.finish()).toBe(whole);
+      expect(answer).toContain(whole.trimStart());
+      // What follows decides where a marker in code is open, or thoughts are.
+      if (!/[<[`~]|assistant|analysis/.test(answer)) expect(whole.startsWith(words)).toBe(true);
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: 3_000 });
+  });
+
+  it('shows none of a thought while it comes, however it is cut', () => {
+    for (const [answer, words] of [
+      ['<think>secret</think>Hello', 'Hello'],
+      [harmony('secret', 'Hello'), 'Hello'],
+      ['analysisThe secret.assistantfinalHello', 'Hello'],
+      ['[THINK]secret `[/THINK]` secret[/THINK]Hello', 'Hello'],
+      ['<think>\n```\n</think>\nsecret\n```\n</think>Hello', 'Hello'],
+    ] as const)
+      for (const size of [1, 2, 3, 7]) {
+        const filter = new ThoughtFilter();
+        for (let at = 0; at < answer.length; at += size) {
+          filter.push(answer.slice(at, at + size));
+          expect(words.startsWith(filter.words)).toBe(true);
+        }
+        expect(filter.finish()).toBe(words);
+      }
+  });
+
+  it('takes time that grows with the length of the answer alone', () => {
+    const size = 200_000;
+    const runs = Array.from({ length: 600 }, (_, length) => '`'.repeat(length + 1)).join(' ');
+    for (const text of [
+      '<',
+      '[',
+      '<think',
+      '`</think>',
+      '` `` ',
+      '```\n',
+      '\\',
+      '<|channel|>',
+      'a ` </think>\n',
+      '<think a',
+      runs,
+      '\n1. - ',
+      'analysis',
+      ' ',
+    ]) {
+      const answer = text.repeat(Math.ceil(size / text.length));
+      const startedAt = performance.now();
+      dropThoughts(answer);
+      const filter = new ThoughtFilter();
+      for (let at = 0; at < answer.length; at += 16) filter.push(answer.slice(at, at + 16));
+      filter.finish();
+      expect([text.slice(0, 20), performance.now() - startedAt < 5_000]).toEqual([text.slice(0, 20), true]);
+    }
+  });
+
+  it('says whether thoughts had no beginning', () => {
+    expect(['a</think>b', '<think>a</think>b', 'b', 'b `</think>`'].map((answer) => readThoughts(answer).isUnopened)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -47,7 +47,7 @@ export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof ag
     ...createReceiptHandlers({ db, jobs }),
     ...createBotWebhookHandlers({ db, bot, allowUnsigned }),
     ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
-    ...createRecordHandlers(db),
+    ...createRecordHandlers({ db, html }),
     ...createKnowledgeHandlers({ db, mode, renewAgentMemory }),
     ...createChatHandlers({ db, runtime, html, metrics, messagesPerMinute, stopping }),
     ...createHandoverHandlers({ db, jobs, html, memoryDelayMs: config.MEMORY_DELAY_MS }),

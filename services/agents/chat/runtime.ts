@@ -12,6 +12,7 @@ import type { KnowledgeMode } from '../config.ts';
 import { BudgetSpent, type MeasuredModel } from '../language-model/index.ts';
 import { recall } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
+import { cleanAnswer } from '../recorded-answer.ts';
 import { buildPrompt, maxHistoryTurns } from './rules/prompt.ts';
 import { createVisitorId, isVisitorId } from './rules/visitor.ts';
 import { findTakeover, lockThread } from './statements/takeovers.ts';
@@ -148,7 +149,11 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   async function findRepeated(request: TurnRequest): Promise<RecordedTurn | undefined> {
     const turnKey = turnKeyOf(request);
     const turn = turnKey === undefined ? undefined : await findTurn(db, { turnKey });
-    return turn === undefined ? undefined : { ...turn, repeated: true };
+    if (turn === undefined) return undefined;
+    const { agentBody, agentHtml } = turn;
+    if (agentBody === null || agentHtml === null) return { ...turn, repeated: true };
+    const answer = cleanAnswer({ body: agentBody, html: agentHtml }, html);
+    return { ...turn, agentBody: answer.body, agentHtml: answer.html, repeated: true };
   }
 
   async function continueThread(request: TurnRequest, turn: HeldTurn): Promise<RecordedTurn> {

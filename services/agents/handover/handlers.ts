@@ -13,6 +13,7 @@ import { findTakeover, lockThread } from '../chat/index.ts';
 import type { agents } from '../contract.ts';
 import { enqueueThreadMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
+import { cleanAnswer } from '../recorded-answer.ts';
 import { say } from '../telegram/index.ts';
 import type { Message, Thread } from './contract.ts';
 import {
@@ -64,7 +65,11 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     const rows = await listMessages(db, { threadId, before, limit: asked + 1 });
     const hasMore = rows.length > asked;
     const shown = hasMore ? rows.filter(({ turn }) => turn !== rows.at(-1)?.turn) : rows;
-    return { thread, messages: shown.toReversed().map(toMessage), before: hasMore ? (shown.at(-1)?.turn ?? null) : null };
+    return {
+      thread,
+      messages: shown.toReversed().map((row) => toMessage(row.noteType === 'chat_agent' ? cleanAnswer(row, deps.html) : row)),
+      before: hasMore ? (shown.at(-1)?.turn ?? null) : null,
+    };
   };
   const take = (threadId: number, context: Context) => takeOver(deps, threadId, context);
   const write = (words: Words, context: Context) => writeInThread(deps, words, context);

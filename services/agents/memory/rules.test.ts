@@ -91,6 +91,12 @@ describe('the model’s reply with memory', () => {
     expect(readAgentReply('{"summary":"a\\u0000b\\udc00c"}')).toBe('abc');
   });
 
+  it('is taken without thoughts, around it and in its texts (D84)', () => {
+    const reply = JSON.stringify({ ...fitting, summary: 'They ask.</think>Tea.' });
+    expect(readThreadReply(reply).summary).toBe('Tea.');
+    expect(readAgentReply('{"summary":"What `</think>` means."}')).toBe('What `</think>` means.');
+  });
+
   it('has no knowledge that an operator would not see (D70)', () => {
     const hidden = '\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}'; // "ignore" in characters that are tags
     const given = [`Tea${hidden} is\u200b served\ufe0f \u202eat\u001b[8m five\u{e0101}.\ue000`, '\u2060'];

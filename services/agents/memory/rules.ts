@@ -8,6 +8,7 @@ import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { PromptMessage } from '#libs/openai';
 import { parseJsonReply, UnusableReply } from '../json-reply.ts';
+import { readAnswer } from '../recorded-answer.ts';
 import { estimateTokens } from '../tokens.ts';
 
 /** What an agent remembers when it answers in a thread. */
@@ -93,8 +94,12 @@ export function askForThreadMemory(
   const data = {
     summary: before.summary,
     facts: before.facts,
-    turns: turns.map(({ humanBody: visitor, agentBody: agent, operatorBody: operator = '' }) =>
-      Object.fromEntries(Object.entries({ visitor, agent, operator }).flatMap(([who, words]) => (words === '' ? [] : [[who, cut(words)]]))),
+    turns: turns.map(({ humanBody: visitor, agentBody, operatorBody: operator = '' }) =>
+      Object.fromEntries(
+        Object.entries({ visitor, agent: readAnswer(agentBody), operator }).flatMap(([who, words]) =>
+          words === '' ? [] : [[who, cut(words)]],
+        ),
+      ),
     ),
   };
   return [

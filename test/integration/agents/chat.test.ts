@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LlmFault, waitFor } from '#libs/testing';
+import { agents } from '#services/agents';
+import { newContext } from '#libs/nats';
 import { failureOf, type Place, startPlace } from './place.ts';
 
 describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
@@ -15,6 +17,13 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   });
   afterAll(() => place.stop());
   beforeEach(() => place.llm.answerWith(undefined));
+
+  /** A thread as operators read it. */
+  async function readOf(key: string) {
+    const [row] = await place.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
+    const { messages } = await place.bus.call(agents.rpcs.threadsRead, { thread_id: Number(row?.id), limit: 50 }, newContext());
+    return { rows: messages };
+  }
 
   describe('a turn', () => {
     it('renders both messages and records them together', async () => {
@@ -52,6 +61,60 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(html).toBe('Welcome  😀');
       expect((await place.recorded()).at(-1)).toBe('Welcome  😀');
       await expect(place.say('Again', { visitor_id })).resolves.toMatchObject({ visitor_id });
+    });
+
+    it.each([
+      ['<think>They are new here.</think>', '<reasoning effort="low">They are new here.</reasoning>'],
+      ['They are new here.</think>\n\n', 'They are new here.[/THINK]'],
+      [
+        'analysisThey are new here.assistantfinal',
+        '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>',
+      ],
+    ])('is recorded and goes on without what the model thought: %j (D84)', async (first, second) => {
+      place.llm.answerWith(() => `${first}Welcome`);
+      const { agent_html: html, visitor_id } = await place.say('Hello');
+      place.llm.answerWith(() => `${second}Welcome back`);
+      const again = await place.say('Again', { visitor_id });
+      expect([html, again.agent_html, ...(await place.recorded()).slice(-4)]).toEqual([
+        'Welcome',
+        'Welcome back',
+        'Hello',
+        'Welcome',
+        'Again',
+        'Welcome back',
+      ]);
+      expect(JSON.stringify(place.llm.requests.at(-1)?.messages)).not.toContain('new here');
+    });
+
+    it('that was recorded with thoughts by an earlier release is shown and sent without them (D84)', async () => {
+      place.llm.answerWith(() => 'Welcome **back**');
+      const name = 'name-of-a-turn-with-thoughts';
+      const turn = await place.say('Recorded <think>before</think>', { name });
+      const record = async () =>
+        (await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }, newContext())).threads[0]?.messages;
+      const before = await record();
+      await place.env.sql(
+        `update agents.messages m set body = 'They are back.</think>' || m.body, html = 'They are back.&lt;/think&gt;' || m.html
+         from agents.threads t where t.id = m.thread_id and t.thread_key = $1 and m.note_type = 'chat_agent'`,
+        [turn.thread_key],
+      );
+      expect(await place.say('Recorded <think>before</think>', { name })).toEqual(turn);
+      expect(await record()).toEqual(before);
+      const { rows } = await readOf(turn.thread_key);
+      expect(rows.map(({ body }) => body)).toEqual(['Recorded <think>before</think>', 'Welcome **back**']);
+      const exported = await place.bus.call(
+        agents.rpcs.exportPerson,
+        { visitor_ids: [turn.visitor_id], telegram_user_ids: [], after: 0 },
+        newContext(),
+      );
+      expect(JSON.stringify(exported)).not.toContain('They are back');
+      await place.say('Go on', { visitor_id: turn.visitor_id });
+      expect(
+        place.llm.requests
+          .at(-1)
+          ?.messages.slice(1)
+          .map(({ content }) => content),
+      ).toEqual(['Recorded <think>before</think>', 'Welcome **back**', 'Go on']);
     });
 
     it('sends no system message for an agent without a prompt', async () => {

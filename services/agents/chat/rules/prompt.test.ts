@@ -17,6 +17,16 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
     ]);
   });
 
+  it('has nothing of the thoughts that were recorded with an answer (D84)', () => {
+    const thought = { humanBody: 'Hi', agentBody: 'They greet me.</think>\n\nHello!' };
+    const nothing = { humanBody: 'Are you there? <think>', agentBody: '<think>Am I?' };
+    expect(buildPrompt('', nothingRecalled, [nothing, thought], 'Now?', 1_000).map(({ content }) => content)).toEqual([
+      'Hi',
+      'Hello!',
+      'Are you there? <think>\n\nNow?',
+    ]);
+  });
+
   it('has no system message without a prompt and without memory', () => {
     expect(buildPrompt('  ', nothingRecalled, [], 'Hello', 1_000)).toEqual([{ role: 'user', content: 'Hello' }]);
   });

@@ -1,6 +1,7 @@
 /** What the model is sent: the agent's prompt with what is remembered, recent turns within a budget, and the new message. */
 import type { PromptMessage } from '#libs/openai';
 import type { RecalledMemory } from '../../memory/index.ts';
+import { readAnswer } from '../../recorded-answer.ts';
 import { estimateMessage, estimateTokens } from '../../tokens.ts';
 
 export const nothingRecalled: RecalledMemory = { facts: [], summary: '', knowledge: [] };
@@ -58,7 +59,7 @@ export function buildPrompt(
 function toMessages({ humanBody, agentBody, operatorBody = '' }: PastTurn): PromptMessage[] {
   const messages: PromptMessage[] = [
     { role: 'user', content: humanBody },
-    { role: 'assistant', content: agentBody },
+    { role: 'assistant', content: readAnswer(agentBody) },
     { role: 'assistant', content: operatorBody === '' ? '' : `${operatorPrefix}${operatorBody}` },
   ];
   return messages.filter(({ content }) => content !== '');

@@ -1,0 +1,301 @@
+/**
+ * What a model thinks before it answers (D84; rules/providers#language-models). Most servers tell it in a field of its own, which is not read; others
+ * leave it in the answer, between markers, often without the opening one, which their template has put into the prompt. It is for no reader: it
+ * quotes what the model was told in confidence. The answer is what stands behind the last closing marker. Markers in code are code.
+ *
+ * Code is read line by line, so that a stray backtick in a thought reaches no further than its line; a fence that nobody closes is none.
+ */
+import { beginsInChannel, type Marker, markerSigns, mayBecomeStripped, readMarker } from './markers.ts';
+
+/** An open fence, or a backtick that may begin code. */
+interface Code {
+  readonly isFence: boolean;
+  readonly sign: string;
+  readonly length: number;
+  /** From its beginning on. */
+  text: string;
+  /** Place in the text of the first marker, which is one only if this turns out to be no code. */
+  markAt: number | undefined;
+}
+
+const signs = new RegExp(String.raw`\\|${'`'}+|\n|${markerSigns}`, 'g');
+const runs = /`+/g;
+const linePrefix = /[ \t>]{0,100}(?:(?:[-+*]|\d{1,9}[.)])[ \t]{1,100}){0,5}/y;
+const unclearLineStart = /^(?:[-+*]|\d{1,9}[.)]?|`+|~+)?$/;
+const fenceRun = /`{3,}|~{3,}/y;
+const maxInfo = 200;
+const strippedRole = 'assistant';
+const longestStripped = 20;
+/** What is read again is copied with all that follows it: never much. */
+const maxPiece = 4_096;
+
+/** Takes an answer in pieces, cut anywhere. */
+export class ThoughtFilter {
+  #raw = '';
+  #answer = '';
+  /** What is not decided yet, and how far in it the reading has come. */
+  #tail = '';
+  #at = 0;
+  #code: Code | undefined;
+  #isThinking = false;
+  /** How the answer begins is not known yet. */
+  #isBeginning = true;
+  #isLineStart = true;
+  #takesFences = true;
+  /** The answer began like a channel of thoughts, or like a sentence. */
+  #isUnsure = false;
+  /** Runs of backticks in the rest of a line that is read again, by their length. */
+  #runsLeft: Map<number, number> | undefined;
+  /** Behind the first closing marker in the code of a thought: that was no code, if no other follows. */
+  #behindCodeAt: number | undefined;
+  #hasThoughts = false;
+  #isUnopened = false;
+  readonly #isSecondReading: boolean;
+
+  constructor({ isSecondReading = false } = {}) {
+    this.#isSecondReading = isSecondReading;
+    this.#isBeginning = !isSecondReading;
+  }
+
+  push(piece: string): void {
+    for (let at = 0; at < piece.length; at += maxPiece) {
+      const part = piece.slice(at, at + maxPiece);
+      this.#raw += part;
+      this.#tail += part;
+      this.#read(false);
+    }
+  }
+
+  /** All that came, thoughts included. */
+  get raw(): string {
+    return this.#raw;
+  }
+
+  /** The answer as far as it can be told; it begins anew behind each closing marker. */
+  get words(): string {
+    if (this.#isThinking || this.#isBeginning) return this.#answer;
+    const { text = '', markAt } = this.#code ?? {};
+    const tail = strippedRole.startsWith(this.#tail) ? this.#tail : '';
+    return this.#answer + (markAt === undefined ? text + tail : text.slice(0, markAt));
+  }
+
+  /** Whether there are thoughts before these words. */
+  get hasThoughts(): boolean {
+    return this.#hasThoughts;
+  }
+
+  /** Whether thoughts have ended that no marker had opened. */
+  get isUnopened(): boolean {
+    return this.#isUnopened;
+  }
+
+  /** The answer, when nothing more comes. Thoughts without an end are no answer. */
+  finish(): string {
+    this.#read(true);
+    for (let { code } = { code: this.#code }; code !== undefined; code = this.#code) {
+      this.#endCode(code);
+      this.#read(true);
+    }
+    if (!this.#isThinking || this.#isSecondReading) return this.#answer;
+    if (this.#isUnsure) return this.#readAgain(0);
+    return this.#behindCodeAt === undefined ? this.#answer : this.#readAgain(this.#behindCodeAt);
+  }
+
+  #readAgain(at: number): string {
+    const again = new ThoughtFilter({ isSecondReading: true });
+    again.push(this.#raw.slice(at));
+    return again.finish();
+  }
+
+  #read(isEnd: boolean): void {
+    this.#at = 0;
+    let goesOn = !this.#isBeginning || this.#readBeginning(isEnd);
+    while (goesOn && this.#at < this.#tail.length) goesOn = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
+    this.#tail = this.#tail.slice(this.#at);
+  }
+
+  /** False when it takes more to go on, as for the other readers. */
+  #readBeginning(isEnd: boolean): boolean {
+    this.#tail = this.#tail.trimStart();
+    if (this.#tail === '') return false;
+    const begins = beginsInChannel(this.#tail, isEnd);
+    if (begins === 'more') return false;
+    this.#isBeginning = false;
+    this.#isThinking = begins !== 'no';
+    this.#isUnsure = begins === 'perhaps';
+    return true;
+  }
+
+  /** A fence begins or ends. */
+  #readLineStart(isEnd: boolean): boolean {
+    const text = this.#tail;
+    linePrefix.lastIndex = this.#at;
+    const prefix = linePrefix.exec(text)?.[0] ?? '';
+    const start = this.#at + prefix.length;
+    if (!isEnd && text.length - start < 12 && unclearLineStart.test(text.slice(start))) return false;
+    fenceRun.lastIndex = start;
+    const run = this.#takesFences ? fenceRun.exec(text)?.[0] : undefined;
+    const end = run === undefined ? undefined : this.#readFence({ text, start, prefix, run, isEnd });
+    if (end === 'more') return false;
+    if (end === undefined) {
+      this.#isLineStart = false;
+      this.#take(prefix);
+    }
+    this.#at = end ?? start;
+    return true;
+  }
+
+  /** @returns where its line ends; undefined when it is none. */
+  #readFence(line: { text: string; start: number; prefix: string; run: string; isEnd: boolean }): number | 'more' | undefined {
+    const { text, start, prefix, run, isEnd } = line;
+    const infoAt = start + run.length;
+    const newLine = text.indexOf('\n', infoAt);
+    const isWhole = newLine >= 0 || isEnd;
+    const info = text.slice(infoAt, newLine < 0 ? infoAt + maxInfo + 1 : newLine);
+    const end = newLine < 0 ? infoAt + info.length : newLine + 1;
+    const code = this.#code;
+    if (code?.isFence === true) {
+      if (run[0] !== code.sign || run.length < code.length || /[^ \t>]/.test(prefix)) return undefined;
+      const rest = info.trimStart();
+      const isClosed = rest === '' ? isWhole : readMarker(rest, 0, isWhole);
+      if (isClosed === 'more' || (rest === '' && !isWhole && info.length <= maxInfo)) return 'more';
+      if (isClosed === undefined || isClosed === false) return undefined;
+      code.text += text.slice(start - prefix.length, rest === '' ? end : infoAt);
+      this.#closeCode(code);
+      this.#isLineStart = rest === '';
+      return rest === '' ? end : infoAt;
+    }
+    if (info.length > maxInfo || (run.startsWith('`') && info.includes('`')) || hasMarker(info)) return undefined;
+    if (!isWhole) return 'more';
+    const opened = text.slice(start - prefix.length, end);
+    this.#code = { isFence: true, sign: run[0] ?? '', length: run.length, text: opened, markAt: undefined };
+    return end;
+  }
+
+  #readOn(isEnd: boolean): boolean {
+    const text = this.#tail;
+    signs.lastIndex = this.#at;
+    const found = signs.exec(text);
+    const end = found?.index ?? (isEnd ? text.length : findStripped(text, this.#at));
+    this.#take(text.slice(this.#at, end));
+    this.#at = end;
+    if (found === null) return false;
+    const [sign] = found;
+    if (sign === '\n') return this.#readNewLine();
+    const isCut = !isEnd && end + sign.length === text.length;
+    if (sign === '\\')
+      return !isCut && this.#takeCharacters(this.#code === undefined && /^[\\`]/.test(text.slice(end + 1, end + 2)) ? 2 : 1);
+    if (sign.startsWith('`')) return !isCut && this.#readRun(sign);
+    const marker = readMarker(text, end, isEnd);
+    if (marker === 'more') return false;
+    return marker === undefined ? this.#takeCharacters(1) : this.#mark(marker);
+  }
+
+  #takeCharacters(count: number): true {
+    this.#take(this.#tail.slice(this.#at, this.#at + count));
+    this.#at += count;
+    return true;
+  }
+
+  #readNewLine(): true {
+    const code = this.#code;
+    if (code?.isFence === false) {
+      this.#endCode(code);
+      return true;
+    }
+    this.#isLineStart = true;
+    this.#runsLeft = undefined;
+    return this.#takeCharacters(1);
+  }
+
+  #readRun({ length }: string): true {
+    const left = this.#runsLeft === undefined ? Infinity : (this.#runsLeft.get(length) ?? 0) - 1;
+    this.#runsLeft?.set(length, left);
+    const code = this.#code;
+    if (code === undefined && left > 0) this.#code = { isFence: false, sign: '`', length, text: '', markAt: undefined };
+    this.#takeCharacters(length);
+    if (code?.isFence === false && code.length === length) this.#closeCode(code);
+    return true;
+  }
+
+  #mark({ kind, length }: Marker): true {
+    const code = this.#code;
+    if (code === undefined) {
+      if (kind === 'close') this.#beginAnswer();
+      else this.#isThinking = true;
+      this.#at += length;
+      return true;
+    }
+    if (this.#isThinking && kind === 'close') this.#behindCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
+    code.markAt ??= code.text.length;
+    return this.#takeCharacters(length);
+  }
+
+  #beginAnswer(): void {
+    this.#hasThoughts = true;
+    this.#isUnopened ||= !this.#isThinking;
+    this.#isThinking = false;
+    this.#isUnsure = false;
+    this.#answer = '';
+    this.#behindCodeAt = undefined;
+    this.#isLineStart = true;
+    this.#runsLeft = undefined;
+  }
+
+  #closeCode({ text }: Code): void {
+    this.#code = undefined;
+    this.#take(text);
+  }
+
+  /** What looked like code is none: its line ends without another backtick, or the text without the end of the fence. Its markers are read. */
+  #endCode(code: Code): void {
+    const { isFence, length, text, markAt } = code;
+    if (markAt === undefined) return this.#closeCode(code);
+    const readAt = isFence ? markAt : length;
+    this.#code = undefined;
+    this.#take(text.slice(0, readAt));
+    const rest = text.slice(readAt);
+    this.#tail = rest + this.#tail.slice(this.#at);
+    this.#at = 0;
+    if (isFence) {
+      this.#takesFences = false;
+      this.#isLineStart = false;
+      return;
+    }
+    // Each of them is known to be closed or not from here on: a line is read twice at most.
+    this.#runsLeft = new Map();
+    for (const [run] of rest.matchAll(runs)) this.#runsLeft.set(run.length, (this.#runsLeft.get(run.length) ?? 0) + 1);
+  }
+
+  #take(text: string): void {
+    if (this.#code !== undefined) this.#code.text += text;
+    else if (!this.#isThinking) this.#answer += text;
+  }
+}
+
+/** Where at the end of a text a word begins that may become a marker; else its end. */
+function findStripped(text: string, from: number): number {
+  for (let at = text.indexOf('a', Math.max(from, text.length - longestStripped)); at >= 0; at = text.indexOf('a', at + 1))
+    if (mayBecomeStripped(text.slice(at))) return at;
+  return text.length;
+}
+
+function hasMarker(text: string): boolean {
+  for (const { index } of text.matchAll(new RegExp(markerSigns, 'g'))) {
+    const marker = readMarker(text, index, true);
+    if (marker !== undefined) return true;
+  }
+  return false;
+}
+
+/** The answer without thoughts, and whether some of them had no beginning. */
+export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean } {
+  const filter = new ThoughtFilter();
+  filter.push(answer);
+  const words = filter.finish();
+  return { words, isUnopened: filter.isUnopened };
+}
+
+export function dropThoughts(answer: string): string {
+  return readThoughts(answer).words;
+}

@@ -1,0 +1,2 @@
+/** Answers of language models without what the models thought (D84). */
+export { dropThoughts, readThoughts, ThoughtFilter } from './filter.ts';

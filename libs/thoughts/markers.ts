@@ -1,0 +1,120 @@
+/**
+ * The markers between which models leave their thoughts in an answer (D84), as their chat templates and the servers that run them write them: tags,
+ * signs in brackets, control tokens, and the channels of the harmony format, which some servers strip of its control tokens.
+ */
+
+export interface Marker {
+  /** `open`: thoughts follow. `close`: the answer follows. */
+  readonly kind: 'open' | 'close';
+  readonly length: number;
+}
+
+const tagNames = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think'];
+const tag = new RegExp(String.raw`<(/?)\s{0,3}(?:${tagNames.join('|')})(?:\s[^<>]{0,200}?)?(/?)>`, 'iy');
+const tagBeginning = /^<\/?\s{0,3}([a-z:]*)((?:\s[^<>]{0,200})?\/?)$/;
+
+const messageToken = '<|message|>';
+const channelToken = '<|channel|>';
+/** A channel with its name. */
+const channel = /<\|channel\|>\s{0,3}([a-z]*)[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>/iy;
+const channelBeginning = /^<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?(?:<[|a-z]{0,10})?$/;
+
+const words: Readonly<Record<string, Marker['kind']>> = {
+  '[think]': 'open',
+  '[/think]': 'close',
+  '◁think▷': 'open',
+  '◁/think▷': 'close',
+  '<|start_thinking|>': 'open',
+  '<|end_thinking|>': 'close',
+  '<|begin_of_thought|>': 'open',
+  '<|end_of_thought|>': 'close',
+  // Only what stands in the channel `final` is the answer; a message of a model that goes on behind its end is none.
+  [channelToken]: 'open',
+  '<|start|>': 'open',
+  '<|end|>': 'open',
+  '<|return|>': 'open',
+  '<|call|>': 'open',
+  '<|channel>': 'open',
+  '<channel|>': 'close',
+};
+/** What is left of channels without their control tokens: a role and a name. */
+const strippedWords: Readonly<Record<string, Marker['kind']>> = {
+  assistantfinal: 'close',
+  assistantanalysis: 'open',
+  assistantcommentary: 'open',
+};
+
+const byFirst = Map.groupBy(Object.entries(words), ([word]) => word[0]);
+const longestMarker = 700;
+const longestWord = Math.max(...Object.keys(words).map(({ length }) => length));
+
+/** Where a marker may begin. */
+export const markerSigns = `[<[◁]|${Object.keys(strippedWords).join('|')}`;
+
+/**
+ * The marker at a place that `markerSigns` has found. `more`: it takes more of the text to tell.
+ * @param isEnd no more text comes.
+ */
+export function readMarker(text: string, at: number, isEnd: boolean): Marker | 'more' | undefined {
+  const sign = text[at] ?? '';
+  if (sign === 'a') return readStripped(text, at);
+  const next = text[at + 1] ?? '/';
+  if ((sign === '<' && !/[/|a-z\s]/i.test(next)) || (sign === '[' && !/[/t]/i.test(next))) return undefined;
+  const found = sign === '<' ? (readTag(text, at) ?? readChannel(text, at)) : undefined;
+  if (found !== undefined) return found;
+  if (!isEnd && text.length - at < longestMarker && mayBecomeMarker(text.slice(at).toLowerCase())) return 'more';
+  const rest = text.slice(at, at + longestWord + 1).toLowerCase();
+  const [word, kind] = byFirst.get(sign)?.find(([given]) => rest.startsWith(given)) ?? [];
+  if (word === undefined || kind === undefined) return undefined;
+  // The words of a link.
+  if (word === '[think]' && /^[([:]/.test(rest.slice(word.length))) return undefined;
+  return { kind, length: word.length };
+}
+
+/** Whether a text is the beginning of a marker without signs, and nothing else. */
+export function mayBecomeStripped(text: string): boolean {
+  return Object.keys(strippedWords).some((word) => word.length > text.length && word.startsWith(text));
+}
+
+function readStripped(text: string, at: number): Marker | undefined {
+  const found = Object.entries(strippedWords).find(([word]) => text.startsWith(word, at));
+  return found === undefined ? undefined : { kind: found[1], length: found[0].length };
+}
+
+function readTag(text: string, at: number): Marker | undefined {
+  tag.lastIndex = at;
+  const found = tag.exec(text);
+  if (found === null) return undefined;
+  return { kind: found[1] === '' && found[2] === '' ? 'open' : 'close', length: found[0].length };
+}
+
+function readChannel(text: string, at: number): Marker | undefined {
+  channel.lastIndex = at;
+  const found = channel.exec(text);
+  if (found === null) return undefined;
+  return { kind: found[1]?.toLowerCase() === 'final' ? 'close' : 'open', length: found[0].length };
+}
+
+/** @param rest small letters, from a sign to the end of the text. */
+function mayBecomeMarker(rest: string): boolean {
+  if (rest === '[think]') return true;
+  if (Object.keys(words).some((word) => word.length > rest.length && word.startsWith(rest))) return true;
+  const [, name = '', behind = ''] = tagBeginning.exec(rest) ?? [];
+  if (name !== '' && (behind === '' ? tagNames.some((known) => known.startsWith(name)) : tagNames.includes(name))) return true;
+  if (/^<\/?\s{0,3}$/.test(rest)) return true;
+  if (!rest.startsWith(channelToken)) return false;
+  return channelBeginning.test(rest) && !rest.includes(messageToken);
+}
+
+/** The channel that a stripped answer begins with; `sure`: no word begins so. */
+const strippedBeginning = /^(?:analysis|commentary)/;
+const strippedNames = ['analysis', 'commentary'];
+
+/** Whether a text begins with a channel of thoughts without its control tokens. */
+export function beginsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
+  const [name] = strippedBeginning.exec(text) ?? [];
+  if (name === undefined) return !isEnd && strippedNames.some((known) => known.startsWith(text)) ? 'more' : 'no';
+  const next = text.slice(name.length, name.length + 1);
+  if (next === '' && !isEnd) return 'more';
+  return /[\p{L}\p{N}]/u.test(next) ? 'yes' : 'perhaps';
+}
