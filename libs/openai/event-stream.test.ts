@@ -121,8 +121,9 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     expect(hear('Wel', 'come', ' to you')).toEqual(['', 'Welcome', 'Welcome to you']);
     habit.learn(true);
     expect(hear('Welcome, they', ' say.</think>', 'Hello')).toEqual(['', '', 'Hello']);
-    for (let answers = 0; answers < 10; answers++) habit.learn(false);
-    expect(hear('Okay', ', here it is.')).toEqual(['Okay', 'Okay, here it is.']);
+    for (let answers = 0; answers < 3; answers++) habit.learn(false);
+    expect(hear('Okay', ', here', ' it is.')).toEqual(['', 'Okay, here', 'Okay, here it is.']);
+    expect(hear('Okay', ', the user', ' greets me.')).toEqual(['', '', '']);
   });
 
   it('bears any input', () => {

@@ -257,4 +257,17 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     ])
       expect([accept, await isStream(accept)]).toEqual([accept, false]);
   });
+
+  it.each([
+    ['a marker', '<think>They are new here.</think>'],
+    ['a channel', '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>'],
+    ['no marker', 'The visitor is new here. I greet them.\n</think>\n\n'],
+    ['no marker again', 'New here, as it seems.</think>'],
+  ])('has no thought in any event where thoughts begin with %s (D84)', async (_what, thoughts) => {
+    llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
+    const events = await readEvents(await send({ body: 'Who thinks?' }));
+    expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
+    expect(events.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'Welcome to the <b>garden</b>, dear guest' } });
+    for (const { data } of events) expect('agent_html' in data && data.agent_html).toMatch(/^Welcome/);
+  });
 });
