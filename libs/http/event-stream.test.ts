@@ -15,7 +15,10 @@ afterEach(() => {
 });
 
 /** What a client of these chunks is sent. */
-async function open(chunks: AsyncIterable<Uint8Array>, silenceMs = 60_000): Promise<{ response: Response; server: ServerResponse }> {
+async function open(
+  chunks: AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
+  silenceMs = 60_000,
+): Promise<{ response: Response; server: ServerResponse }> {
   const arrived = Promise.withResolvers<ServerResponse>();
   const server = createServer((req, res) => {
     const state = {
@@ -25,7 +28,8 @@ async function open(chunks: AsyncIterable<Uint8Array>, silenceMs = 60_000): Prom
       answers: new Room(1e9),
       beginAnswer: () => undefined,
     };
-    void sendEvents({ req, res, state } as unknown as HttpContext, { kind: 'stream', chunks }, silenceMs);
+    const asked = Promise.resolve(chunks).then((found) => ({ kind: 'stream', chunks: found }) as const);
+    sendEvents({ req, res, state } as unknown as HttpContext, asked, silenceMs).catch(() => res.writeHead(503).end());
     arrived.resolve(res);
   }).listen(0, '127.0.0.1');
   closing.push(() => {
@@ -56,6 +60,33 @@ describe('an answer in events (C1, C4)', () => {
       if ((text.match(/^:$/gm) ?? []).length >= 2) next.resolve();
     }
     expect(text).toMatch(/^event: a\ndata: \{\}\n\n(?::\n\n){2,}event: b\ndata: \{\}\n\n(?::\n\n)*$/);
+  });
+
+  it('begins when nothing has come for a while, and goes on with what comes; a failure is its last event then (D96)', async () => {
+    const asked = Promise.withResolvers<AsyncIterable<Uint8Array>>();
+    const { response } = await open(asked.promise, 20);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    const readUntil = async (end: RegExp): Promise<void> => {
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) if (end.test((text += part.value))) return;
+    };
+    await readUntil(/^(:\n\n){3}/);
+    asked.resolve(
+      (async function* () {
+        await Promise.resolve();
+        yield bytes('event: a\ndata: {}\n\n');
+      })(),
+    );
+    await readUntil(/never/);
+    expect(text).toMatch(/^(:\n\n){3,}event: a\ndata: \{\}\n\n(?::\n\n)*$/);
+
+    const failing = Promise.withResolvers<AsyncIterable<Uint8Array>>();
+    const late = await open(failing.promise, 20);
+    expect(late.response.status).toBe(200);
+    failing.reject(unavailable('The agent cannot answer now'));
+    expect(await late.response.text()).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot answer now"\}\n\n$/);
+    expect((await open(Promise.reject(unavailable('The agent cannot answer now')), 60_000)).response.status).toBe(503);
   });
 
   it('ends with the error that ends its source, and without one within an event', async () => {

@@ -240,7 +240,7 @@ function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, inp
   return async (ctx, input, call) => {
     if (events !== undefined) ctx.vary('Accept');
     if (events !== undefined && prefersEvents(ctx.req.headers.accept))
-      return sendEvents(ctx, await options.callRaw(events.rpc, toRequest(input), call, ctx));
+      return sendEvents(ctx, options.callRaw(events.rpc, toRequest(input), call, ctx));
     const reply = await options.callRaw(rpc, toRequest(input), call, ctx);
     if (reply.etag !== undefined) ctx.res.setHeader('ETag', reply.etag);
     if (reply.replayed === true) ctx.res.setHeader('Idempotent-Replayed', 'true');

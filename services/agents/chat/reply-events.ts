@@ -49,7 +49,8 @@ export async function* writeEvents<Turn>(
     while (!(await isOver(words.arrive()))) {
       const startedMs = performance.now();
       const html = render(toStorableText(words.take()).trim()); // D75
-      if (html === '' || html === shown) continue;
+      // Nothing is shown again of what turns out to be a thought (D84).
+      if (html === shown) continue;
       shown = html;
       const pauseMs = Math.max(leastPauseMs, pauseOfWork * (performance.now() - startedMs));
       yield writeEvent('snapshot', { agent_html: html });

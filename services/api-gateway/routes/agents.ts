@@ -54,7 +54,7 @@ export const agentRoutes = [
       rpc: agents.rpcs.streamChatMessage,
       description:
         'With `Accept: text/event-stream`: `snapshot` with `{agent_html}`, the whole reply so far, at most every 80 ms; then `done` with an ' +
-        'AgentChatOut, or `error` with `{detail}` and nothing recorded. Who leaves early gets the recorded turn under the same Idempotency-Key.',
+        'AgentChatOut, or `error` with `{detail}` and nothing recorded. After 15 s without a word the events begin with comments. Who leaves early gets the recorded turn under the same Idempotency-Key.',
       example: [
         'event: snapshot\ndata: {"agent_html":"We meet <b>every</b>"}\n\n',
         'event: snapshot\ndata: {"agent_html":"We meet <b>every Tuesday</b> at"}\n\n',
