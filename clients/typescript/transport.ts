@@ -102,7 +102,7 @@ export async function send(
   for (const [key, value] of Object.entries(request.headers ?? {})) if (value !== undefined) headers.set(key, String(value));
   for (const [key, value] of Object.entries(options.headers ?? {})) headers.set(key, value);
   if (entry.key === true && !headers.has(keyHeader)) headers.set(keyHeader, crypto.randomUUID());
-  const address = `${client.baseUrl.replace(/\/+$/, '')}${buildPath(entry.path, request)}`;
+  const address = `${client.baseUrl.replace(/(?<!\/)\/+$/, '')}${buildPath(entry.path, request)}`;
   const call = client.fetch ?? fetch;
 
   const attempt = async (signal: AbortSignal): Promise<ApiReply<number, unknown>> => {
@@ -135,7 +135,7 @@ async function authorize(headers: Headers, entry: OperationEntry, client: Client
 }
 
 function buildPath(template: string, { path = {}, query = {} }: AnyRequest): string {
-  const filled = template.replace(/\{([^}]+)\}/g, (_all, name: string) => {
+  const filled = template.replace(/\{([^{}]+)\}/g, (_all, name: string) => {
     const value = path[name];
     if (value === undefined || value === '') throw new TypeError(`path parameter "${name}" is missing`);
     const text = String(value);

@@ -11,7 +11,7 @@ export function readStoreAddress(text: string): { bucket: string; prefix: string
   if (!text.startsWith('s3://')) return undefined;
   const [, bucket, path = ''] = address.exec(text) ?? [];
   if (bucket === undefined) throw new BackupError(`"${text}" is not an address of a bucket: s3://bucket/prefix`);
-  const prefix = path.replace(/\/+$/, '');
+  const prefix = path.replace(/(?<!\/)\/+$/, '');
   return { bucket, prefix: prefix === '' ? '' : `${checkPath(prefix)}/` };
 }
 

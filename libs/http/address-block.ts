@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
  */
 export function toAddressBlock(text: string): string {
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
-  const address = bare.replace(/%.*$/s, ''); // the interface of a link-local address
+  const address = bare.replace(/%.*/s, ''); // the interface of a link-local address
   const version = isIP(address);
   if (version === 4) return address;
   if (version !== 6) return 'unknown';

@@ -88,5 +88,5 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
 
 /** `get_agent`, `get-agent` and `getAgent` alike become `GetAgent`. */
 export function pascal(text: string): string {
-  return text.replace(/(?:^|[_-]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+  return text.replace(/(?:^|(?<![_-])[_-]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
 }

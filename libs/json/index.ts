@@ -111,7 +111,7 @@ function findStringEnd(text: string, start: number): number {
 
 /** Short ones are lossy by their exponent or by zeros at their end alone. What is no number stays for the parser to refuse. */
 function isLossy(token: string): boolean {
-  if (token.length < 16 && !/[eE]|\..*0$/.test(token)) return false;
+  if (token.length < 16 && !/[eE]|\.[^.]*0$/.test(token)) return false;
   return String(Number(token)) !== token && numberGrammar.test(token);
 }
 

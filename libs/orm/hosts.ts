@@ -24,6 +24,7 @@ const poolExhausted = /^timeout exceeded when trying to connect/;
 
 /** @throws Error when the URL is malformed (its text is not repeated) */
 export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
+  // super-linear: a setting of the operator
   const [, head = '', hosts = '', tail = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const parsed = hosts.split(',').map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
   const wanted = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';

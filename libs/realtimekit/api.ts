@@ -64,7 +64,7 @@ const maxRetryAfterMs = 900_000;
 
 export function createApi(options: ApiOptions): Api {
   const { outbound, apiToken, maxDownloadBytes, downloadTimeoutMs } = options;
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
     call: async (path, signal) => {
       const headers = { authorization: `Bearer ${apiToken}`, accept: 'application/json' };

@@ -57,7 +57,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
   const { exportTimeoutMs = 10_000 } = options;
   const exporter = new OTLPTraceExporter({
-    url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${options.endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     headers: readHeaders(options.headers),
     timeoutMillis: exportTimeoutMs,
   });

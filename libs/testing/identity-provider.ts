@@ -139,7 +139,7 @@ async function followSignIn(authorizationUrl: string, subject: string): Promise<
       continue;
     }
     const page = await answer.text();
-    const [, action] = /<form[^>]* action="([^"]+)"/.exec(page) ?? [];
+    const [, action] = /<form[^<>]* action="([^"]+)"/.exec(page) ?? [];
     if (action === undefined) throw new Error(`the provider shows no form: ${answer.status} ${page.slice(0, 500)}`);
     url = new URL(action, url).href;
     form = new URLSearchParams(page.includes('value="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' });

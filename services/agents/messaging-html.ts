@@ -80,7 +80,7 @@ function boundTables({ block: { ruler } }: Parser): void {
 /** The visible text of HTML that {@link createMessagingHtml} wrote. */
 export function toVisibleText(html: string): string {
   const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
-  return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => entities[entity] ?? entity);
+  return html.replaceAll(/<[^<>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => entities[entity] ?? entity);
 }
 
 /** Flattens the parser's block tokens. */

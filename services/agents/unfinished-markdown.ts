@@ -30,6 +30,7 @@ export function dropUncertainEnd(markdown: string): string {
 /** A longer line is looked at no further. */
 const maxSigns = 200;
 /** A bullet, a rule, the line below a heading or a table's head, a number that may count. */
+// super-linear: a line has at most 200 characters
 const signs = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
 /** The beginning of a code block, with half its language perhaps, or its end, which changes nothing. */
 const fence = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
@@ -52,11 +53,9 @@ export function readUnfinished({ core, block, inline }: Parser): void {
 
 /** The parser fills a row up with empty cells. */
 function dropCellsToCome(tokens: Token[]): void {
-  for (;;) {
-    const last = tokens.findLastIndex(({ type }) => type === 'inline' || type === 'tr_open');
-    if (tokens[last]?.type !== 'inline' || tokens[last].content !== '') return;
-    tokens.splice(last, 1);
-  }
+  const last = tokens.findLastIndex(({ type, content }) => type === 'tr_open' || (type === 'inline' && content !== ''));
+  const ends = tokens.splice(last + 1).filter(({ type }) => type !== 'inline');
+  for (const token of ends) tokens.push(token);
 }
 
 function isUnfinished(env: object): env is Unfinished {

@@ -14,7 +14,7 @@ const maxEpochMs = 1e13;
 
 /** No time is longer; keeps the patterns from long hostile text. */
 const maxTextLength = 64;
-const numericText = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+const numericText = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const malformed: ProviderTime = { kind: 'malformed' };
 const ambiguous: ProviderTime = { kind: 'ambiguous' };
 

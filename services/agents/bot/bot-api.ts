@@ -75,7 +75,11 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
     let api = apis.get(token);
     if (api === undefined) {
       // The time-out is the outgoing client's, which knows how far the request has come; this one is never reached.
-      api = new Api(token, { apiRoot: deps.apiRoot.replace(/\/+$/, ''), timeoutSeconds: 300, fetch: createFetch(deps.outbound, limitMs) });
+      api = new Api(token, {
+        apiRoot: deps.apiRoot.replace(/(?<!\/)\/+$/, ''),
+        timeoutSeconds: 300,
+        fetch: createFetch(deps.outbound, limitMs),
+      });
       apis.set(token, api);
     }
     return api;

@@ -32,7 +32,7 @@ export function createBotWebhookHandlers({
       // The Bot API is told when the database is there to keep the entry, and only then (A1); told twice, it knows the same.
       db.transaction(async (tx) => {
         const agent = await getBot(tx, slug);
-        const url = `${baseUrl.replace(/\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
+        const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
         const secret = agent.webhook_secret ?? undefined;
         if (secret === undefined && !allowUnsigned) {
           const message =

@@ -1,7 +1,7 @@
 /** What was written as rich text, as text: the pages show no HTML that people wrote, and parse none. */
 
-const lineEnds = /<(?:br|\/p|\/li|\/h[1-6]|\/blockquote|\/pre)\b[^>]*>/gi;
-const tags = /<\/?[a-z!][^>]*>/gi;
+const lineEnds = /<(?:br|\/p|\/li|\/h[1-6]|\/blockquote|\/pre)\b[^<>]*>/gi;
+const tags = /<\/?[a-z!][^<>]*>/gi;
 const entities = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;
 /** @type {Readonly<Record<string, string>>} */
 const named = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };

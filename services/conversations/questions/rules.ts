@@ -22,6 +22,9 @@ export function deriveQuestionState(arrived: readonly RecordedChange[]): string 
 
 /** Microseconds as a decimal number of seconds, whose digits no double has to hold. */
 function formatSeconds(micros: bigint): string {
-  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  const fraction = (micros % 1_000_000n)
+    .toString()
+    .padStart(6, '0')
+    .replace(/(?<!0)0+$/, '');
   return fraction === '' ? `${micros / 1_000_000n}` : `${micros / 1_000_000n}.${fraction}`;
 }

@@ -46,7 +46,7 @@ interface CalComRun {
 }
 
 export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalCom {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const headers = { authorization: `Bearer ${apiKey}`, 'cal-api-version': apiVersion, accept: 'application/json' };
 
   /** Undefined for a 404. */

@@ -123,8 +123,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
 /** What the host takes: no angle brackets, bounded lengths. */
 function toMetadata({ title, description, tags, categoryId, privacy }: VideoDetails): unknown {
   const clean = (text: string): string => text.toWellFormed().replaceAll(/[<>]/g, '').trim();
-  let short = clean(description);
-  while (Buffer.byteLength(short) > maxDescriptionBytes) short = short.slice(0, -100).toWellFormed();
+  const short = new TextDecoder().decode(Buffer.from(clean(description)).subarray(0, maxDescriptionBytes), { stream: true }); // no half character
   const snippet = { title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation', description: short, tags, categoryId };
   return { snippet, status: { privacyStatus: privacy, selfDeclaredMadeForKids: false } };
 }

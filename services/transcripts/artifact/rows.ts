@@ -17,13 +17,17 @@ export async function* readRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   const source = chunks[Symbol.asyncIterator]();
   try {
     let head = Buffer.alloc(0);
+    let blankBytes = 0;
     let first: number | undefined;
     while (first === undefined) {
       const next = await source.next();
       if (next.done === true) break;
       head = Buffer.concat([head, next.value]);
       first = firstVisible(head);
-      if (first === undefined && head.length > maxRowBytes) throw new UnreadableArtifact('it is blank');
+      if (first !== undefined || head.length < byteOrderMark.length) continue;
+      blankBytes += head.length;
+      if (blankBytes > maxRowBytes) throw new UnreadableArtifact('it is blank');
+      head = Buffer.alloc(0); // else each chunk of a long blank beginning would be joined to all before it
     }
     if (first === undefined) throw new UnreadableArtifact('it is empty');
     const bytes = rejoin(head, source);

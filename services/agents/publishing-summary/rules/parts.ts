@@ -23,7 +23,7 @@ export function splitByTokens(text: string, budget: number): string[] {
 function* pieces(text: string, budget: number): Generator<string> {
   // No character costs more than three tokens. Half of one is none: servers of models refuse a request with it.
   const piece = new RegExp(`.{1,${Math.max(1, Math.floor(budget / 3))}}`, 'gsu');
-  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+  for (const line of text.match(/[^\n]+\n?|\n/g) ?? []) {
     if (estimateTokens(line) <= budget) yield line;
     else yield* line.match(piece) ?? [];
   }

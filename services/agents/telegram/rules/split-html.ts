@@ -27,7 +27,7 @@ interface Token {
   readonly isBreak: 'line' | 'space' | false;
 }
 
-const tokenPattern = /<(\/?)([a-z][a-z0-9-]*)([^<>]*)>|&(?:lt|gt|amp|quot|#[0-9]+|#x[0-9a-f]+);|[\s\S]/giu;
+const tokenPattern = /<(\/?)([a-z][a-z0-9-]*)(?![a-z0-9-])[^<>]*>|&(?:lt|gt|amp|quot|#[0-9]+|#x[0-9a-f]+);|[\s\S]/giu;
 
 /** Parts in order; none for an empty text. */
 export function splitHtml(html: string, limits: SplitLimits = messageLimits): string[] {

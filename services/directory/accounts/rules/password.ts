@@ -127,7 +127,7 @@ function isWeaker({ cost: { memory, passes }, salt, tag }: StoredHash): boolean 
 }
 
 function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replace(/(?<!=)=+$/, '');
 }
 
 export function deriveArgon2id(

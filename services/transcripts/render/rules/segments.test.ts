@@ -104,6 +104,11 @@ describe('transcript as SubRip (T1, T5)', () => {
     );
   });
 
+  it('writes a row of millions of dashes, whatever follows them', () => {
+    const dashes = '-'.repeat(4_000_000); // from each dash anew this would take an hour
+    expect(write(createSrtWriter(facts), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
+  });
+
   it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {

@@ -52,11 +52,14 @@ export function createSrtWriter(facts: WriterFacts): TranscriptWriter {
   return createRowWriter(facts, {
     row: (row, { name, place }) => {
       const [from, to] = findCue(row, 0);
-      const line = toLine(`${name}: ${row.text}`).replaceAll(/-{2,}>/g, '->');
+      const line = toLine(`${name}: ${row.text}`).replaceAll(/-+>?/g, shortenArrow);
       return `${place === 0 ? '' : '\n'}${place + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${line}\n`;
     },
   });
 }
+
+/** Of a run of dashes; the expression matches every run, so that none is looked at from each of its dashes. */
+const shortenArrow = (dashes: string): string => (dashes.endsWith('>') ? '->' : dashes);
 
 /** A line for each row: who, and what. */
 export function createTextWriter(facts: WriterFacts): TranscriptWriter {
