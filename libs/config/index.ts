@@ -10,6 +10,7 @@ export { nameSecrets } from './name-secrets.ts';
 export {
   demoValues,
   isLoopback,
+  isExposed,
   isPublicSecret,
   listPublicSecrets,
   listSecretValues,

@@ -21,6 +21,7 @@ import { createMediaProxy } from './handlers/media-proxy.ts';
 import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { LongPolls } from './long-polls.ts';
+import { createLoginFilter } from './published-passwords.ts';
 import { countRefusedCredentials } from './refused-credentials.ts';
 import { routes } from './routes/index.ts';
 import { followed } from './routes/v1/events.ts';
@@ -77,6 +78,8 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   };
 
   const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {
+    const { login } = directory.rpcs;
+    const filterLogin = createLoginFilter(config);
     const { forgetSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
     const polls = new LongPolls(connected, config.MAX_IN_FLIGHT_REQUESTS);
     endPolls = () => polls.stop();
@@ -105,10 +108,13 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     app.use(createConsoleDoor({ isEnabled: config.CONSOLE_ENABLED, isWithinReach: createReach(routes) }));
     mountRoutes(app, routes, {
       authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
-      callRaw: (rpc, request, call, ctx) =>
-        rpc === followed ? polls.read(request as RequestOf<typeof followed>, call, ctx) : connected.callRaw(rpc, request, call),
+      callRaw: (rpc, request, call, ctx) => {
+        if (rpc === followed) return polls.read(request as RequestOf<typeof followed>, call, ctx);
+        return connected.callRaw(rpc, rpc === login ? filterLogin(request as RequestOf<typeof login>) : request, call);
+      },
       handlers: createHandlers({
         bus: connected,
+        filterLogin,
         forgetSession,
         intake: webhooks,
         media,

@@ -1,6 +1,6 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
 import { auditHandlers } from '#libs/audit';
-import { isPublicSecret } from '#libs/config';
+import { isExposed, isPublicSecret } from '#libs/config';
 import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
@@ -20,7 +20,7 @@ import { deleteOldSessions } from './accounts/statements/sessions.ts';
 import { createResolveAttendees } from './attendees/handlers.ts';
 import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
-import type { DirectoryConfig } from './config.ts';
+import { type DirectoryConfig, directorySettings } from './config.ts';
 import { directory } from './contract.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createSetLogo } from './experiences/workers.ts';
@@ -73,7 +73,8 @@ export async function createService({ config, logger, pipeline, clock = systemCl
   const frame = await createFrame({ contract: directory, config, logger });
   const { db, jobs, metrics, bus } = frame;
   const registry = pipeline?.registry ?? pipelineJobs;
-  const passwords = createPasswords(config.NODE_ENV === 'production' ? { isRefused: isPublicSecret } : {});
+  const refusals = isExposed(directorySettings.properties, config, config.NODE_ENV) ? { isRefused: isPublicSecret } : {};
+  const passwords = createPasswords(refusals);
 
   measureKeys(metrics, db);
 
@@ -98,7 +99,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
         db,
         jobs,
         passwords,
-        gatePasswords: createPasswords({ turns: gateTurns }),
+        gatePasswords: createPasswords({ turns: gateTurns, ...refusals }),
         throttle,
         refused,
       }),

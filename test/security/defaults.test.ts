@@ -126,8 +126,28 @@ describe('npm start as it comes', () => {
     const read = async (token: string): Promise<number> =>
       (await ask('/api/coherence/conversations/999999', { authorization: `Bearer ${token}` })).status;
 
+    const signIn = (password: string): Promise<Response> =>
+      ask('/console/session', { origin: `http://127.0.0.1:${pad.port}` }, { email: 'admin@example.org', password });
+    const whoami = async (token: string): Promise<number> =>
+      (await ask('/api/v1/auth/whoami', { authorization: `Bearer ${token}` })).status;
+    let made: { token: string; key: string; cookie: string };
+
     beforeAll(async () => {
-      expect(await logIn(publicKey, publicPassword)).toBe(200); // it is stored, and good on the loopback address
+      // They are stored, and good on the loopback address.
+      const login = await ask(
+        '/api/v1/auth/login',
+        { 'x-svc-api-key': publicKey },
+        { email: 'admin@example.org', password: publicPassword },
+      );
+      const { token } = (await login.json()) as { token: string };
+      const issued = await ask('/api/v1/keys', { authorization: `Bearer ${token}` }, { name: 'Of the trial', scopes: ['*'] });
+      const session = await signIn(publicPassword);
+      made = {
+        token,
+        key: ((await issued.json()) as { token: string }).token,
+        cookie: session.headers.get('set-cookie')?.split(';')[0] ?? '',
+      };
+      expect([await whoami(made.token), await whoami(made.key), session.status]).toEqual([200, 200, 200]);
       expect(await read(publicToken)).toBe(404);
       platform.child.kill('SIGTERM');
       await platform.status;
@@ -140,7 +160,20 @@ describe('npm start as it comes', () => {
       expect(await read(publicToken)).toBe(401);
       expect(await logIn(publicKey, publicPassword)).toBe(401);
       expect(await logIn(secrets['API_LOGIN_SECRET'] ?? '', publicPassword)).toBe(401);
+      expect((await signIn(publicPassword)).status).toBe(401);
       expect(await read(secrets['API_TOKEN'] ?? '')).toBe(404);
+    });
+
+    it('ends what a published password has opened before: tokens, service keys and sessions of the console (D100)', async () => {
+      expect([await whoami(made.token), await whoami(made.key)]).toEqual([401, 401]);
+      expect((await ask('/console/api/v1/auth/whoami', { cookie: made.cookie })).status).toBe(401);
+    });
+
+    it('gives the demo accounts the password of secrets.env, and says so (D100)', async () => {
+      expect((await signIn(secrets['DEMO_PASSWORD'] ?? '')).status).toBe(200);
+      expect(platform.output()).toMatch(
+        /ada@example\.org, .*admin@example\.org: their password was a published one\. It is DEMO_PASSWORD of .*secrets\.env now/,
+      );
     });
 
     it('a neighbour who posts webhooks is believed with a signature alone (D64)', async () => {

@@ -7,11 +7,11 @@ import { runNode } from './run-node.ts';
 
 /** Where the admin CLI finds the platform. */
 const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_INTERNAL_URL', 'DEMO_PASSWORD'];
-const file = join('test', 'fixtures', 'demo-workspace.yaml');
+export const demoWorkspaceFile = join('test', 'fixtures', 'demo-workspace.yaml');
 
 /** Through the admin CLI, as anybody would. */
 export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
-  const args = ['cli/main.ts', 'workspace', 'apply', file];
+  const args = ['cli/main.ts', 'workspace', 'apply', demoWorkspaceFile];
   await runNode({
     title: 'Applying the demo workspace',
     repoDir,
@@ -23,12 +23,6 @@ export async function applyDemoWorkspace(repoDir: string, dataDir: string, setti
 
 /** Slugs of the demo workspace's agents. */
 export function readDemoAgents(repoDir: string): string[] {
-  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { agents?: { slug: string }[] };
+  const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as { agents?: { slug: string }[] };
   return (document.agents ?? []).map(({ slug }) => slug);
-}
-
-/** Emails of its accounts that can log in, all with DEMO_PASSWORD. */
-export function readDemoAccounts(repoDir: string): string[] {
-  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { accounts?: { email: string; password?: unknown }[] };
-  return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
 }

@@ -1,7 +1,7 @@
 /** Settings of the platform that `npm start` runs: the caller's variables first, then those of its own servers, then values for a trial. */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLoopback } from '#libs/config';
+import { isLoopback, isPublicSecret } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { pickVariables } from '../servers/process-environment.ts';
 import { choosePort, findPortProblem } from '../servers/ports.ts';
@@ -89,6 +89,8 @@ async function readGiven(env: Variables): Promise<Record<string, string>> {
 export async function chooseSettings(env: Variables, { host, port }: Address, dataDir: string): Promise<Record<string, string>> {
   const given = await readGiven(env);
   const open = isOpen(host, env);
+  if (open && isPublicSecret(given['DEMO_PASSWORD'] ?? ''))
+    throw new Error('DEMO_PASSWORD is a published password; others reach this installation. Choose another one, or leave it away.');
   const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort), [port]);
   const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort), [port, mediaPort]);
   const metricsPorts: [string, string][] = [];

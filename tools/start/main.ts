@@ -11,6 +11,7 @@ import { identifyProcess } from '../servers/process-identity.ts';
 import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
 import { scheduleAuditLogs } from './audit-logs.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
+import { createReplacement, type DemoAccount, findDemoAccounts, listNewDemoAccounts, withDemoPassword } from './demo-accounts.ts';
 import { checkBroughtServers } from './brought-servers.ts';
 import { checkSettings } from './check-settings.ts';
 import { warmCompileCache } from './compile-cache.ts';
@@ -20,6 +21,7 @@ import { findMigrations, type Migrations } from './migrations.ts';
 import { findMisspellings } from './misspellings.ts';
 import { describeFolderProblem, makePrivateDir } from './private-dir.ts';
 import { Screen } from './screen.ts';
+import { isOpen, readOwnDemoPassword, secretsFileOf } from './secrets.ts';
 import { startServers } from './servers.ts';
 import { startServices } from './services.ts';
 import { ProcessRecord, takeStartLock } from './start-lock.ts';
@@ -84,23 +86,38 @@ async function start(): Promise<void> {
   if (stopping !== undefined) return;
   // A backup is restored while no service runs (docs/guides/backup.md).
   const serversOnly = process.argv.includes('--servers-only');
+  let demoAccounts: readonly DemoAccount[] = [];
   if (!serversOnly) {
-    const services = await screen.step('seven services', () => startServices(settings, place));
+    demoAccounts = isEmpty ? [] : await screen.quietStep('demo accounts', () => findOwnDemoAccounts(settings));
+    const isReached = isOpen(settings['HOST'] ?? '', settings);
+    const replacement = isReached ? createReplacement(demoAccounts, settings) : undefined;
+    const services = await screen.step('seven services', () => startServices(settings, place, replacement?.run));
     stops.push(services.stop);
+    if (replacement !== undefined) {
+      screen.say(`    ${replacement.describe(secretsFileOf(dataDir))}`);
+      demoAccounts = replacement.accounts;
+    }
   }
-  const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = settings;
+  const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = withDemoPassword(settings, demoAccounts);
   writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (serversOnly) {
     screen.say('PostgreSQL, NATS and the object store run, no service does. Ctrl-C stops them.');
     return;
   }
-  if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
+  if (isEmpty) {
+    await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
+    demoAccounts = listNewDemoAccounts(repoDir, settings);
+  }
   migrations?.markDone();
   if (stopping !== undefined) return;
   stops.push(scheduleAuditLogs(settings, place));
-  screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
+  screen.say(describePlatform({ repoDir, dataDir, settings, demoAccounts, elapsed: screen.elapsed }));
   if (process.argv.includes('--times')) screen.say(`\n${screen.describeTimes()}`);
+}
+
+function findOwnDemoAccounts(settings: Readonly<Record<string, string>>): Promise<DemoAccount[]> {
+  return findDemoAccounts(repoDir, settings, [settings['DEMO_PASSWORD'], readOwnDemoPassword(dataDir)]);
 }
 
 /** Services first, then what they need, then the lock. */

@@ -19,6 +19,12 @@ export function isOpen(host: string, env: Variables): boolean {
 /** Where the secrets of a folder are kept whose platform others reach. */
 export const secretsFileOf = (dataDir: string): string => join(dataDir, 'secrets.env');
 
+/** The demo accounts' password of a folder whose platform others have reached, if it has been one. */
+export function readOwnDemoPassword(dataDir: string): string | undefined {
+  const file = secretsFileOf(dataDir);
+  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))['DEMO_PASSWORD'] : undefined;
+}
+
 /** Settings; the services refuse to start where others reach them with weaker ones. */
 export function provideSecrets(dataDir: string, open: boolean): Record<string, string> {
   if (!open) return { ...demoValues, ALLOW_UNSIGNED_WEBHOOKS: 'true' };

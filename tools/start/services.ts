@@ -7,13 +7,19 @@ import { keepAlive, type Kept } from './keep-alive.ts';
 import type { Screen } from './screen.ts';
 import type { ProcessRecord } from './start-lock.ts';
 
+const gateway = 'api-gateway';
 const readyTimeoutMs = 120_000;
 const sayMissingEveryMs = 5_000;
 
-/** Resolves when all are ready. @throws Error with the end of the log of the service that is not. */
+/**
+ * Resolves when all are ready.
+ * @param beforeGateway done when all others are ready; the gateway starts after it
+ * @throws Error with the end of the log of the service that is not
+ */
 export async function startServices(
   settings: Readonly<Record<string, string>>,
   { repoDir, dataDir, screen, record }: { repoDir: string; dataDir: string; screen: Screen; record: ProcessRecord },
+  beforeGateway?: () => Promise<void>,
 ): Promise<Kept> {
   const start = async (name: string): Promise<ServiceProcess> => {
     const logFile = join(dataDir, 'logs', `${name}.log`);
@@ -21,9 +27,15 @@ export async function startServices(
     if (item.identity !== undefined) record.add(name, item.identity, 'SIGTERM');
     return item;
   };
-  const processes = await Promise.all(serviceNames.map(start));
+  const groups = beforeGateway === undefined ? [serviceNames] : [serviceNames.filter((name) => name !== gateway), [gateway]];
+  const processes: ServiceProcess[] = [];
   try {
-    await waitUntilReady(processes, repoDir, screen);
+    for (const [index, names] of groups.entries()) {
+      if (index > 0) await beforeGateway?.();
+      const started = await Promise.all(names.map(start));
+      processes.push(...started);
+      await waitUntilReady(started, repoDir, screen);
+    }
   } catch (error) {
     await Promise.all(processes.map((item) => item.stop()));
     throw error;

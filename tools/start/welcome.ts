@@ -1,20 +1,23 @@
 import { relative } from 'node:path';
 import { listSecretValues } from '#libs/config';
 import { conversationAccess } from '#libs/contract';
-import { readDemoAccounts, readDemoAgents } from './demo-workspace.ts';
+import type { DemoAccount } from './demo-accounts.ts';
+import { readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';
-import { isOpen, secretsFileOf } from './secrets.ts';
+import { isOpen, readOwnDemoPassword, secretsFileOf } from './secrets.ts';
 
 /** What to do next, for people: addresses, documents, credentials. */
 export function describePlatform({
   repoDir,
   dataDir,
   settings,
+  demoAccounts,
   elapsed,
 }: {
   repoDir: string;
   dataDir: string;
   settings: Readonly<Record<string, string>>;
+  demoAccounts: readonly DemoAccount[];
   elapsed: string;
 }): string {
   const shownDir = relative(repoDir, dataDir) === '.data' ? '.data' : dataDir;
@@ -24,6 +27,11 @@ export function describePlatform({
   /** Not on a screen that others may see. */
   const say = (name: string): string =>
     secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or as you set it`;
+  const sayPassword = (password: string | undefined): string => {
+    if (password === undefined) return 'a password of its own';
+    if (secretsFile !== undefined) return say('DEMO_PASSWORD');
+    return password === readOwnDemoPassword(dataDir) ? `DEMO_PASSWORD of ${secretsFileOf(dataDir)}` : password;
+  };
   const rows: [string, string][] = [
     ['API', base],
     ['API documents', `${base}/api/docs`],
@@ -39,9 +47,9 @@ export function describePlatform({
     ['conversations', conversationAccess[settings['CONVERSATION_ACCESS'] === 'members' ? 'members' : 'open']],
     ['shared token', `${say('API_TOKEN')}   (Authorization: Bearer ...)`],
     ['login key', `${say('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
-    ...readDemoAccounts(repoDir).map((email, index): [string, string] => [
+    ...demoAccounts.map(({ email, password }, index): [string, string] => [
       index === 0 ? 'demo accounts' : '',
-      index === 0 ? `${email}   ${say('DEMO_PASSWORD')}` : email,
+      index > 0 && password === demoAccounts[index - 1]?.password ? email : `${email}   ${sayPassword(password)}`,
     ]),
     ['admin CLI', 'npm run --silent cli -- --help'],
     ['demo', 'npm run demo   (plays one whole conversation)'],

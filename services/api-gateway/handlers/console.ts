@@ -15,6 +15,7 @@ import { directory } from '#services/directory';
 import { findCookie } from '../console/door.ts';
 import { readPageFile } from './page-file.ts';
 import { createProviderSignIn } from '../console/sign-in.ts';
+import type { LoginFilter } from '../published-passwords.ts';
 import type { consoleRoutes } from '../routes/console.ts';
 
 const folder = join(import.meta.dirname, '..', 'console-page');
@@ -39,7 +40,11 @@ const modules: Readonly<Record<string, string>> = {
 const styles = ['uplot/dist/uPlot.min.css'];
 
 /** Handlers of the page and its files, which are read once, here. */
-export function createConsole(bus: Pick<Bus, 'call'>, codeSignIn: CodeSignIn | undefined): RouteHandlers<(typeof consoleRoutes)[number]> {
+export function createConsole(
+  bus: Pick<Bus, 'call'>,
+  filterLogin: LoginFilter,
+  codeSignIn: CodeSignIn | undefined,
+): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
@@ -70,7 +75,8 @@ export function createConsole(bus: Pick<Bus, 'call'>, codeSignIn: CodeSignIn | u
       // Who is to sign in at the provider has no other way in (S3).
       if (provider !== undefined) throw notFound();
       ctx.res.setHeader('Cache-Control', 'no-store');
-      const { token, person } = await bus.call(directory.rpcs.login, { ...input.body, ip: input.ip, without_gate_key: true }, call);
+      const login = filterLogin({ ...input.body, ip: input.ip, without_gate_key: true });
+      const { token, person } = await bus.call(directory.rpcs.login, login, call);
       ctx.res.appendHeader('Set-Cookie', findCookie(ctx).write(token));
       answer({ person });
     },

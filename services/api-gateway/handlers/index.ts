@@ -19,6 +19,7 @@ import { createThreadHandlers } from './ops/threads.ts';
 import { createWebhookHandlers } from './ops/webhooks.ts';
 import { createChatPage } from './chat-page.ts';
 import { createConsole } from './console.ts';
+import type { LoginFilter } from '../published-passwords.ts';
 import { createMcpHandler } from './mcp.ts';
 import type { WebhookIntake } from './webhook-intake.ts';
 
@@ -29,6 +30,7 @@ const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 
 export function createHandlers(parts: {
   bus: Bus;
+  filterLogin: LoginFilter;
   /** Ends what this replica remembers of a session. */
   forgetSession: (key: string) => void;
   intake: WebhookIntake;
@@ -73,7 +75,7 @@ export function createHandlers(parts: {
     'ops-overview': createOverview(parts),
     mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
     ...createChatPage(parts.bus, parts.embedOrigins),
-    ...createConsole(parts.bus, parts.codeSignIn),
+    ...createConsole(parts.bus, parts.filterLogin, parts.codeSignIn),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }

@@ -1,0 +1,124 @@
+/** Accounts of the demo workspace: which password opens each, and another one where theirs is published (rules/access#passwords). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { isPublicSecret, listPublicSecrets } from '#libs/config';
+import { createLogger } from '#libs/logger';
+import { createDatabase } from '#libs/orm';
+import { directory } from '#services/directory';
+import { createContext } from '../../cli/context.ts';
+import { createPasswords } from '../../services/directory/accounts/rules/password.ts';
+import { demoWorkspaceFile } from './demo-workspace.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+export interface DemoAccount {
+  readonly email: string;
+  /** Undefined: one that somebody has chosen. */
+  readonly password: string | undefined;
+}
+
+/** Of an account, revoked ones included; newest first, and 100 are not revoked at most. */
+const mostKeys = 1_000;
+
+/** Emails of the accounts that can log in, all with DEMO_PASSWORD at first. */
+function readEmails(repoDir: string): string[] {
+  const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as { accounts?: { email: string; password?: unknown }[] };
+  return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
+}
+
+/**
+ * Those that are there and can log in, in the order of the file.
+ * @param passwords that are tried, besides the published ones
+ */
+export async function findDemoAccounts(
+  repoDir: string,
+  settings: Settings,
+  passwords: readonly (string | undefined)[],
+): Promise<DemoAccount[]> {
+  const emails = readEmails(repoDir);
+  const hashes = await readHashes(settings, emails);
+  const candidates = new Set([...passwords.filter((one) => one !== undefined), ...listPublicSecrets()]);
+  const { verify } = createPasswords();
+  const found = await Promise.all(
+    emails.map(async (email): Promise<DemoAccount[]> => {
+      const hash = hashes.get(email);
+      if (hash === undefined) return [];
+      for (const password of candidates) if (await verify(password, hash)) return [{ email, password }];
+      return [{ email, password: undefined }];
+    }),
+  );
+  return found.flat();
+}
+
+async function readHashes(settings: Settings, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const logger = createLogger({ service: 'start', level: 'error' });
+  const database = await createDatabase({
+    url: settings['DATABASE_URL'] ?? '',
+    schema: 'directory',
+    poolSize: 1,
+    logger,
+    applicationName: 'start',
+  });
+  try {
+    const rows = await database.query<{ email: string; hash: string }>(
+      {
+        name: 'demo_accounts',
+        text: 'select lower(email) as email, password_hash as hash from directory.accounts where lower(email) = any($1) and password_hash is not null and is_active',
+      },
+      [emails],
+    );
+    return new Map(rows.map(({ email, hash }) => [email, hash]));
+  } finally {
+    await database.close();
+  }
+}
+
+export interface Replacement {
+  /** All of them, as they are afterwards. */
+  readonly accounts: readonly DemoAccount[];
+  /** Gives those with a published password DEMO_PASSWORD and ends their sessions and service keys. */
+  run(this: void): Promise<void>;
+  describe(secretsFile: string): string;
+}
+
+/** Undefined when no account has a published password. */
+export function createReplacement(accounts: readonly DemoAccount[], settings: Settings): Replacement | undefined {
+  const isPublished = ({ password }: DemoAccount): boolean => password !== undefined && isPublicSecret(password);
+  const emails = accounts.filter(isPublished).map(({ email }) => email);
+  if (emails.length === 0) return undefined;
+  const { DEMO_PASSWORD: password = '' } = settings;
+  return {
+    accounts: accounts.map((account) => (isPublished(account) ? { ...account, password } : account)),
+    run: () => replacePasswords(emails, password, settings),
+    describe: (secretsFile) =>
+      `${emails.join(', ')}: their password was a published one. It is DEMO_PASSWORD of ${secretsFile} now, or as you set it; their sessions and service keys have ended.`,
+  };
+}
+
+async function replacePasswords(emails: readonly string[], password: string, settings: Settings): Promise<void> {
+  const context = createContext({
+    json: true,
+    variables: { ...settings, NATS_URL: settings['NATS_URL_CLI'] ?? settings['NATS_URL'] ?? '' },
+  });
+  try {
+    for (const email of emails) {
+      const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: mostKeys, offset: 0 });
+      for (const { id, revoked_at: end } of items) if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
+      await context.call(directory.rpcs.setPassword, { email, password }); // last: by the password the next start sees that there is nothing to do
+    }
+  } finally {
+    await context.close();
+  }
+}
+
+/** Settings for `npm run demo`, with the password that logs in. */
+export function withDemoPassword(settings: Settings, accounts: readonly DemoAccount[]): Settings {
+  const password = accounts.find((account) => account.password !== undefined)?.password;
+  return password === undefined ? settings : { ...settings, DEMO_PASSWORD: password };
+}
+
+/** Of the demo workspace that was just applied. */
+export function listNewDemoAccounts(repoDir: string, { DEMO_PASSWORD: password }: Settings): DemoAccount[] {
+  return readEmails(repoDir).map((email) => ({ email, password }));
+}
