@@ -12,7 +12,8 @@ describe('a login with a published password (rules/access#passwords; D100)', () 
     ['127.0.0.1', 'production'],
   ])('reaches the directory without it when HOST is %s and NODE_ENV "%s"', (host, environment) => {
     const filter = createLoginFilter({ HOST: host, NODE_ENV: environment });
-    for (const password of [demoValues.DEMO_PASSWORD, 'admin-demo-password', 'changeme']) expect(filter(login(password))).toEqual(login(''));
+    for (const password of [demoValues.DEMO_PASSWORD, 'admin-demo-password', 'changeme'])
+      expect(filter(login(password))).toEqual(login(''));
     expect(filter(login('a password of its own'))).toEqual(login('a password of its own'));
   });
 

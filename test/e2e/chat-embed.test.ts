@@ -75,6 +75,10 @@ describe('the chat on another site', () => {
     expect([await button.getAttribute('aria-expanded'), await page.locator('iframe').isVisible()]).toEqual(['false', false]);
     await button.click();
     await frame.getByText('Am Abend.').waitFor();
+    // Inside the frame the site hears no key.
+    await frame.getByRole('textbox').press('Escape');
+    await page.locator('iframe').waitFor({ state: 'hidden' });
+    await button.and(page.locator(':focus')).waitFor();
   });
 
   it('is shown by the sites that the installation names alone', async () => {

@@ -68,6 +68,7 @@ describe('answers that take long (P6)', () => {
     await page.getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('alert').getByText('Not loaded').waitFor();
     expect(await page.getByRole('alert').filter({ hasText: 'Not loaded' }).innerText()).toContain('The platform did not answer.');
+    expect(await page.locator('.freshness').innerText()).toMatch(/^Not loaded/);
   });
 
   it('bring the token of a key even to who has closed the question meanwhile', async () => {

@@ -42,8 +42,22 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     );
     await dialog.getByRole('button', { name: 'Redrive 10,000 jobs' }).click();
     await dialog.getByText('10,000 jobs queued again.').waitFor({ timeout: 60_000 });
-    await dialog.getByRole('progressbar', { name: 'Worked off' }).waitFor();
+    await dialog.getByText('10,000 waiting, 0 succeeded, 0 failed again.').waitFor();
     expect(await countDead(ids)).toBe(0);
+  });
+
+  it('tells which of the redriven jobs have failed again, also of another error, and fills no bar for them', async () => {
+    const ids = await makeDead(15, 'Fails for ever');
+    const page = await browser.open('operator', '/console/jobs?error=Fails+for+ever');
+    await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Redrive 15 jobs' }).click();
+    await dialog.getByText('15 waiting, 0 succeeded, 0 failed again.').waitFor();
+    const end = `update media.jobs set state = $2, finished_at = now(), error = 'Another one' where id = any($1::uuid[])`;
+    await browser.world.sql(end, [ids.slice(0, 12), 'dead']);
+    await browser.world.sql(end, [ids.slice(12), 'succeeded']);
+    await dialog.getByText('15 finished: 3 succeeded, 12 failed again.').waitFor();
+    expect(await dialog.getByRole('progressbar', { name: 'Succeeded' }).getAttribute('value')).toBe('3');
   });
 
   it('of two operators who redrive the same one does it, and the other is told', async () => {

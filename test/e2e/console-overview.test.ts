@@ -63,6 +63,7 @@ describe('the overview of the console (P1)', () => {
   it('tells an account without the right what it may look at instead', async () => {
     const page = await browser.open('editor', '/console');
     await page.getByRole('alert').getByText('Not for this account').waitFor();
+    await page.getByText('Conversations, people and holons are for every account.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Conversations' }).click();
     await heading(page, 'Conversations').waitFor();
     expect(await page.getByRole('alert').filter({ hasText: 'Not for' }).count()).toBe(0);

@@ -109,6 +109,8 @@ describe('every page for everybody (P6)', () => {
     await page.keyboard.type(text);
     await page.keyboard.press('Enter');
     await page.waitForURL((url) => url.searchParams.has(parameter));
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
+    expect(await page.evaluate('document.activeElement.labels?.[0]?.textContent')).toBe(label);
     expect(new URL(page.url()).searchParams.get(parameter)).toBe(text);
   });
 });

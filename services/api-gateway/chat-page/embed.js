@@ -38,6 +38,9 @@
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && button.ariaExpanded === 'true') toggle(false);
   });
+  addEventListener('message', ({ source, origin, data }) => {
+    if (source === frame?.contentWindow && origin === address.origin && data === 'coherence-chat:close') toggle(false);
+  });
   if (document.body === null) addEventListener('DOMContentLoaded', () => document.body.append(button));
   else document.body.append(button);
 

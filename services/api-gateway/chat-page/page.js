@@ -61,11 +61,16 @@ composer.addEventListener('submit', (event) => {
 });
 stop.addEventListener('click', stopWriting);
 message.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape') stopWriting();
   // Enter also ends the composition of Chinese, Japanese and other characters.
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   if (!event.repeat) composer.requestSubmit();
+});
+addEventListener('keydown', (event) => {
+  // In a dialog it closes that, in a composition of characters it ends that.
+  if (event.key !== 'Escape' || event.isComposing || confirmation.open) return;
+  if (stop.hidden) closeFrame();
+  else stopWriting();
 });
 message.addEventListener('input', () => {
   keepDraft();
@@ -149,6 +154,11 @@ function showWriting(html) {
   written = html;
   view.showWriting(html);
   showWhetherSendable();
+}
+
+/** On another site, whose script closes the frame (embed.js); the message says nothing else. */
+function closeFrame() {
+  if (parent !== window) parent.postMessage('coherence-chat:close', '*');
 }
 
 function stopWriting() {

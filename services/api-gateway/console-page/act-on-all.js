@@ -7,6 +7,7 @@ import { useAge } from './times.js';
 import { html, useEffect, useState } from './ui.js';
 
 /** @typedef {{ matched: number, changed: number, failed: number, missing: readonly string[] }} Counts */
+/** @typedef {{ waiting: number, dead: number }} Progress `waiting`: queued or running */
 /**
  * @typedef {object} Act
  * @property {string} verb of the button, e.g. `Redrive`
@@ -16,7 +17,7 @@ import { html, useEffect, useState } from './ui.js';
  * @property {string} path
  * @property {Readonly<Record<string, unknown>>} choice `{filter}` or `{ids}`
  * @property {readonly string[] | undefined} command words of the admin CLI that do the same, where it can
- * @property {() => Promise<number>} [countLeft] how many of them are still waited for, after it was done
+ * @property {() => Promise<Progress>} [readProgress] how many of the kind wait and are dead: what becomes of them is told by that
  */
 
 /** The platform takes a minute at most. */
@@ -62,7 +63,7 @@ export function ActOnAll({ act, onClose, onDone }) {
       }
       ${since === 0 ? null : html`<${Working} since=${since} />`}
     </div>
-    ${result === undefined ? null : html`<${Left} act=${act} changed=${result.changed} />`}
+    <${Outcome} act=${act} changed=${result?.changed ?? 0} />
     <${Missing}
       names=${(result ?? counted)?.missing}
       what=${result === undefined ? 'What is theirs is not counted.' : 'Once they answer, do it again: what is done changes nothing more.'}
@@ -113,25 +114,39 @@ function Working({ since }) {
   return html`<p><progress aria-label="At work"></progress> <span aria-hidden="true">begun ${useAge(since)}</span></p>`;
 }
 
-/** What is left of it, as long as the dialog is open. @param {{ act: Act, changed: number }} properties */
-function Left({ act: { countLeft, noun }, changed }) {
-  const [left, setLeft] = useState(changed);
-  const [failed, setFailed] = useState(false);
+/**
+ * What became of them, as long as the dialog is open. Who works on them tells of none by name: it is what has changed since the question.
+ * @param {{ act: Act, changed: number }} properties 0: nothing yet
+ */
+function Outcome({ act: { readProgress }, changed }) {
+  const [before, setBefore] = useState(/** @type {Progress | undefined} */ (undefined));
+  const [now, setNow] = useState(/** @type {Progress | undefined} */ (undefined));
+  const [isStale, setStale] = useState(false);
+  useEffect(() => void readProgress?.().then(setBefore, () => undefined), []);
   useEffect(() => {
-    if (countLeft === undefined || changed === 0) return undefined;
+    if (changed === 0 || readProgress === undefined) return undefined;
     let timer = 0;
     const look = async () => {
-      const now = await countLeft().catch(() => undefined);
-      setFailed(now === undefined);
-      if (now !== undefined) setLeft(now);
-      if (now !== 0) timer = setTimeout(look, lookEveryMs);
+      const found = await readProgress().catch(() => undefined);
+      setStale(found === undefined);
+      if (found !== undefined) setNow(found);
+      timer = setTimeout(look, lookEveryMs);
     };
     void look();
     return () => clearTimeout(timer);
   }, [changed]);
-  if (countLeft === undefined || changed === 0) return null;
+  if (changed === 0 || before === undefined || now === undefined) return null;
+  const failed = between(0, now.dead - (before.dead - changed), changed);
+  const waiting = between(0, now.waiting - before.waiting, changed - failed);
+  const succeeded = changed - failed - waiting;
+  const ended = `${toFigure(succeeded)} succeeded, ${toFigure(failed)} failed again`;
   return html`<p>
-    <progress aria-label="Worked off" max=${changed} value=${Math.max(0, changed - left)}></progress>
-    ${' '}${left === 0 ? `None of them waits any more.` : `${count(left, noun)} of them still wait.`}${failed ? ' (Not counted just now.)' : ''}
+    <progress aria-label="Succeeded" max=${changed} value=${succeeded}></progress>
+    ${' '}${waiting === 0 ? `${toFigure(changed)} finished: ${ended}.` : `${toFigure(waiting)} waiting, ${ended}.`}${isStale ? ' (Not counted just now.)' : ''}
   </p>`;
+}
+
+/** @param {number} least @param {number} value @param {number} most */
+function between(least, value, most) {
+  return Math.max(least, Math.min(value, most));
 }

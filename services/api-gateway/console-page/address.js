@@ -81,10 +81,29 @@ export function Heading({ title, children }) {
     if (isSettled) heading.current?.focus({ preventScroll: true });
     isSettled = true;
   }, [query.get('cursor'), query.get('offset')]);
+  // Else the keyboard begins at the top of the document, and a screen reader says nothing.
+  useEffect(() => {
+    if (isFocusLost()) heading.current?.focus({ preventScroll: true });
+  });
   return html`<div class="heading">
     <h1 ref=${heading} tabindex="-1">${title}</h1>
     ${children}
   </div>`;
+}
+
+/** What had the focus last, until the reader leaves it. @type {Element | undefined} */
+let focused;
+addEventListener('focusin', ({ target }) => (focused = target instanceof Element ? target : undefined));
+addEventListener('focusout', ({ target }) => {
+  // Of what is taken away the browser may say so too.
+  queueMicrotask(() => {
+    if (focused === target && focused?.isConnected) focused = undefined;
+  });
+});
+
+/** Whether what had the focus was taken away. */
+function isFocusLost() {
+  return focused !== undefined && !focused.isConnected && document.activeElement === document.body;
 }
 
 /** False until the first page of this tab is shown: there the browser says where to begin. */

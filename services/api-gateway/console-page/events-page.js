@@ -61,7 +61,17 @@ export function EventsPage({ query }) {
             <p>${failure}</p>
           </div>`
     }
-    <${List} title="Events" columns=${columns} items=${items} id=${idOf} empty="Nothing has happened since this page was opened." />
+    ${
+      failure !== '' && items.length === 0
+        ? null
+        : html`<${List}
+            title="Events"
+            columns=${columns}
+            items=${items}
+            id=${idOf}
+            empty="Nothing has happened since this page was opened."
+          />`
+    }
     <${Command} words=${['events', 'tail', ...toOptions({ types })]} />`;
 }
 

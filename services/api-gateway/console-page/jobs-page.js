@@ -104,13 +104,14 @@ export const acts = {
  */
 function toAct(name, given) {
   const { state: _state, ...rest } = given;
+  const { error: _error, ...kind } = rest; // the next attempt may fail of another one
   return {
     ...acts[name],
     noun: 'job',
     path: `/ops/jobs/${name}`,
     choice: { filter: toFilter(given) },
     command: toCommand(name, given['state'], optionsOf(rest)),
-    ...(name === 'redrive' ? { countLeft: () => countQueued(toFilter(rest)) } : {}),
+    ...(name === 'redrive' ? { readProgress: () => readProgress(toFilter(kind)) } : {}),
   };
 }
 
@@ -127,10 +128,13 @@ function toCommand(name, state, options) {
   return ['jobs', 'cancel', ...options, ...toOptions({ state })];
 }
 
-/** How many of those are queued; asked without changing anything. @param {Readonly<Record<string, unknown>>} filter */
-async function countQueued(filter) {
-  const { matched } = await call('POST', '/ops/jobs/cancel', { body: { filter: { ...filter, state: 'queued' }, dry_run: true } });
-  return matched;
+/** Asked without changing anything. @param {Readonly<Record<string, unknown>>} filter @returns {Promise<import('./act-on-all.js').Progress>} */
+async function readProgress(filter) {
+  /** @param {string} act @param {string} state */
+  const count = async (act, state) =>
+    (await call('POST', `/ops/jobs/${act}`, { body: { filter: { ...filter, state }, dry_run: true } })).matched;
+  const [queued, running, dead] = await Promise.all([count('cancel', 'queued'), count('cancel', 'running'), count('redrive', 'dead')]);
+  return { waiting: queued + running, dead };
 }
 
 /** As an act takes it. @param {Filter} given @returns {Record<string, unknown>} */

@@ -64,7 +64,7 @@ export function Freshness({ live }) {
   const running = isRunning.use();
   const age = useAge(live.at);
   return html`<p class="freshness">
-    <span>${live.at === 0 ? 'Loading…' : html`As of ${age}`}</span>
+    <span>${live.at !== 0 ? html`As of ${age}` : live.failure === undefined ? 'Loading…' : 'Not loaded'}</span>
     <button type="button" class="quiet" onClick=${live.refresh}>Refresh</button>
     <button type="button" class="quiet" aria-pressed=${String(running)} onClick=${() => isRunning.write(!running)}>Every 10 s</button>
   </p>`;

@@ -28,8 +28,7 @@ export function OverviewPage() {
             <${Link} href=${`${root}/conversations`}>Conversations<//>, <${Link} href=${`${root}/people`}>people<//> and ${' '}<${Link}
               href=${`${root}/holons`}
               >holons<//
-            >
-            are for every account.
+            >${' '}are for every account.
           </p>`
         : null
     }

@@ -69,9 +69,18 @@ phone.addEventListener('change', () => isPhone.write(phone.matches));
 /** @param {{ fields: readonly Field[], query: URLSearchParams }} properties */
 export function Filters({ fields, query }) {
   const id = useId();
+  /** What had the focus, of a form that is drawn anew with the values of another address. */
+  const focused = useRef('');
+  const keepFocus = () => (focused.current = document.activeElement?.id ?? '');
+  useLayoutEffect(() => {
+    if (focused.current !== '')
+      (document.getElementById(focused.current) ?? document.getElementById(`${id}-submit`))?.focus({ preventScroll: true });
+    focused.current = '';
+  }, [query.toString()]);
   /** @param {SubmitEvent} event */
   const apply = (event) => {
     event.preventDefault();
+    keepFocus();
     const form = readForm(/** @type {HTMLFormElement} */ (event.currentTarget));
     const values = fields.map(({ name, type }) => {
       /** @param {string} text */
@@ -85,6 +94,10 @@ export function Filters({ fields, query }) {
   const given = fields.filter(({ name }) => query.has(name)).length;
   /** @type {Record<string, undefined>} */
   const none = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
+  const showAll = () => {
+    keepFocus();
+    go(withQuery(query, none));
+  };
   const form = html`<form class="filters" role="search" aria-label="Filters" key=${query.toString()} onSubmit=${apply}>
     ${fields.map(
       (field) =>
@@ -94,8 +107,8 @@ export function Filters({ fields, query }) {
         </p>`,
     )}
     <p class="buttons">
-      <button type="submit">Filter</button>
-      ${given > 0 ? html`<button type="button" class="quiet" onClick=${() => go(withQuery(query, none))}>Show all</button>` : null}
+      <button type="submit" id=${`${id}-submit`}>Filter</button>
+      ${given > 0 ? html`<button type="button" class="quiet" id=${`${id}-none`} onClick=${showAll}>Show all</button>` : null}
     </p>
   </form>`;
   return html`<details class="narrowing" open=${!isPhone.use()}>
