@@ -160,6 +160,13 @@ describe('hostile text and names in the file', () => {
     ['~~~ sh', String.raw`\~~~ sh`],
     ['<!-- hidden', String.raw`\<!-- hidden`],
     ['<script>', String.raw`\<script>`],
+    ['so <b>bold</b> and <!-- hidden', String.raw`so \<b>bold\</b> and \<!-- hidden`],
+    ['1 < 2 <= 3', '1 < 2 <= 3'],
+    ['[Ada]: https://example.org', String.raw`\[Ada]: https://example.org`],
+    ['***', String.raw`\***`],
+    ['_ _ _', String.raw`\_ _ _`],
+    ['*said*', '*said*'],
+    ['[laughs] Yes', '[laughs] Yes'],
     ['<3 you', '<3 you'],
     ['- a list', '- a list'],
     ['5 * 4 _is_ `20`', '5 * 4 _is_ `20`'],
@@ -168,8 +175,8 @@ describe('hostile text and names in the file', () => {
   });
 
   it('keeps a name inside its marks', () => {
-    const writer = new RunWriter('', { nameOf: () => 'Eve**\n\n**Ada', onlyPersonId: undefined });
-    expect(writer.write([say(1, 5, 'x')])).toBe(String.raw`${'\n'}**Eve\*\* \*\*Ada** (00:01)${'\n'}x`);
+    const writer = new RunWriter('', { nameOf: () => 'Eve**\n\n**Ada<b>', onlyPersonId: undefined });
+    expect(writer.write([say(1, 5, 'x')])).toBe(String.raw`${'\n'}**Eve\*\* \*\*Ada\<b>** (00:01)${'\n'}x`);
   });
 
   it('has one line for each speaker and one for each text, whatever they hold', () => {

@@ -30,8 +30,8 @@ export function writeHead(head: TranscriptHead): string {
     ['Finish', head.finish],
     ['Participants', head.participants.map(toLine).join(', ')],
   ];
-  const lines = facts.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toLine(value)}`]));
-  return `# ${toLine(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
+  const lines = facts.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toText(value)}`]));
+  return `# ${toText(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
 }
 
 /** Merges consecutive rows of one speaker into runs and writes those of `onlyPersonId`, or all, below a head. */
@@ -64,7 +64,7 @@ export class RunWriter implements TranscriptWriter {
         if (isShown) out += `\n**${toName(this.#nameOf(row.personId))}** (${formatOffset(row.startUs)})\n`;
       }
       if (!isShown) continue;
-      const text = toLine(row.text);
+      const text = toText(row.text);
       out += this.#runHasText ? ` ${text}` : guardLineStart(text);
       this.#runHasText = true;
     }
@@ -83,13 +83,22 @@ export class RunWriter implements TranscriptWriter {
 
 /** A name between the `**` of its run. */
 function toName(name: string): string {
-  return toLine(name).replaceAll(/[\\*]/g, String.raw`\$&`);
+  return withoutHtml(toLine(name).replaceAll(/[\\*]/g, String.raw`\$&`));
+}
+
+/** One line in which HTML is text. */
+function toText(text: string): string {
+  return withoutHtml(toLine(text));
+}
+
+function withoutHtml(line: string): string {
+  return line.replaceAll(/<(?=[a-z/!?])/gi, String.raw`\<`);
 }
 
 /**
- * Keeps a text from opening a block at the start of its line: a heading, a code fence, HTML, or the underline that makes a heading of
- * the line above.
+ * Keeps a text from opening a block at the start of its line: a heading, a code fence, the underline that makes a heading of the line
+ * above, a rule, or the definition of a link, which is not shown.
  */
 function guardLineStart(text: string): string {
-  return /^(?:#{1,6}(?:\s|$)|`{3}|~{3}|<[a-z/!?]|=+$|-+$)/i.test(text) ? `\\${text}` : text;
+  return /^(?:#{1,6}(?:\s|$)|`{3}|~{3}|=+$|-+$|\[[^\]]+\]:|[*_][*_ \t]*$)/.test(text) ? `\\${text}` : text;
 }

@@ -31,6 +31,8 @@ const hostile = fc.oneof(
         '\n\n',
         '\u2028',
         '<v Eve>',
+        '<font color="red">',
+        '{\\an8}',
         '</v>',
         '&',
         '&lt;',
@@ -109,6 +111,17 @@ describe('transcript as SubRip (T1, T5)', () => {
     expect(write(createSrtWriter(facts), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
   });
 
+  it.each([
+    ['<i>said</i>', '<\u2060i>said<\u2060/i>'],
+    ['<font color="red">red', '<\u2060font color="red">red'],
+    ['< b >', '<\u2060 b >'],
+    ['{\\an8}top {\\i1}', '｛\\an8｝top ｛\\i1｝'],
+    ['{y:i}{b}', '｛y:i｝｛b｝'],
+    ['5 > 3 & &lt;i&gt;', '5 > 3 & &lt;i&gt;'],
+  ])('shows the markup of players in %j as text', (text, shown) => {
+    expect(write(createSrtWriter(facts), [say(0, 1, 1, text)])).toBe(`1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`);
+  });
+
   it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
@@ -119,6 +132,9 @@ describe('transcript as SubRip (T1, T5)', () => {
         const shown = (text: string): string =>
           oneLine(text)
             .replaceAll(/-{2,}>/g, '->')
+            .replaceAll('<', '<\u2060')
+            .replaceAll('{', '｛')
+            .replaceAll('}', '｝')
             .replaceAll(/\s+/g, ' ')
             .trim();
         expect(cues.map((cue) => cue.text.replaceAll(/\s+/g, ' ').trim())).toEqual(

@@ -47,13 +47,13 @@ export function createVttWriter(facts: WriterFacts, shiftMs = 0): TranscriptWrit
   });
 }
 
-/** SubRip has no escapes: an arrow in a text becomes a short one. */
+/** SubRip has no escapes: an arrow in a text becomes a short one, and what players take for markup is changed so that they show it. */
 export function createSrtWriter(facts: WriterFacts): TranscriptWriter {
   return createRowWriter(facts, {
     row: (row, { name, place }) => {
       const [from, to] = findCue(row, 0);
       const line = toLine(`${name}: ${row.text}`).replaceAll(/-+>?/g, shortenArrow);
-      return `${place === 0 ? '' : '\n'}${place + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${line}\n`;
+      return `${place === 0 ? '' : '\n'}${place + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${showMarkup(line)}\n`;
     },
   });
 }
@@ -104,6 +104,16 @@ function formatTime(ms: number, point: '.' | ','): string {
   const pad = (value: number, length: number): string => String(value).padStart(length, '0');
   const minutes = Math.floor(ms / 60_000);
   return `${pad(Math.floor(minutes / 60), 2)}:${pad(minutes % 60, 2)}:${pad(Math.floor(ms / 1000) % 60, 2)}${point}${pad(ms % 1000, 3)}`;
+}
+
+/**
+ * A word joiner, which has no width, keeps `<` from opening a tag. Braces become their full-width forms: some players hide whatever
+ * stands between braces, and obey every backslash in it.
+ */
+const shownInSrt: Readonly<Record<string, string>> = { '<': '<\u2060', '{': '\uff5b', '}': '\uff5d' };
+
+function showMarkup(text: string): string {
+  return text.replaceAll(/[<{}]/g, (sign) => shownInSrt[sign] ?? sign);
 }
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
