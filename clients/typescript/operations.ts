@@ -717,7 +717,7 @@ export type SpokenSegment = {
   /** Milliseconds from the window's start. */
   end_ms: number;
   speaker: TranscriptSpeaker;
-  /** As it was said. */
+  /** As it was said; when it is longer than 2000 UTF-16 units, the part around the words that were asked for. */
   text: string;
 };
 
@@ -727,15 +727,15 @@ export type SpokenMatch = {
   segment: SpokenSegment;
   /** Words of `text` that were asked for: half-open ranges of UTF-16 units, in order. */
   highlights: number[][];
-  /** What was said just before; null at the edge of the transcript. */
+  /** What was said just before, its end when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
   before: string | null;
-  /** What was said just after; null at the edge of the transcript. */
+  /** What was said just after, its beginning when it is longer than 300 UTF-16 units; null at the edge of the transcript. */
   after: string | null;
 };
 
 /** A page of what was said. */
 export type SpokenMatches = {
-  /** Best first, then newest. */
+  /** Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find. */
   items: SpokenMatch[];
   /** Cursor of the next page; null at the end. */
   next: string | null;

@@ -1,9 +1,14 @@
 /** Contract: search in what was said (rules/transcripts#search; T2, T3, T6). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
+import { mostNeighbour, mostText } from './rules/excerpt.ts';
 
 const offset = Type.Integer({ minimum: 0 });
-const neighbour = (which: string) => nullable(Type.String(), `What was said ${which}; null at the edge of the transcript.`);
+const neighbour = (which: string, part: string) =>
+  nullable(
+    Type.String({ maxLength: mostNeighbour }),
+    `What was said ${which}, its ${part} when it is longer than ${mostNeighbour} UTF-16 units; null at the edge of the transcript.`,
+  );
 
 export const SpokenMatch = Type.Object(
   {
@@ -21,15 +26,18 @@ export const SpokenMatch = Type.Object(
         start_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
         end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
         speaker: TranscriptSpeaker,
-        text: Type.String({ description: 'As it was said.' }),
+        text: Type.String({
+          maxLength: mostText,
+          description: `As it was said; when it is longer than ${mostText} UTF-16 units, the part around the words that were asked for.`,
+        }),
       },
       { $id: 'SpokenSegment', description: 'What was said.' },
     ),
     highlights: Type.Array(Type.Array(offset, { minItems: 2, maxItems: 2 }), {
       description: 'Words of `text` that were asked for: half-open ranges of UTF-16 units, in order.',
     }),
-    before: neighbour('just before'),
-    after: neighbour('just after'),
+    before: neighbour('just before', 'end'),
+    after: neighbour('just after', 'beginning'),
   },
   { $id: 'SpokenMatch', description: 'An utterance that answers a search.' },
 );
@@ -37,7 +45,9 @@ export type SpokenMatch = Static<typeof SpokenMatch>;
 
 export const SpokenMatches = Type.Object(
   {
-    items: Type.Array(SpokenMatch, { description: 'Best first, then newest.' }),
+    items: Type.Array(SpokenMatch, {
+      description: 'Best first, then newest. Fewer than `limit` when they would be more than 1 MiB, or took too long to find.',
+    }),
     next: nullable(Type.String(), 'Cursor of the next page; null at the end.'),
     total_estimate: Type.Integer({ minimum: 0, description: 'Matches of all pages: exact when there are few.' }),
   },

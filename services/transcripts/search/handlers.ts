@@ -12,6 +12,8 @@ import { describeSpeaker, toMilliseconds } from '../segment.ts';
 import { readSpeakerNames } from '../speaker-names.ts';
 import { type SpokenMatch, usualMatches } from './contract.ts';
 import { type Cursor, type Place, readCursor, writeCursor } from './rules/cursor.ts';
+import { cutAfter, cutAround, cutBefore } from './rules/excerpt.ts';
+import { PageBudget } from './rules/page-budget.ts';
 import { highlight, type Question, readQuestion, writeQuery } from './rules/question.ts';
 import { estimateMatches, findBest, findEdge, listFitting, listSegments, listSpokenIn, walkBest } from './statements/search.ts';
 
@@ -127,6 +129,7 @@ interface Search extends Dependencies {
 async function answer(search: Search, begin: Cursor, write: (next: Cursor) => string) {
   const isFirst = begin.below === null && begin.after === null;
   const items: SpokenMatch[] = [];
+  const budget = new PageBudget();
   const { expected } = search;
   // How many words begin alike is not known before they are looked up.
   let isWalk = expected >= manyMatches || search.question.wanted.some(({ isPrefix }) => isPrefix);
@@ -136,8 +139,17 @@ async function answer(search: Search, begin: Cursor, write: (next: Cursor) => st
   for (let round = 0; cursor !== undefined && items.length < search.limit; round++) {
     if (isWalk ? round > 0 && performance.now() - startedAt > walkMs : round >= maxRounds) break;
     const walked: Step = await step(search, cursor, search.limit - items.length, isWalk);
-    items.push(...(await describe(search, walked.found)));
+    const described = await describe(search, walked.found);
+    const added = budget.take(described.map(({ match }) => match));
+    items.push(...described.slice(0, added).map(({ match }) => match));
     if (isFirst && round === 0) total = walked.total ?? (await estimate(search.db, search.filters));
+    const left = described[added];
+    // Behind the last that was added; where none was, all of this step is left.
+    if (left !== undefined) {
+      const last = described[added - 1];
+      cursor = last === undefined ? cursor : walked.behind(last.found);
+      break;
+    }
     cursor = walked.next;
     // Few among the newest, and not many are expected: the index of words finds all of them at once.
     if (expected < manyMatches) isWalk = false;
@@ -146,11 +158,18 @@ async function answer(search: Search, begin: Cursor, write: (next: Cursor) => st
   return { items, next: cursor === undefined ? null : write({ ...cursor, total }), total_estimate: total };
 }
 
+interface Described {
+  readonly match: SpokenMatch;
+  readonly found: Found;
+}
+
 interface Step {
   readonly found: readonly Found[];
   readonly next: Cursor | undefined;
   /** Of all matches, where they have been counted. */
   readonly total: number | undefined;
+  /** Where reading goes on behind one of those that were found. */
+  readonly behind: (found: Found) => Cursor;
 }
 
 /** One page of a window. A walk closes the window behind some conversations. */
@@ -180,13 +199,14 @@ async function step({ db, filters }: Search, cursor: Cursor, limit: number, isWa
   const found = rows.slice(0, limit);
   const lastFound = found.at(-1);
   // The window had no more; what is below a closed one may have.
-  const behind = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
-  if (first === undefined || lastFound === undefined) return { found, next: behind, total: last === null ? 0 : undefined };
+  const next = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
+  if (first === undefined || lastFound === undefined) return { found, next, total: last === null ? 0 : undefined, behind: () => cursor };
   const isCut = first.found > windowSize;
   const total = isCut || last !== null ? undefined : first.found;
   const closed = isCut && cursor.last === null ? { start: first.last_start, id: first.last_id, index: first.last_index } : last;
-  if (rows.length > limit) return { found, next: { ...cursor, last: closed, after: placeOf(lastFound) }, total };
-  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total };
+  const behind = (match: Found): Cursor => ({ ...cursor, last: closed, after: placeOf(match) });
+  if (rows.length > limit) return { found, next: behind(lastFound), total, behind };
+  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total, behind };
 }
 
 async function findWalked(
@@ -208,7 +228,7 @@ async function estimate(db: Database, filters: Search['filters']): Promise<numbe
 }
 
 /** What was found, as far as the caller may read it at this moment. */
-async function describe({ bus, db, eyes: { cite }, context, question }: Search, found: readonly Found[]): Promise<SpokenMatch[]> {
+async function describe({ bus, db, eyes: { cite }, context, question }: Search, found: readonly Found[]): Promise<Described[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
   const [{ items }, rows, names] = await Promise.all([
@@ -217,18 +237,23 @@ async function describe({ bus, db, eyes: { cite }, context, question }: Search, 
     readSpeakerNames({ bus, db }, ids, context),
   ]);
   const cited = new Map(items.map((item) => [item.id, item]));
+  const places = new Map(found.map((row) => [`${row.conversation_id}/${row.segment_index}`, row]));
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
     // The row may be another one by now.
     const highlights = highlight(question, row.text);
-    if (conversation === undefined || highlights === undefined) return [];
+    const place = places.get(`${row.conversation_id}/${row.segment_index}`);
+    if (conversation === undefined || highlights === undefined || place === undefined) return [];
+    const shown = cutAround(row.text, highlights);
     const segment = {
       index: row.segment_index,
       start_ms: toMilliseconds(row.start_us),
       end_ms: toMilliseconds(row.end_us),
       speaker: describeSpeaker(row.person_id, names(row.conversation_id, row.person_id)),
-      text: row.text,
+      text: shown.text,
     };
-    return [{ conversation, segment, highlights, before: row.before, after: row.after }];
+    const before = row.before === null ? null : cutBefore(row.before);
+    const after = row.after === null ? null : cutAfter(row.after);
+    return [{ match: { conversation, segment, highlights: shown.highlights, before, after }, found: place }];
   });
 }

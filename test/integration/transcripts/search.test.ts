@@ -53,6 +53,32 @@ async function talk(...lines: string[]): Promise<number> {
   return id;
 }
 
+describe('sizes of answers (D91)', () => {
+  it('shows a part of long texts, and fewer matches than were asked for on a page of 1 MiB', async () => {
+    // Each control character takes six bytes of JSON.
+    const filler = '\u0001\u0002\u0003 '.repeat(500);
+    const lines = Array.from({ length: 110 }, (_, index) => `Gwen: ${filler}oversized ${index}${filler}`);
+    await talk(...lines);
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page: Reply = await search({ q: 'oversized', limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(1_048_576);
+      for (const { segment, highlights, before, after } of page.items) {
+        expect(segment.text.length).toBeLessThanOrEqual(2_000);
+        expect(highlights.map(([from, to]) => segment.text.slice(from, to))).toEqual(['oversized']);
+        expect(Math.max(before?.length ?? 0, after?.length ?? 0)).toBeLessThanOrEqual(300);
+        seen.push(/oversized (\d+)/.exec(segment.text)?.[1] ?? '');
+      }
+      sizes.push(page.items.length);
+      cursor = page.next;
+    }
+    expect(sizes[0]).toBeGreaterThan(50);
+    expect(sizes[0]).toBeLessThan(100);
+    expect(seen.toSorted((a, b) => Number(a) - Number(b))).toEqual(lines.map((_, index) => String(index)));
+  });
+});
+
 describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', () => {
   it('finds an utterance with its place, speaker, neighbours and highlights', async () => {
     const id = await talk('Before it.', 'Ada: Größe, the budget GRÖSSE.', 'After it.');

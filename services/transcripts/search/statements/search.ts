@@ -1,5 +1,6 @@
 /** Statements that find what was said. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { searchedCharacters } from '../rules/words.ts';
 
 const conversationParams = {
   /** Events that a holon's conversations have. */
@@ -162,6 +163,10 @@ export const estimateMatches = statement.one({
   sql: (given) => sql`explain (format json) select 1 from ${matches(given)}`,
 });
 
+/** Characters that are read of texts: what is searched, and more of neighbours than is shown, so that no character is cut. */
+const textLimit = sql.literal(String(searchedCharacters + 3_000));
+const neighbourLimit = sql.literal('500');
+
 /** Rows by conversation and place, with what was said before and after, in the order that was asked for. */
 export const listSegments = statement.many({
   name: 'search.segments',
@@ -177,16 +182,17 @@ export const listSegments = statement.many({
     after: t.text.nullable,
   },
   sql: ({ conversationIds, indexes }) => sql`
-    select r.conversation_id, s.segment_index, r.start_us, r.end_us, r.person_id, r.text, before.text as before, after.text as after
+    select r.conversation_id, s.segment_index, r.start_us, r.end_us, r.person_id, left(r.text, ${textLimit}) as text, before.text as before,
+      after.text as after
     from unnest(${conversationIds}, ${indexes}) with ordinality as w (conversation_id, segment_index, place)
     join search_segments s on s.conversation_id = w.conversation_id and s.segment_index = w.segment_index
     join transcript_rows r on r.conversation_id = s.conversation_id and r.start_us = s.start_us and r.position = s.position
     left join lateral (
-      select b.text from transcript_rows b where b.conversation_id = r.conversation_id and (b.start_us, b.position) < (r.start_us, r.position)
+      select right(b.text, ${neighbourLimit}) as text from transcript_rows b where b.conversation_id = r.conversation_id and (b.start_us, b.position) < (r.start_us, r.position)
       order by b.start_us desc, b.position desc limit 1
     ) before on true
     left join lateral (
-      select a.text from transcript_rows a where a.conversation_id = r.conversation_id and (a.start_us, a.position) > (r.start_us, r.position)
+      select left(a.text, ${neighbourLimit}) as text from transcript_rows a where a.conversation_id = r.conversation_id and (a.start_us, a.position) > (r.start_us, r.position)
       order by a.start_us, a.position limit 1
     ) after on true
     order by w.place`,
