@@ -40,7 +40,9 @@ const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', '
 /** Empty when the file has no audio in the range. @throws FfmpegFailed, PermanentJobError without ffmpeg, the signal's reason */
 export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
   const { folder, range, signal } = options;
+  if (range.end <= range.start) return [];
   const whole = join(folder, 'window.ogg');
+  let writtenSeconds = 0;
   const plan = new SplitPlan(options.limits);
   let silentSince: number | undefined;
   // Gaps in the time of the file are filled, so that what follows them keeps its place.
@@ -52,18 +54,26 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
     'ametadata=mode=print:direct=1:file=-',
   ];
   const output = ['-map', '0:a:0', '-vn', '-af', filters.join(','), ...encoder, whole];
-  await ffmpeg.run([...ffmpeg.input(file), ...output], {
+  const running = ffmpeg.run([...ffmpeg.input(file), ...output], {
     signal,
-    onProgress: options.onProgress,
+    onProgress: (seconds) => {
+      writtenSeconds = seconds;
+      options.onProgress(seconds);
+    },
     onLine: (line) => {
       const [, edge, seconds] = /^lavfi\.silence_(start|end)=(-?[\d.]+)$/.exec(line) ?? [];
       if (edge === 'start') silentSince = Math.max(0, Number(seconds));
       else if (edge === 'end' && silentSince !== undefined) plan.silence(silentSince, Number(seconds));
     },
   });
+  await running.catch((error: unknown) => {
+    // Newer releases of ffmpeg fail when there is nothing to write.
+    if (!(error instanceof FfmpegFailed && error.output.includes('received no packets'))) throw error;
+  });
+  // ffprobe fails for a file without a single packet.
+  if (writtenSeconds === 0) return [];
   // What the encoder adds at the end is no speech of the window.
   const duration = Math.min(await readDuration(ffmpeg, whole, signal), range.end - range.start);
-  if (duration === 0) return [];
   const cuts = plan.finish(duration - encoderPaddingSeconds);
   if (cuts.length === 0) return [{ file: whole, start: 0, end: duration }];
   return (await split(ffmpeg, whole, cuts, options)).map((part) => ({ ...part, end: Math.min(part.end, duration) }));
@@ -72,8 +82,8 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
 async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): Promise<number> {
   const output = await ffmpeg.probe(['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)], { signal });
   const duration = Number(output.toString('utf8').trim());
-  // ffprobe says nothing of a file without a single packet.
-  return Number.isFinite(duration) && duration > 0 ? duration : 0;
+  if (!(duration > 0)) throw new FfmpegFailed('ffprobe', 'told no duration', '', false);
+  return duration;
 }
 
 async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { folder, signal }: PrepareOptions): Promise<AudioPart[]> {

@@ -156,6 +156,29 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
   });
 });
 
+describe('audio outside the window (D7)', () => {
+  it.each([
+    ['ends before the window begins', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' }, -60],
+    ['begins when the window has ended', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 60],
+    ['begins with the end of the window', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 30],
+  ])('is transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
+    const before = stage.llm.transcriptionRequests.length;
+    const { id, recorded } = await stage.hold({ audio: talk, journey: 'early', window, isRecorded: false });
+    const configOf = `config = config || jsonb_build_object('audio_offset_seconds', $1::integer)`;
+    await stage.env.sql(`update directory.journey_steps set ${configOf} where config ? 'audio_offset_seconds'`, [offset]);
+    await recorded();
+    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+      contractImport: true,
+      artifact: { bytes: talk.byteLength },
+      counts: { raw: 0, accepted: 0, installedSegments: null },
+    });
+    expect(sentSince(before)).toHaveLength(0);
+    await waitFor(async () =>
+      (await stage.notes(id)).includes('audio_transcription finished: transcript_window_empty; 0 of 0 rows lie in the window'),
+    );
+  });
+});
+
 describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
   it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
     const { id } = await stage.hold({});
