@@ -8,6 +8,7 @@ import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
+import { transcripts } from '#services/transcripts';
 import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { toned } from './output/cell.ts';
@@ -76,6 +77,7 @@ async function examine(context: CliContext): Promise<Finding[]> {
     check('conversation access', () => checkAccess(context)),
     check('links', () => checkLinks(context)),
     checkOptional('ffmpeg', () => checkFfmpeg(context)),
+    checkOptional('transcripts of the provider', () => checkTranscriptFormat(context)),
   ]);
   return [...servers, ...rest, ...optional];
 }
@@ -129,6 +131,19 @@ async function checkFfmpeg(context: CliContext): Promise<string> {
   const { ffmpeg, hint } = await context.call(media.rpcs.describeTools, {});
   if (ffmpeg === null) throw new CliError(hint ?? 'cannot be run by the media service');
   return ffmpeg;
+}
+
+/** Rows of a CSV have no ends, and so none of them is imported (D86). */
+async function checkTranscriptFormat(context: CliContext): Promise<string> {
+  const { latest } = await context.call(transcripts.rpcs.findLatestFormat, {});
+  if (latest === null) return 'none was imported yet';
+  const { conversation_id: id, format, read_at: readAt } = latest;
+  if (format === 'csv')
+    throw new CliError(
+      `the latest one, of conversation ${id} (${readAt}), came as CSV although JSON was asked for. Its rows have no end times, so nothing ` +
+        'of it was imported: ask the provider why it no longer offers JSON, then run `conversations import-transcript` again',
+    );
+  return format === 'json' ? 'come as JSON' : 'come as CSV with end times';
 }
 
 /** Asks for an agent that cannot exist: the answer comes from the service's database. */

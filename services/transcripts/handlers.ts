@@ -6,7 +6,7 @@ import type { Database } from '#libs/orm';
 import type { OwnHandlers } from '#libs/service';
 import { createCaptionsChanged } from './captions-changed.ts';
 import type { transcripts } from './contract.ts';
-import { createGetEvidence, createListVerificationBases } from './evidence/handlers.ts';
+import { createGetEvidence, createFindLatestFormat, createListVerificationBases } from './evidence/handlers.ts';
 import { createInstallLegacy } from './legacy/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createCaption, createRender } from './render/handlers.ts';
@@ -29,6 +29,7 @@ export function createHandlers(deps: {
     caption: createCaption(deps),
     getEvidence: createGetEvidence(deps),
     listVerificationBases: createListVerificationBases(deps),
+    findLatestFormat: createFindLatestFormat(deps),
     ...createSearches(deps),
     installLegacy: createInstallLegacy({ ...deps, rowsChanged: createRowsChanged(deps.jobs) }),
   };

@@ -2,8 +2,10 @@
  * Rows of a CSV artifact in both documented dialects: quoted with milliseconds, unquoted with ISO times; with or without a header
  * row. A CSV has no end times unless its header names such a column, and so its rows are ambiguous (D26).
  */
-import { parse, type Parser } from 'csv-parse';
+import { CsvError, parse, type Parser } from 'csv-parse';
 import { UnreadableArtifact } from './unreadable.ts';
+
+export { CsvError };
 
 type Column = 'startTime' | 'endTime' | 'peerId' | 'userId' | 'cpi' | 'displayName' | 'sentence';
 
@@ -35,6 +37,11 @@ const headerNames: Readonly<Record<string, Column>> = {
 /** Makes rows of the JSON artifact's shape out of CSV records. */
 export class CsvRowReader {
   #columns: readonly (Column | undefined)[] | undefined;
+
+  /** Whether the header names a column of end times; known from the first record on. */
+  get hasEnds(): boolean {
+    return this.#columns?.includes('endTime') === true;
+  }
 
   /** @throws UnreadableArtifact when the first record has fewer columns than a transcript. */
   read(record: readonly string[]): unknown[] {

@@ -1,3 +1,3 @@
 /** Reading the provider's artifact, whatever its format. */
-export { scanArtifact } from './scan.ts';
-export { UnreadableArtifact } from './unreadable.ts';
+export { scanArtifact, type ArtifactFormat } from './scan.ts';
+export { TruncatedArtifact, UnreadableArtifact, WrongEncoding } from './unreadable.ts';

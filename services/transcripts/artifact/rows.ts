@@ -1,8 +1,11 @@
 /** An artifact of either format as batches of rows; the bytes are looked at once and forgotten. */
 import { Readable } from 'node:stream';
-import { CsvRowReader, createCsvParser } from './csv-rows.ts';
+import { CsvError, CsvRowReader, createCsvParser } from './csv-rows.ts';
 import { JsonRowSplitter } from './json-rows.ts';
-import { UnreadableArtifact } from './unreadable.ts';
+import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
+
+/** `csv`: without a column of ends; rows of one that has it are like those of JSON. */
+export type ArtifactFormat = 'json' | 'csv' | 'csv_with_ends';
 
 /** Largest single row. */
 const maxRowBytes = 4 * 1_048_576;
@@ -13,7 +16,10 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
  * Reads rows as the provider wrote them. The first visible character decides the format: `[` is JSON.
  * @throws UnreadableArtifact when it is neither JSON nor CSV.
  */
-export async function* readRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
+export async function* readRows(
+  chunks: AsyncIterable<Uint8Array>,
+  onFormat: (format: ArtifactFormat) => void = () => undefined,
+): AsyncGenerator<unknown[]> {
   const source = chunks[Symbol.asyncIterator]();
   try {
     let head = Buffer.alloc(0);
@@ -32,8 +38,9 @@ export async function* readRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     if (first === undefined) throw new UnreadableArtifact('it is empty');
     const bytes = rejoin(head, source);
     if (first === 0x5b) yield* readJson(bytes);
-    else if (first === 0x7b || first === 0x3c) throw new UnreadableArtifact('it is neither a list nor CSV');
-    else yield* readCsv(bytes);
+    else if (first === 0x7b) throw new UnreadableArtifact('it is a JSON object, not a list');
+    else if (first === 0x3c) throw new UnreadableArtifact('it is HTML or XML');
+    else yield* readCsv(bytes, onFormat);
   } finally {
     await source.return?.();
   }
@@ -59,10 +66,11 @@ async function* readJson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unkno
     const rows = splitter.push(chunk);
     if (rows.length > 0) yield rows;
   }
-  splitter.end();
+  const rows = splitter.end();
+  if (rows.length > 0) yield rows;
 }
 
-async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
+async function* readCsv(bytes: AsyncIterable<Uint8Array>, onFormat: (format: ArtifactFormat) => void): AsyncGenerator<unknown[]> {
   const reader = new CsvRowReader();
   let sourceError: unknown;
   const guarded = async function* (): AsyncGenerator<Uint8Array> {
@@ -80,6 +88,7 @@ async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknow
   try {
     for await (const record of input.pipe(parser) as AsyncIterable<string[]>) {
       batch.push(...reader.read(record));
+      onFormat(reader.hasEnds ? 'csv_with_ends' : 'csv');
       if (batch.length < csvBatchRows) continue;
       yield batch;
       batch = [];
@@ -87,6 +96,7 @@ async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknow
   } catch (error) {
     if (sourceError !== undefined) throw sourceError;
     if (error instanceof UnreadableArtifact) throw error;
+    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') throw new TruncatedArtifact('it ends inside quotes');
     throw new UnreadableArtifact(`line ${parser.info.lines} is no CSV`);
   } finally {
     input.destroy();

@@ -8,3 +8,23 @@ export class UnreadableArtifact extends Error {
     this.name = 'UnreadableArtifact';
   }
 }
+
+/** The document ends before its end: another download may be complete (D86). */
+export class TruncatedArtifact extends UnreadableArtifact {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TruncatedArtifact';
+  }
+}
+
+/** The bytes are not UTF-8 (D86). */
+export class WrongEncoding extends UnreadableArtifact {
+  /** Digest and size of the whole artifact. */
+  readonly scanned: { readonly sha256: string; readonly bytes: number };
+
+  constructor(encoding: string, scanned: { readonly sha256: string; readonly bytes: number }) {
+    super(`its bytes are not UTF-8, they look like ${encoding}`);
+    this.name = 'WrongEncoding';
+    this.scanned = scanned;
+  }
+}

@@ -1,4 +1,5 @@
 /** How rows came: the evidence of imports, digests of bulk imports, and conversations that get none any more. */
+import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from '../evidence/contract.ts';
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
@@ -15,6 +16,7 @@ export const ImportEvidenceSchema = defineEntity({
     sessionStartedAt: columns.instant().nullable(),
     artifactSha256: p.text().nullable(),
     artifactBytes: p.bigint().nullable(),
+    artifactFormat: p.text().$type<ArtifactFormat>().nullable(),
     windowStart: columns.instant().nullable(),
     windowEnd: columns.instant().nullable(),
     raw: p.integer().nullable(),

@@ -142,4 +142,19 @@ export const evidenceRpcs = {
       ),
     }),
   }),
+  findLatestFormat: rpc({
+    subject: 'admin.transcripts.evidence.find-latest-format',
+    callers: byOperators,
+    summary: 'The format of the artifact that an import read last; null without one',
+    request: Type.Object({}),
+    reply: Type.Object({
+      latest: nullable(
+        Type.Object({
+          conversation_id: Type.Integer(),
+          format: Type.Enum(['json', 'csv', 'csv_with_ends'], { description: '`csv`: its rows have no end times.' }),
+          read_at: Type.String({ format: 'date-time' }),
+        }),
+      ),
+    }),
+  }),
 } as const;

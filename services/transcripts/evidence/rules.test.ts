@@ -6,7 +6,7 @@ import { judgeWindow } from '../import/rules.ts';
 
 const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, 0])) as Record<ExclusionReason, number>;
 const filtered = {
-  artifact: { sessionId: 's', sessionStart: 0n, sha256: 'a'.repeat(64), bytes: 3 },
+  artifact: { format: 'json' as const, sessionId: 's', sessionStart: 0n, sha256: 'a'.repeat(64), bytes: 3 },
   window: { start: 1n, end: 2n },
   counts: { raw: 1, accepted: 1, excludedByReason },
 };

@@ -1,10 +1,13 @@
 /** What a finished run does to a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
 import type { Instant } from '#libs/time';
+import type { ArtifactFormat } from '../artifact/index.ts';
 import type { FilterCounts, Window } from '../row-filter.ts';
 import type { ImportStatus } from './contract.ts';
 
 /** The provider artifact that a run read. */
 export interface Artifact {
+  /** Null: audio. */
+  readonly format: ArtifactFormat | null;
   readonly sessionId: string;
   /** What the artifact's offsets count from. */
   readonly sessionStart: Instant;

@@ -1,5 +1,6 @@
 /** Statements on import evidence and the marks of deleted conversations. */
 import { type Sql, sql, statement, t } from '#libs/sql';
+import type { ArtifactFormat } from '../artifact/index.ts';
 import type { ImportStatus } from './contract.ts';
 import { statusWithoutRecord } from './rules.ts';
 
@@ -48,6 +49,7 @@ export const upsertEvidence = statement.none({
     sessionStartedAt: t.instant.nullable,
     artifactSha256: t.text.nullable,
     artifactBytes: t.bigint.nullable,
+    artifactFormat: t.text.as<ArtifactFormat>().nullable,
     windowStart: t.instant.nullable,
     windowEnd: t.instant.nullable,
     raw: t.integer.nullable,
@@ -57,13 +59,13 @@ export const upsertEvidence = statement.none({
   },
   sql: (given) => sql`
     insert into import_evidence as e (conversation_id, status, contract_import, session_id, session_started_at, artifact_sha256,
-      artifact_bytes, window_start, window_end, raw, accepted, installed_segments, excluded)
+      artifact_bytes, artifact_format, window_start, window_end, raw, accepted, installed_segments, excluded)
     values (${given.conversationId}, ${given.status}, ${given.contractImport}, ${given.sessionId}, ${given.sessionStartedAt},
-      ${given.artifactSha256}, ${given.artifactBytes}, ${given.windowStart}, ${given.windowEnd}, ${given.raw}, ${given.accepted},
+      ${given.artifactSha256}, ${given.artifactBytes}, ${given.artifactFormat}, ${given.windowStart}, ${given.windowEnd}, ${given.raw}, ${given.accepted},
       ${given.installedSegments}, ${given.excluded})
     on conflict (conversation_id) do update set status = excluded.status, contract_import = e.contract_import or excluded.contract_import,
       session_id = excluded.session_id, session_started_at = excluded.session_started_at, artifact_sha256 = excluded.artifact_sha256,
-      artifact_bytes = excluded.artifact_bytes, window_start = excluded.window_start, window_end = excluded.window_end, raw = excluded.raw,
+      artifact_bytes = excluded.artifact_bytes, artifact_format = excluded.artifact_format, window_start = excluded.window_start, window_end = excluded.window_end, raw = excluded.raw,
       accepted = excluded.accepted, installed_segments = excluded.installed_segments, excluded = excluded.excluded,
       recorded_at = clock_timestamp()`,
 });
@@ -105,4 +107,13 @@ export const listBases = statement.one({
     from ${evidenceOf(sql`(
       select ${conversationId} where ${conversationId} is not null
       union select conversation_id from import_evidence where artifact_sha256 = ${sha256})`)}`,
+});
+
+/** The artifact that was read last. */
+export const findLatestFormat = statement.maybeOne({
+  name: 'evidence.latest-format',
+  row: { conversation_id: t.integer, format: t.text.as<ArtifactFormat>(), read_at: t.text },
+  sql: () => sql`
+    select conversation_id, artifact_format as format, iso_utc(recorded_at) as read_at from import_evidence
+    where artifact_format is not null order by recorded_at desc limit 1`,
 });

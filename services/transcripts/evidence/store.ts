@@ -33,6 +33,7 @@ export async function saveEvidence(tx: Tx, conversationId: number, record: Evide
     sessionStartedAt: artifact === null ? null : formatInstant(artifact.sessionStart),
     artifactSha256: artifact?.sha256,
     artifactBytes: artifact?.bytes,
+    artifactFormat: artifact?.format,
     windowStart: window === null ? null : formatInstant(window.start),
     windowEnd: window === null ? null : formatInstant(window.end),
     raw: counts?.raw,

@@ -38,8 +38,8 @@ export async function recomputeEvidence(
   const sessionStart = readInstant(basis.session_started_at);
   if (window === undefined || sessionStart === undefined) return undefined;
   const filter = new RowFilter({ window, sessionStart });
-  const scanned = await scanArtifact(chunks, filter, { accept: () => undefined });
-  return { ...scanned, counts: filter.settle() };
+  const { sha256, bytes } = await scanArtifact(chunks, filter, { accept: () => undefined });
+  return { sha256, bytes, counts: filter.settle() };
 }
 
 /** Every field in which the recomputed evidence differs; none = the copy is what was imported, and was cut as the evidence says. */

@@ -9,8 +9,8 @@ import type { Bus } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { transcriptImport as declaration } from '#libs/pipeline';
 import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
-import { chooseByOverlap, DownloadTooLarge, type MeetingProvider, ProviderBusy } from '#libs/realtimekit';
-import { UnreadableArtifact } from '../artifact/index.ts';
+import { chooseByOverlap, DownloadTooLarge, type MeetingProvider, type MeetingSession, ProviderBusy } from '#libs/realtimekit';
+import { TruncatedArtifact, UnreadableArtifact, WrongEncoding } from '../artifact/index.ts';
 import type { ImportStatus } from '../evidence/contract.ts';
 import { lockForWriting, type RunResult } from '../evidence/index.ts';
 import type { Window } from '../row-filter.ts';
@@ -20,7 +20,7 @@ import { InstallRefused, installRows } from './install.ts';
 import { type Finished, record } from './record.ts';
 import { judgeWindow } from './rules.ts';
 import { readSource, type Run } from './source.ts';
-import { type Survey, surveyArtifact } from './survey.ts';
+import { createFilter, type OpenArtifact, type Survey, surveyArtifact } from './survey.ts';
 
 export interface TranscriptImportDependencies {
   readonly db: Database;
@@ -47,6 +47,8 @@ export function createTranscriptImport(deps: TranscriptImportDependencies): Pipe
 
 /** What cannot get better is dead at once, what the provider wants later comes later, the rest follows the job's policy. */
 function toJobError(error: unknown): unknown {
+  // Another download may be complete, as after a 5xx.
+  if (error instanceof TruncatedArtifact) return unavailable(error.message);
   if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
   if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
@@ -62,7 +64,14 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
     const status = window.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
     return finish(deps, step, (tx) => record(deps.news, tx, run.payload.conversation_id, { status }));
   }
-  const survey = await readArtifact(deps, run, source.meeting_id, window.window);
+  const { session, open } = await findArtifact(deps, run, source.meeting_id, window.window);
+  let survey: Survey;
+  try {
+    survey = await surveyArtifact(open, session, window.window, () => run.progress(25));
+  } catch (error) {
+    if (error instanceof WrongEncoding) await recordEncoding(deps, run.payload.conversation_id, { session, window: window.window }, error);
+    throw error;
+  }
   if (survey.counts.accepted === 0) {
     const result: RunResult = { ...survey, status: 'transcript_window_empty', installedSegments: null };
     return finish(deps, step, (tx) => recordWindow(deps, tx, run.payload.conversation_id, result), survey);
@@ -76,7 +85,12 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
   }
 }
 
-async function readArtifact(deps: TranscriptImportDependencies, run: Run, meetingId: string | null, window: Window): Promise<Survey> {
+async function findArtifact(
+  deps: TranscriptImportDependencies,
+  run: Run,
+  meetingId: string | null,
+  window: Window,
+): Promise<{ session: MeetingSession; open: OpenArtifact }> {
   const { provider } = deps;
   if (provider === undefined) throw unavailable('no meeting provider is configured');
   if (meetingId === null) throw unavailable('the conversation has no meeting yet');
@@ -84,12 +98,7 @@ async function readArtifact(deps: TranscriptImportDependencies, run: Run, meetin
   const session = chooseByOverlap(await provider.listSessions(meetingId, run.signal), window);
   if (session === undefined) throw unavailable('the meeting has no session that overlaps the window yet');
   run.progress(1, 'reading the artifact');
-  return await surveyArtifact(
-    () => provider.openArtifact(session.id, run.signal),
-    session,
-    window,
-    () => run.progress(25),
-  );
+  return { session, open: () => provider.openArtifact(session.id, run.signal) };
 }
 
 async function finish(deps: TranscriptImportDependencies, step: Step, work: (tx: Tx) => Promise<Finished>, survey?: Survey): Promise<void> {
@@ -102,9 +111,12 @@ async function finish(deps: TranscriptImportDependencies, step: Step, work: (tx:
   step.run.logger.info({ conversationId: step.conversationId, status }, 'transcript import finished');
 }
 
+const csvNote = '; the provider sent CSV, whose rows have no end times, so that none can be placed in the window';
+
 function describe(status: Finished, survey: Survey | undefined): PipelineOutcome {
   const rows = survey === undefined ? '' : `; ${survey.counts.accepted} of ${survey.counts.raw} rows lie in the window`;
-  const note = status === 'conversation_gone' ? null : `${declaration.name} finished: ${status}${rows}`;
+  const ends = survey?.artifact.format === 'csv' ? csvNote : '';
+  const note = status === 'conversation_gone' ? null : `${declaration.name} finished: ${status}${rows}${ends}`;
   return { result: { status }, note, succeeded: status === 'imported' };
 }
 
@@ -129,6 +141,19 @@ async function recordRefusal(
   refusal: InstallRefused,
 ): Promise<void> {
   const result: RunResult = { ...survey, status: 'install_refused_or_incomplete', installedSegments: refusal.installedSegments };
+  await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
+}
+
+/** Nothing of the artifact was read as rows; that it was refused stands in the evidence. */
+async function recordEncoding(
+  deps: TranscriptImportDependencies,
+  conversationId: number,
+  { session, window }: { session: MeetingSession; window: Window },
+  { scanned }: WrongEncoding,
+): Promise<void> {
+  const artifact = { format: null, sessionId: session.id, sessionStart: session.start, ...scanned };
+  const counts = createFilter(session.start, window).settle();
+  const result: RunResult = { artifact, window, counts, status: 'install_refused_or_incomplete', installedSegments: null };
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 

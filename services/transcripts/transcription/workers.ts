@@ -15,7 +15,7 @@ import type { Outbound } from '#libs/outbound';
 import { audioTranscription as declaration, type AudioTranscriptionConfig } from '#libs/pipeline';
 import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
 import { media } from '#services/media';
-import { lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
+import { type Artifact, lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
 import { type Finished, InstallRefused, installTranscript, judgeWindow, readSource, record } from '../import/index.ts';
 import type { Window } from '../row-filter.ts';
 import type { RowsChanged } from '../search/index.ts';
@@ -45,7 +45,7 @@ type TranscriptionStatus = Finished | 'kept';
 type Step = PipelineRun<AudioTranscriptionConfig>;
 
 interface Transcribed extends TranscribedRows {
-  readonly artifact: { readonly sessionId: string; readonly sessionStart: bigint; readonly sha256: string; readonly bytes: number };
+  readonly artifact: Artifact;
   readonly window: Window;
   readonly parts: number;
 }
@@ -144,7 +144,12 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
       signal: run.signal,
       onProgress: tell,
     });
-    return { ...rows, artifact: { sessionId: audioSessionId, sessionStart: audioStart, ...fetched }, window, parts: parts.length };
+    return {
+      ...rows,
+      artifact: { format: null, sessionId: audioSessionId, sessionStart: audioStart, ...fetched },
+      window,
+      parts: parts.length,
+    };
   });
 }
 

@@ -30,6 +30,13 @@ describe('doctor (rules/cli#admin-cli)', () => {
       expect.arrayContaining(['NATS', 'PostgreSQL', 'object store', 'stream JOBS', 'service directory', 'service agents', 'service media']),
     );
 
+    const evidence = `insert into transcripts.import_evidence (conversation_id, status, contract_import, artifact_format, recorded_at)
+      values (7, 'transcript_window_missing', false, 'json', now() - interval '1 hour'), (8, 'transcript_window_missing', false, 'csv', now())`;
+    await env.sql(evidence);
+    const csv = await platform.cli('doctor');
+    expect(csv.code).toBe(0);
+    expect(csv.stdout).toMatch(/^off {4}transcripts of the provider +the latest one, of conversation 8 .* came as CSV/m);
+
     await env.sql(
       `insert into directory.people (name, contact, photo_url)
        values ('Old', '{"web": "javascript:alert(1)", "note": "a: b", "room": "half past 5"}', 'data:,alert(1)'), ('Fine', '{"web": "https://a.org"}', null)`,

@@ -131,7 +131,6 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   it.each([
     ['no transcript at all', 'this is secretword and no transcript'],
     ['HTML', '<html>secretword</html>'],
-    ['a cut list', '[{"startTime":1,"sentence":"secretword"'],
     ['an object', '{"secretword":1}'],
     ['nothing', ''],
   ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
@@ -141,6 +140,21 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     expect(job).toMatchObject({ attempts: 1, error: expect.stringContaining('the artifact cannot be read') });
     expect(job?.error).not.toContain('secretword');
     expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
+  });
+
+  it.each([
+    ['list', '[{"startTime":1,"sentence":"secretword"'],
+    ['CSV', '"1","p","u","c","Ann","secretword'],
+  ])('fetches a truncated %s again (D86)', async (_what, bytes) => {
+    const { id, sessionId } = await stage.meet({ artifact: { bytes } });
+    const text = await stage.jobs.fails(id);
+    expect(text).toContain('the artifact cannot be read: it ends inside');
+    expect(text).not.toContain('secretword');
+    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
+    stage.provider.setArtifact(sessionId, artifact);
+    await stage.jobs.hurry();
+    await stage.becomes(id, 'imported');
   });
 
   it('keeps an earlier import when a later artifact cannot be read', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
@@ -25,6 +26,12 @@ const rows = [
   row(5 * minute, 6 * minute, 'After.'),
 ];
 const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
+/** The result as the conversation's notes tell it; a system note has no author. */
+const findNote = async (id: number): Promise<string | undefined> => {
+  const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+  return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
+};
+const noteOf = (id: number): Promise<string> => waitFor(() => findNote(id), { what: 'a note' });
 const none = { artifact: null, window: null, counts: null };
 
 describe('job transcripts.transcript-import (rules/transcripts#import-evidence; D7, D25, D26)', () => {
@@ -134,9 +141,38 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
       artifact: { sha256: sha256(csv) },
       counts: { raw: 2, excludedByReason: { transcript_timestamp_ambiguous: 2 } },
     });
+    expect(await noteOf(id)).toMatch(/; 0 of 2 rows lie in the window; the provider sent CSV, whose rows have no end times/);
     const withEnds = 'start,end,cpi,name,text\n61000,62000,cpi-ada,Ada,Hello\n';
     const second = await stage.meet({ artifact: { bytes: withEnds, contentType: 'text/csv' } });
     expect((await stage.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
+  });
+
+  it('calls a row that is not JSON malformed and imports the others (D86)', async () => {
+    const spoken = Array.from({ length: 48 }, (_, index) => JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)));
+    const bytes = `[${[...spoken, '{"startTime":NaN,"endTime":61000,"sentence":"No."}'].join(',')}]`;
+    const { id } = await stage.meet({ artifact: { bytes } });
+    expect((await stage.becomes(id, 'imported')).counts).toMatchObject({
+      raw: 49,
+      accepted: 48,
+      installedSegments: 48,
+      excludedByReason: { transcript_timestamp_malformed: 1 },
+    });
+  });
+
+  it.each<[string, Buffer, RegExp]>([
+    ['UTF-16', Buffer.from(`\ufeff${artifact.bytes}`, 'utf16le'), /UTF-16LE/],
+    ['Latin-1', Buffer.from(artifact.bytes.replace('Welcome', 'Grüße'), 'latin1'), /ISO-8859-1 \(Latin-1\)/],
+  ])('refuses an artifact in %s with a note that names the encoding (D86)', async (_what, bytes, name) => {
+    const { id, sessionId } = await stage.meet({ artifact: { bytes } });
+    expect(await stage.becomes(id, 'install_refused_or_incomplete')).toMatchObject({
+      artifact: { sessionId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length },
+      counts: { raw: 0, accepted: 0, installedSegments: null },
+    });
+    await stage.jobs.ends(id, 'dead');
+    expect(await noteOf(id)).toMatch(name);
+    stage.provider.setArtifact(sessionId, artifact);
+    await importAgain(id);
+    await stage.becomes(id, 'imported');
   });
 });
 
@@ -287,12 +323,6 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
     (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 
-  /** The result as the conversation's notes tell it; a system note has no author. */
-  const noteOf = async (id: number): Promise<string | undefined> => {
-    const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
-    return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
-  };
-
   it('moves the conversation on when the step says so', async () => {
     const { id } = await stage.meet({ artifact, journey: 'moving' });
     await stage.becomes(id, 'imported');
@@ -305,11 +335,7 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
     const empty = await stage.meet({ artifact: { rows: [] }, journey: 'moving' });
     await stage.becomes(usual.id, 'imported');
     await stage.becomes(empty.id, 'transcript_window_empty');
-    const told = await waitFor(async () => {
-      const notes = await Promise.all([usual.id, empty.id].map(noteOf));
-      return notes.every((note) => note !== undefined) ? notes : undefined;
-    });
-    expect(told).toEqual([
+    expect(await Promise.all([usual.id, empty.id].map(noteOf))).toEqual([
       'transcript_import finished: imported; 4 of 11 rows lie in the window',
       'transcript_import finished: transcript_window_empty; 0 of 0 rows lie in the window',
     ]);
