@@ -11,6 +11,7 @@ export { createJobs } from './jobs.ts';
 export { rebuildQueue } from './restored.ts';
 export { cancelledJobs, failedJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
 export type {
+  DeadJob,
   EnqueueOptions,
   JobAdmin,
   JobFilter,
@@ -21,4 +22,5 @@ export type {
   JobsOptions,
   JobState,
   JobTuning,
+  OnDead,
 } from './types.ts';

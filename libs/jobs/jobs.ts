@@ -9,7 +9,7 @@ import { createJobMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
 import { wakeJobs } from './statements.ts';
 import { Sweeper } from './sweeper.ts';
-import { defaultTuning, type JobHandler, type Jobs, type JobsOptions } from './types.ts';
+import { defaultTuning, type JobHandler, type Jobs, type JobsOptions, type WorkOptions } from './types.ts';
 import { Worker } from './worker.ts';
 
 /** Longest wait for the broker before a committed change is answered all the same. */
@@ -23,7 +23,6 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
   const declarations = Object.values(contract.jobs);
   const relay = new Relay({ db, bus, logger, tuning });
   const outbox = new Outbox({ service, relay, tuning });
-  const sweeper = new Sweeper({ db, bus, relay, logger, tuning, declarations });
   const types = declarations.map(({ type }) => type);
   const metrics = createJobMetrics(options.metrics, db, types);
   const worker = options.worker ?? `${hostname()}/${process.pid}`;
@@ -39,16 +38,17 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     return result;
   };
 
+  const sweeper = new Sweeper({ db, bus, jobs: { transaction }, relay, logger, tuning, declarations });
   const workers = new Worker({ service, db, bus, jobs: { transaction }, relay, sweeper, logger, metrics, worker, tuning });
   let started: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  const start = async (handlers: Readonly<Record<string, JobHandler<never>>>): Promise<void> => {
+  const start = async (handlers: Readonly<Record<string, JobHandler<never>>>, { onDead }: WorkOptions): Promise<void> => {
     const lines = matchHandlers(contract, handlers);
     relay.start();
-    sweeper.start();
+    sweeper.start(onDead);
     try {
-      await workers.start(lines);
+      await workers.start(lines, onDead);
     } catch (error) {
       await stopParts();
       throw error;
@@ -69,7 +69,7 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     enqueue: (tx, declaration, payload, enqueueOptions = {}) => outbox.enqueue(tx, declaration, payload, enqueueOptions),
     emit: async (tx, declaration, payload, emitOptions = {}) => outbox.emit(tx, declaration, payload, emitOptions),
     transaction,
-    work: (handlers: Readonly<Record<string, JobHandler<never>>>) => (started ??= start(handlers)),
+    work: (handlers: Readonly<Record<string, JobHandler<never>>>, workOptions: WorkOptions = {}) => (started ??= start(handlers, workOptions)),
     stop: () => (stopped ??= stop()),
     wake: async ({ type }, match) => {
       const rows = await wakeJobs(db, { type, payload: JSON.stringify(match) });

@@ -255,7 +255,7 @@ export const endAttempt = statement.maybeOne({
     waits: t.boolean,
     maxAge: t.double.nullable,
   },
-  row: { state: t.text.as<'queued' | 'dead'>() },
+  row: { state: t.text.as<'queued' | 'dead'>(), error: t.text.nullable, attempts: t.integer, lease: t.integer },
   sql: ({ id, lease, dead, delay, error, counts, waits, maxAge }) => sql`
     with held as (
       select id, started_at, worker, case when ${dead} or alive_since + ${maxAge} * interval '1 millisecond' <= now() then 'dead' else 'queued' end as next
@@ -267,7 +267,7 @@ export const endAttempt = statement.maybeOne({
       run_at = case h.next when 'queued' then ${after(delay)} else run_at end, sent_at = null,
       finished_at = case h.next when 'dead' then now() end
     from held h where j.id = h.id
-    returning j.state`,
+    returning j.state, j.error, j.attempts, j.lease`,
 });
 
 /** Renews what this worker still holds. */
@@ -302,7 +302,7 @@ export const expireLeases = statement.many({
     ids: t.uuid.array.nullable,
     error: t.text,
   },
-  row: { id: t.uuid, type: t.text, state: t.text },
+  row: { id: t.uuid, type: t.text, state: t.text, payload: t.json, request_id: t.text.nullable, attempts: t.integer, lease: t.integer },
   sql: ({ types, maxAttempts, firstDelays, longestDelays, ids, error }) => sql`
     with lost as (
       select j.id, j.started_at, j.worker, j.attempts >= p.most as over, least(p.longest, p.first * power(2, least(j.attempts - 1, 30))) as delay
@@ -315,7 +315,7 @@ export const expireLeases = statement.many({
       run_at = case when l.over then run_at else ${after(sql`l.delay`)} end, sent_at = null,
       finished_at = case when l.over then now() end
     from lost l where j.id = l.id
-    returning j.id, j.type, j.state`,
+    returning j.id, j.type, j.state, j.payload, j.request_id, j.attempts, j.lease`,
 });
 
 /** Types with jobs that were handed to the broker so long ago and have not begun. */

@@ -3,6 +3,7 @@
  * statements leave each other's rows alone.
  */
 import { consumerOf, type Job } from '#libs/contract';
+import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -10,7 +11,7 @@ import { describeFault } from './errors.ts';
 import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { deleteFinished, deleteHandedOver, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
-import type { JobTuning } from './types.ts';
+import type { Jobs, JobTuning, OnDead } from './types.ts';
 import { smallestUuidOf } from './uuid.ts';
 
 /** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
@@ -22,6 +23,7 @@ const expiredText = 'The worker stopped before the job was done (its lease expir
 export class Sweeper {
   readonly #db: Database;
   readonly #bus: Bus;
+  readonly #jobs: Pick<Jobs, 'transaction'>;
   readonly #relay: Relay;
   readonly #logger: Logger;
   readonly #tuning: JobTuning;
@@ -29,17 +31,20 @@ export class Sweeper {
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #failing = false;
+  #onDead: OnDead | undefined;
 
-  constructor(deps: { db: Database; bus: Bus; relay: Relay; logger: Logger; tuning: JobTuning; declarations: readonly Job[] }) {
+  constructor(deps: { db: Database; bus: Bus; jobs: Pick<Jobs, 'transaction'>; relay: Relay; logger: Logger; tuning: JobTuning; declarations: readonly Job[] }) {
     this.#db = deps.db;
     this.#bus = deps.bus;
+    this.#jobs = deps.jobs;
     this.#relay = deps.relay;
     this.#logger = deps.logger;
     this.#tuning = deps.tuning;
     this.#policies = policyColumns(deps.declarations);
   }
 
-  start(): void {
+  start(onDead: OnDead | undefined): void {
+    this.#onDead = onDead;
     const schedule = (): void => {
       // Replicas that started together drift apart.
       const delayMs = this.#tuning.sweepMs * (0.75 + Math.random() / 2);
@@ -62,7 +67,17 @@ export class Sweeper {
 
   /** Takes jobs from workers whose lease has ended: queued again, or dead when that was the last attempt. All of them, or these. */
   async expire(ids: readonly string[] | null): Promise<void> {
-    const rows = await expireLeases(this.#db, { ...this.#policies, ids, error: expiredText });
+    const onDead = this.#onDead;
+    const values = { ...this.#policies, ids, error: expiredText };
+    const rows = await (onDead === undefined
+      ? expireLeases(this.#db, values)
+      : this.#jobs.transaction(async (tx) => {
+          const expired = await expireLeases(tx, values);
+          for (const { state, payload, request_id: requestId, ...job } of expired) {
+            if (state === 'dead') await onDead(tx, { ...job, payload: parseJson(payload), requestId, error: expiredText, cause: 'attempts' });
+          }
+          return expired;
+        }));
     for (const { id, type, state } of rows) this.#logger.warn({ job: type, jobId: id, state }, 'lease of a job expired');
     if (rows.length > 0) this.#relay.wake();
   }

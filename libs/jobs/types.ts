@@ -44,6 +44,23 @@ export interface JobRun<Payload> {
  */
 export type JobHandler<Payload = unknown> = (run: JobRun<Payload>) => Promise<unknown>;
 
+/** A job that has just died. */
+export interface DeadJob {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: unknown;
+  readonly requestId: string | null;
+  readonly attempts: number;
+  /** Another one for each death of a job. */
+  readonly lease: number;
+  readonly error: string;
+  /** `permanent`: its handler said so; `attempts`: none is left; `age`: it is older than its policy allows. */
+  readonly cause: 'permanent' | 'attempts' | 'age';
+}
+
+/** Called in the transaction in which a job dies. What it throws leaves the job as it was, until it is looked at again. */
+export type OnDead = (tx: Tx, job: DeadJob) => Promise<void>;
+
 /** One handler for each declared job, under the declaration's key. */
 export type JobHandlers<C extends ServiceContract> = { readonly [K in keyof C['jobs']]: JobHandler<PayloadOf<C['jobs'][K]>> };
 
@@ -78,6 +95,10 @@ export interface JobsOptions<C extends ServiceContract = ServiceContract> {
   readonly tuning?: Partial<JobTuning> | undefined;
 }
 
+export interface WorkOptions {
+  readonly onDead?: OnDead;
+}
+
 export interface Jobs<C extends ServiceContract = ServiceContract> {
   /**
    * Puts a job of any service into the transaction: it exists when and only when the transaction commits.
@@ -101,8 +122,8 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
    * Starts relay, sweeper and workers; call it also without handlers in a service that only enqueues and emits.
    * @throws Error when a declared job has no handler or a handler no declaration; AppError unavailable when the broker is away.
    */
-  work(handlers: JobHandlers<C>): Promise<void>;
-  work(handlers: Readonly<Record<string, JobHandler<never>>>): Promise<void>;
+  work(handlers: JobHandlers<C>, options?: WorkOptions): Promise<void>;
+  work(handlers: Readonly<Record<string, JobHandler<never>>>, options?: WorkOptions): Promise<void>;
   /** Takes no new work, lets running attempts finish or gives them back, hands the outbox to the broker. */
   stop(): Promise<void>;
   /**

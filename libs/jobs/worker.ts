@@ -22,7 +22,7 @@ import { judge, type Outcome } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, succeedJobs } from './statements.ts';
 import type { Sweeper } from './sweeper.ts';
-import type { JobHandler, Jobs, JobTuning } from './types.ts';
+import type { DeadJob, JobHandler, Jobs, JobTuning, OnDead } from './types.ts';
 import { timeOfUuid } from './uuid.ts';
 
 /** Time that a handler has to stop after its signal; then its attempt is over and its lease is gone. */
@@ -58,6 +58,7 @@ export class Worker {
   /** An attempt that begins now, of a job that was taken long ago, is given back at once. */
   #graceIsOver = false;
   readonly #consumers: RunningConsumer[] = [];
+  #onDead: OnDead | undefined;
   readonly #lines = new Map<string, Line>();
   readonly #accept;
   readonly #claim;
@@ -103,7 +104,8 @@ export class Worker {
     });
   }
 
-  async start(lines: ReadonlyMap<string, { declaration: Job; handler: JobHandler<never> }>): Promise<void> {
+  async start(lines: ReadonlyMap<string, { declaration: Job; handler: JobHandler<never> }>, onDead: OnDead | undefined): Promise<void> {
+    this.#onDead = onDead;
     for (const [type, line] of lines) this.#lines.set(type, { ...line, check: compileSchema(line.declaration.payload) });
     this.#leases.start();
     for (const [type, { declaration }] of this.#lines) {
@@ -237,12 +239,28 @@ export class Worker {
     const { dead, delayMs, error, counts } = verdict;
     const waits = verdict.outcome === 'postponed';
     const values = { id: row.id, lease: row.lease, dead, delay: delayMs, error, counts, waits, maxAge: policy.expiresAfterMs };
-    const ended = await this.#persist(() => endAttempt(this.#deps.db, values));
+    const cause = failure instanceof PermanentJobError ? 'permanent' : dead ? 'attempts' : 'age';
+    const ended = await this.#persist(() => this.#write(row, values, cause));
     if (ended === undefined) return 'lost';
     if (ended.state === 'dead') return 'dead';
     if (verdict.delayMs === 0) this.#deps.relay.wake();
     else this.#deps.relay.wakeIn(verdict.delayMs);
     return verdict.outcome;
+  }
+
+  /** Undefined when the lease is lost. */
+  async #write(row: ClaimedRow, values: Parameters<typeof endAttempt>[1], cause: DeadJob['cause']): ReturnType<typeof endAttempt> {
+    const onDead = this.#onDead;
+    if (onDead === undefined) return endAttempt(this.#deps.db, values);
+    return this.#deps.jobs.transaction(async (tx) => {
+      const ended = await endAttempt(tx, values);
+      if (ended?.state === 'dead') {
+        const { id, type, payload, request_id: requestId } = row;
+        const { attempts, lease, error } = ended;
+        await onDead(tx, { id, type, payload: parseJson(payload), requestId, attempts, lease, error: error ?? '', cause });
+      }
+      return ended;
+    });
   }
 
   /** Tries a write again while the database is away, as long as the lease would last. @throws what the last try threw */

@@ -1,15 +1,17 @@
 /**
  * What every worker of a pipeline job has in common (rules/steps#pipeline-jobs): the configuration of the step that started it, the end that is
  * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
- * up when the meeting provider reports something. A service adds its workers by `createPipelineWorkers` and nothing else.
+ * up when the meeting provider reports something, and the note of a job that died. A service adds its workers by `createPipelineWorkers` and
+ * `noteDeaths`.
  */
 import type { Job, Rpc, Static, TObject } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
-import { PermanentJobError, type JobHandler, type JobRun, type Jobs } from '#libs/jobs';
+import type { DeadJob, JobHandler, JobRun, Jobs, OnDead } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import { fillDefaults, type PipelineJob, type PipelinePayload, type PipelineRegistry } from '#libs/pipeline';
+import { fillDefaults, jobOf, PipelinePayload, type PipelineJob, type PipelineRegistry } from '#libs/pipeline';
+import { compileSchema } from '#libs/schema';
 
 export { consumeProviderNews } from './provider-news.ts';
 export { digestValue, readProvenance, wrapValue, type Provenance } from './provenance.ts';
@@ -89,24 +91,19 @@ function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: 
   return async (run) => {
     const step = await readStep(deps, declaration, run);
     let finished = false;
-    try {
-      await work({
-        run,
-        conversationId: run.payload.conversation_id,
-        config: step.config as never,
-        finish: async (effect) => {
-          await run.complete(async (tx) => {
-            const outcome = await effect(tx);
-            await tell(deps, tx, declaration, run, outcome, step.advances);
-            return outcome.result;
-          });
-          finished = true;
-        },
-      });
-    } catch (error) {
-      if (error instanceof PermanentJobError) await tellFailure(deps, declaration, run, error);
-      throw error;
-    }
+    await work({
+      run,
+      conversationId: run.payload.conversation_id,
+      config: step.config as never,
+      finish: async (effect) => {
+        await run.complete(async (tx) => {
+          const outcome = await effect(tx);
+          await tell(deps, tx, declaration, run, outcome, step.advances);
+          return outcome.result;
+        });
+        finished = true;
+      },
+    });
     if (!finished) throw new Error(`the worker of ${declaration.name} ended without a result`);
   };
 }
@@ -154,26 +151,27 @@ async function tell(
   await jobs.enqueue(tx, contracts.pipelineFinished, payload, { requestId: run.requestId });
 }
 
-/** A job that is dead says so on the conversation; the message of such an error is written for people. */
-async function tellFailure(
-  deps: PipelineWorkerDependencies,
-  declaration: PipelineJob,
-  run: JobRun<PipelinePayload>,
-  error: PermanentJobError,
-): Promise<void> {
-  const { conversation_id, step_id } = run.payload;
-  const { name: pipeline_job } = declaration;
-  const payload = {
-    conversation_id,
-    step_id,
-    pipeline_job,
-    note_key: `${run.id}:failed`,
-    note: `${pipeline_job} failed: ${error.message}`,
-    advance: false,
+/**
+ * The note that a dead pipeline job leaves on its conversation, whatever it died of: for `jobs.work`. The text of such an error is written
+ * for people.
+ */
+export function noteDeaths({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
+  const declarations = new Map([...registry.values()].map((declaration) => [declaration.jobType, declaration]));
+  return async (tx, job) => {
+    const declaration = declarations.get(job.type);
+    // A payload that breaks its declaration names no conversation.
+    if (declaration === undefined || isPayload(job.payload) !== undefined) return;
+    const { conversation_id, step_id } = job.payload as PipelinePayload;
+    const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
+    const report = { conversation_id, step_id, pipeline_job: declaration.name, note_key: `${job.id}:failed:${job.lease}`, note, advance: false };
+    await jobs.enqueue(tx, contracts.pipelineFinished, report, job.requestId === null ? {} : { requestId: job.requestId });
   };
-  try {
-    await deps.jobs.transaction((tx) => deps.jobs.enqueue(tx, deps.contracts.pipelineFinished, payload, { requestId: run.requestId }));
-  } catch (fault) {
-    run.logger.warn({ err: fault }, 'the failure of a pipeline job could not be noted');
-  }
+}
+
+const isPayload = compileSchema(PipelinePayload);
+
+function describeCause({ cause, attempts }: DeadJob, { policy: { expiresAfterMs } }: Job): string {
+  if (cause === 'permanent') return '';
+  if (cause === 'age') return ` (given up after ${Math.round((expiresAfterMs ?? 0) / 86_400_000)} days)`;
+  return ` (given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
 }

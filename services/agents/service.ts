@@ -24,7 +24,7 @@ import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts
 import { createMessagingHtml } from './messaging-html.ts';
 import { countReceipts, dropOldContents } from './receipts/statements.ts';
 import { startUpdateIntake } from './telegram/workers/update-intake.ts';
-import { createWorkers } from './workers.ts';
+import { createOnDead, createWorkers } from './workers.ts';
 
 export interface AgentsOptions {
   config: AgentsConfig;
@@ -77,7 +77,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.tell(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
     await frame.serve(createHandlers({ ...shared, stopping: stopping.signal }));
     frame.breakOffAfter(turnGraceMs, () => stopping.abort());
-    await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
+    await jobs.work(createWorkers({ ...shared, clock, model, pipeline }), { onDead: createOnDead({ bus, jobs, pipeline }) });
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
     frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };

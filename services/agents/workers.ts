@@ -1,8 +1,9 @@
 /** The jobs that the service works. */
-import type { Jobs } from '#libs/jobs';
+import type { Jobs, OnDead } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import { pipelineJobs } from '#libs/pipeline';
+import { createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -16,6 +17,8 @@ import { createPublishingSummary } from './publishing-summary/workers.ts';
 import { createIntakeOrder } from './telegram/intake-order.ts';
 import { createEchoWorker } from './telegram/workers/echo-update.ts';
 import { createChatWorker } from './telegram/workers/work-chat.ts';
+
+const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
 
 export interface WorkerDependencies {
   readonly config: AgentsConfig;
@@ -36,7 +39,6 @@ export function createWorkers({ config, db, bus, jobs, clock, bot, runtime, mode
   const memory = { db, jobs, model, promptTokens, delayMs, knowledge, renewAgentMemory };
   const modelName = config.LLM_SUMMARY_MODEL || config.LLM_MODEL;
   const summary = createPublishingSummary({ bus, clock, model, modelName, promptTokens });
-  const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
   return {
     workChat: createChatWorker({ db, jobs, bot, runtime, order: createIntakeOrder(bus, agents.consumers.updates.durable) }),
     echoUpdate: createEchoWorker({ db, bot }),
@@ -45,3 +47,6 @@ export function createWorkers({ config, db, bus, jobs, clock, bot, runtime, mode
     agentMemory: createAgentMemoryJob(memory),
   };
 }
+
+export const createOnDead = ({ bus, jobs, pipeline }: Pick<WorkerDependencies, 'bus' | 'jobs' | 'pipeline'>): OnDead =>
+  noteDeaths({ bus, jobs, contracts }, pipeline?.registry ?? pipelineJobs);

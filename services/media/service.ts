@@ -109,7 +109,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
     await frame.serve(createHandlers({ db, bus, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
     frame.feed(await workers.start(jobs, bus));
-    await jobs.work(workers.handlers(jobs, bus, frame.news));
+    await jobs.work(workers.handlers(jobs, bus, frame.news), { onDead: workers.onDead(jobs, bus) });
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     sweep.start();
     frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));

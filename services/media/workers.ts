@@ -1,8 +1,8 @@
 /** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
-import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import { consumeProviderNews, createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
 import type { Feed } from '#libs/feed';
-import type { JobHandler, Jobs } from '#libs/jobs';
+import type { JobHandler, Jobs, OnDead } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Metrics } from '#libs/telemetry';
 import type { Bus, RunningConsumer } from '#libs/nats';
@@ -18,7 +18,7 @@ import { createDeleteBlob, createFollowConversation } from './clean-up/workers.t
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createRecordingImport } from './recording/workers.ts';
-import { createFollowTranscripts, createSendCaptions } from './videohost/captions.ts';
+import { createFollowTranscripts, createSendCaptions, noteDeadCaptions } from './videohost/captions.ts';
 import { videohostJobs } from './videohost/contract.ts';
 import type { VideoHost } from './videohost/video-host.ts';
 import { createVideohostPublish } from './videohost/workers.ts';
@@ -27,6 +27,8 @@ import { createFfmpeg, createScratch, missingFfmpeg, type Ffmpeg } from '#libs/f
 
 export interface Workers {
   readonly ffmpeg: Ffmpeg;
+  /** What a dead job leaves on its conversation. */
+  onDead(jobs: Jobs, bus: Bus): OnDead;
   /** Handlers by job type. */
   handlers(jobs: Jobs, bus: Bus, news: Feed): Record<string, JobHandler<never>>;
   /** Empties the scratch folder, warns when ffmpeg is missing, and begins to consume the provider's events. */
@@ -71,6 +73,13 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
   const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
   return {
     ffmpeg,
+    onDead: (jobs, bus) => {
+      const notePipeline = noteDeaths({ bus, jobs, contracts }, registryOf(pipeline));
+      return async (tx, job) => {
+        await notePipeline(tx, job);
+        await noteDeadCaptions(jobs, tx, job);
+      };
+    },
     handlers: (jobs, bus, news) => {
       const recordingImport = createRecordingImport({
         db,

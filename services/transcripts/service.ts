@@ -7,7 +7,7 @@ import type { Logger } from '#libs/logger';
 import { createTranscriber } from '#libs/openai';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import { consumeProviderNews, createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -87,11 +87,14 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
         onFinished: (status) => transcriptions.inc({ status }, 1),
       }),
     ];
-    await jobs.work({
-      forgetConversation,
-      indexTranscripts: createIndexing({ bus, db, jobs, turnMs: indexTurnMs }),
-      ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
-    });
+    await jobs.work(
+      {
+        forgetConversation,
+        indexTranscripts: createIndexing({ bus, db, jobs, turnMs: indexTurnMs }),
+        ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
+      },
+      { onDead: noteDeaths({ bus, jobs, contracts }, registry) },
+    );
     const { meetingReported } = conversations.events;
     const news = await consumeProviderNews({
       service: 'transcripts',

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import { type JobHandler, type JobRun, type Jobs, PermanentJobError, RetryLater } from '#libs/jobs';
+import { type DeadJob, type JobHandler, type JobRun, type Jobs, PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { videohostPublish, type VideohostPublishConfig } from '#libs/pipeline';
@@ -147,15 +147,39 @@ async function readCaptions(bus: Bus, run: Run, startedAt: string | null): Promi
 }
 
 async function note(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: number, reason: string): Promise<void> {
+  const { id, requestId, payload } = run;
+  const text = `${videohostPublish.name}: the captions were refused: ${reason}`;
+  await report(jobs, tx, { conversationId: payload.conversation_id, stepId, key: `${id}:captions`, text, requestId });
+}
+
+/** Captions that could not be sent until their job was given up; of other jobs nothing. */
+export async function noteDeadCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, job: DeadJob): Promise<void> {
+  if (job.type !== videohostJobs.sendCaptions.type) return;
+  const { conversation_id: conversationId } = job.payload as Run['payload'];
+  const text = `${videohostPublish.name}: the captions could not be sent: ${job.error}`;
+  await report(jobs, tx, { conversationId, stepId: null, key: `${job.id}:failed:${job.lease}`, text, requestId: job.requestId });
+}
+
+async function report(
+  jobs: Pick<Jobs, 'enqueue'>,
+  tx: Tx,
+  {
+    conversationId,
+    stepId,
+    key,
+    text,
+    requestId,
+  }: { conversationId: number; stepId: number | null; key: string; text: string; requestId: string | null },
+): Promise<void> {
   const payload = {
-    conversation_id: run.payload.conversation_id,
+    conversation_id: conversationId,
     step_id: stepId,
     pipeline_job: videohostPublish.name,
-    note_key: `${run.id}:captions`,
-    note: `${videohostPublish.name}: the captions were refused: ${reason}`,
+    note_key: key,
+    note: text,
     advance: false,
   };
-  await jobs.enqueue(tx, conversations.jobs.pipelineFinished, payload, { requestId: run.requestId });
+  await jobs.enqueue(tx, conversations.jobs.pipelineFinished, payload, requestId === null ? {} : { requestId });
 }
 
 /** What the host says later comes later, what cannot get better is dead at once, the rest follows the job's policy. */

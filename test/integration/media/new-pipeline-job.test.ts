@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
+import { unavailable } from '#libs/errors';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { newContext } from '#libs/nats';
 import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
-import { startService, waitFor } from '#libs/testing';
+import { quickJobs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { createWorld, type World } from './world.ts';
@@ -17,20 +19,31 @@ const greeting: PipelineJob<typeof config> = {
   name: 'test_greeting',
   summary: 'Greets.',
   jobType: 'media.test-greeting',
+  policy: { maxAttempts: 2, firstDelayMs: 10, maxDelayMs: 10, expiresAfterMs: 7 * 86_400_000 },
   config,
   fields: { greeting: 'read_write', advance_on_success: 'read_write' },
 };
 /** … and one worker. */
-const worker = pipelineWorker(greeting, (step) =>
-  step.finish(() =>
+const worker = pipelineWorker(greeting, async (step) => {
+  const fault = faults[step.config.greeting];
+  if (fault !== undefined) await fault(step.run.signal);
+  await step.finish(() =>
     Promise.resolve({
       result: { greeting: step.config.greeting },
       note: `${step.config.greeting}, conversation`,
       succeeded: true,
       publishing: { fields: { summary: { value: step.config.greeting, provenance: { by: 'test' } } } },
     }),
-  ),
-);
+  );
+});
+/** How it fails, by its greeting. */
+const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> = {
+  Refused: () => Promise.reject(new PermanentJobError('nobody wants it')),
+  Failing: () => Promise.reject(new Error('secret words')),
+  Away: () => Promise.reject(unavailable('the greeter is away')),
+  Waiting: () => Promise.reject(new RetryLater('nobody has come yet', { delayMs: 20 })),
+  Hanging: (signal) => new Promise((_resolve, reject) => void signal.addEventListener('abort', () => reject(new Error('aborted')))),
+};
 const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
 let world: World;
@@ -39,7 +52,7 @@ beforeAll(async () => {
   delete process.env['TEST_SERVICE_SECRET'];
   world = await createWorld(import.meta.url, { registry });
   const pipeline: PipelineExtension = { registry, workers: [worker] };
-  await startService('media', world.env, world.mediaSettings, { pipeline });
+  await startService('media', world.env, world.mediaSettings, { pipeline, tuning: quickJobs });
 });
 afterAll(() => world.stop());
 
@@ -63,6 +76,30 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     });
     const notes = (await world.listNotes(id)).map(({ body }) => body);
     expect(notes).toEqual(expect.arrayContaining(['Welcome, conversation', 'test_greeting finished: Greet → Review']));
+  });
+
+  const died = `update media.jobs set lease = lease + 1, lease_until = now() - interval '1 second', attempts = 2`;
+  const aged = `update media.jobs set alive_since = now() - interval '7 days'`;
+  it.each([
+    ['Refused', 'nobody wants it', undefined],
+    ['Failing', 'Internal error (Error) (given up after 2 attempts)', undefined],
+    ['Away', 'the greeter is away (given up after 2 attempts)', undefined],
+    ['Waiting', 'nobody has come yet (given up after 7 days)', aged],
+    ['Hanging', 'The worker stopped before the job was done (its lease expired) (given up after 2 attempts)', died],
+  ])('leaves a note when it dies: %s', async (text, expected, change) => {
+    const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: text } };
+    const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
+    const request = { person_id: ids['people']?.['ada'] ?? 0, journey: 'greeted', time: `2029-06-${10 + text.length}T1${text.length}:00:00Z` };
+    const [created] = await world.call(conversations.rpcs.findActive, request);
+    const id = created?.id ?? 0;
+    await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+    if (change !== undefined) {
+      const sql = `${change} where payload->>'conversation_id' = $1 and ${text === 'Hanging' ? `state = 'running'` : `error is not null`} returning 1`;
+      await waitFor(async () => (await world.env.sql(sql, [String(id)])).length === 1);
+    }
+    const readNotes = async () => (await world.listNotes(id)).map(({ body }) => body).filter((body) => body.startsWith('test_greeting'));
+    await waitFor(async () => (await readNotes()).length > 0);
+    expect(await readNotes()).toEqual([`test_greeting failed: ${expected}`]);
   });
 });
 

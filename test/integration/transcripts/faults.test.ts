@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { newContext } from '#libs/nats';
 import { waitFor, type Fault, type FaultPlace } from '#libs/testing';
+import { conversations } from '#services/conversations';
 import { row, setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -63,6 +65,9 @@ describe('no artifact yet (D7a)', () => {
     await stage.jobs.hurry();
     await stage.jobs.ends(id, 'dead');
     expect(await stage.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
+    const readNotes = () => stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+    const note = await waitFor(async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body);
+    expect(note).toBe('transcript_import failed: the meeting provider answered with status 404 (given up after 7 days)');
     expect((await stage.evidence(id)).status).toBe('never_ran');
   });
 });
