@@ -7,7 +7,7 @@ import { leaveGonePeople } from '../person-data/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
 import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
 import { listSpeakers } from '../statements.ts';
-import { countRows, deleteRows, insertRows, touch, upsertSpeakers } from './statements.ts';
+import { countRows, deleteRows, digestTranscript, insertRows, touch, upsertSpeakers } from './statements.ts';
 import { createFilter, type Survey } from './survey.ts';
 
 /**
@@ -59,9 +59,15 @@ export interface NewTranscript {
   readonly feed: (sink: RowSink) => Promise<void>;
 }
 
+export interface InstalledTranscript {
+  /** Stored rows, which are as many as were accepted. */
+  readonly segments: number;
+  /** Whether a reader sees something else than before. */
+  readonly changed: boolean;
+}
+
 /**
  * Installs the rows of a surveyed artifact. The caller holds the conversation's lock.
- * @returns the number of stored rows, which is the number of accepted ones.
  * @throws InstallRefused; AppError unavailable when the artifact is not what was surveyed, or cannot be read now.
  */
 export async function installRows(
@@ -69,7 +75,7 @@ export async function installRows(
   conversationId: number,
   survey: Survey,
   participants: readonly RoomParticipant[],
-): Promise<number> {
+): Promise<InstalledTranscript> {
   const feed = async (sink: RowSink): Promise<void> => {
     const filter = createFilter(survey.artifact.sessionStart, survey.window);
     const scanned = await scanArtifact(await survey.reopen(), filter, {
@@ -82,7 +88,8 @@ export async function installRows(
 }
 
 /** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
-export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<number> {
+export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<InstalledTranscript> {
+  const { digest: before } = await digestTranscript(tx, { conversationId });
   const speakers = assignSpeakers(
     transcript.speakers,
     transcript.participants,
@@ -127,7 +134,8 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
   await leaveGonePeople(tx, [conversationId]);
   const { stored } = await countRows(tx, { conversationId });
   if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
-  return stored;
+  const isChanged = before === null || (await digestTranscript(tx, { conversationId })).digest !== before;
+  return { segments: stored, changed: isChanged };
 }
 
 async function addRows(tx: Tx, conversationId: number, rows: readonly NewRow[]): Promise<void> {

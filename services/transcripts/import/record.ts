@@ -6,14 +6,17 @@ import { decideEvidence, isNews, lockForWriting, readEvidenceState, type RunResu
 
 export type Finished = ImportStatus | 'conversation_gone';
 
-/** Applies the result to the stored evidence, and tells the feed what is new in it; the status that is stored afterwards. */
-export async function record(news: Feed, tx: Tx, conversationId: number, result: RunResult): Promise<Finished> {
+/**
+ * Applies the result to the stored evidence, and publishes what is new in it or in the rows; the status that is stored afterwards.
+ * @param changed whether the rows that were installed differ from those before
+ */
+export async function record(news: Feed, tx: Tx, conversationId: number, result: RunResult, changed = false): Promise<Finished> {
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   const state = await readEvidenceState(tx, conversationId);
   const next = decideEvidence(state, result);
   if (next === undefined) return state.status;
   await saveEvidence(tx, conversationId, next);
-  if (isNews(state, next)) tell(news, tx, conversationId, next.status);
+  if (changed || isNews(state, next)) tell(news, tx, conversationId, next.status);
   return next.status;
 }
 

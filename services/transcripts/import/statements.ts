@@ -28,6 +28,19 @@ export const deleteRows = statement.none({
   sql: ({ conversationId }) => sql`delete from transcript_rows where conversation_id = ${conversationId}`,
 });
 
+/** Of what a reader sees of a transcript: rows and speakers; null without rows. Neither memory nor sorting grows with the rows. */
+export const digestTranscript = statement.one({
+  name: 'transcript.digest',
+  params: { conversationId: t.integer },
+  row: { digest: t.text.nullable },
+  sql: ({ conversationId }) => sql`
+    select rows.digest || '/' || coalesce(speakers.digest, '') as digest
+    from (select sum(hashtextextended(concat_ws(chr(31), start_us, position, end_us, person_id, text), 0)) || '/' || nullif(count(*), 0) as digest
+          from transcript_rows where conversation_id = ${conversationId}) as rows,
+      (select md5(string_agg(concat_ws(chr(31), speaker_key, number, person_id, display_name), chr(30) order by speaker_key)) as digest
+       from speakers where conversation_id = ${conversationId}) as speakers`,
+});
+
 /** Column by column. `starts`, `ends`: microseconds from the window's start as digits, since they may be more than a double holds. */
 export const insertRows = statement.none({
   name: 'transcript.insert',

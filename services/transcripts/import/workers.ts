@@ -128,9 +128,9 @@ async function install(
 ): Promise<Finished> {
   const { conversation_id: conversationId } = run.payload;
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
-  const installedSegments = await installRows(tx, conversationId, what.survey, what.participants);
+  const { segments: installedSegments, changed } = await installRows(tx, conversationId, what.survey, what.participants);
   await rowsChanged(tx, [conversationId]);
-  return await record(news, tx, conversationId, { ...what.survey, status: 'imported', installedSegments });
+  return await record(news, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
 }
 
 /** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */

@@ -177,7 +177,7 @@ async function install(
   }
   const speakers = new SpeakerList();
   for (const [position, row] of rows.entries()) speakers.add(row, position);
-  const installedSegments = await installTranscript(tx, conversationId, {
+  const { segments: installedSegments, changed } = await installTranscript(tx, conversationId, {
     speakers: speakers.inOrder(),
     participants,
     accepted: counts.accepted,
@@ -189,7 +189,7 @@ async function install(
     },
   });
   const imported: RunResult = { ...result, status: 'imported', installedSegments };
-  return record(news, tx, conversationId, imported);
+  return record(news, tx, conversationId, imported, changed);
 }
 
 async function finish(

@@ -118,6 +118,29 @@ describe('transcripts', () => {
     await stage.bus.call(rpc, { conversation_id: other }, newContext());
     await waitFor(async () => (await told(other)).length === 2);
   });
+
+  it('tell of other rows of the same artifact: a speaker who is known later', async () => {
+    const participants = [{ customParticipantId: 'cpi-late' }];
+    const { id, writeRoom } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
+    await stage.becomes(id, 'imported');
+    const told = async () => kindOf('transcript', await feed.told(1, conversation(id)));
+    await waitFor(async () => (await told()).length === 1);
+    const again = async (): Promise<void> => {
+      const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
+      const ended = () => stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
+    };
+    await again();
+    await writeRoom({ participants: [{ customParticipantId: 'cpi-late', personId: stage.personId }] });
+    await again();
+    await waitFor(async () => (await told()).length === 2);
+    await again();
+    // What is told of another later comes later.
+    const other = await stage.meet({ artifact: artifact('Last.') });
+    await stage.becomes(other.id, 'imported');
+    await waitFor(async () => kindOf('transcript', await feed.told(1, conversation(other.id))).length === 1);
+    expect(await told()).toHaveLength(2);
+  });
 });
 
 describe('recordings', () => {
