@@ -16,6 +16,9 @@ export const RecordingImportSchema = defineEntity({
     sizeBytes: columns.bigint().nullable(),
     /** Null until the whole recording is stored. */
     sha256: p.text().nullable(),
+    /** What the trimmed recording and the thumbnails were made from. */
+    trimmedFrom: p.text().nullable(),
+    picturesFrom: p.text().nullable(),
     workerJobId: p.uuid().nullable(),
     workedUntil: columns.instant().nullable(),
     begunAt: columns.now(),
@@ -42,6 +45,8 @@ export const VideohostUploadSchema = defineEntity({
     begunAt: columns.now(),
     /** Step that published it: its captions follow the configuration of that. */
     stepId: p.integer().nullable(),
+    /** Of the thumbnail that the host has from us. */
+    thumbnailSha256: p.text().nullable(),
     /** Null = with the window, or unknown. */
     videoStartedAt: columns.instant().nullable(),
     captionsId: p.text().nullable(),

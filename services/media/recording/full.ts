@@ -27,6 +27,8 @@ export interface FullRecording {
   readonly contentType: string;
   /** It is the conversation's recording already. */
   readonly isCurrent: boolean;
+  /** What is there of it was made from this; null when nothing may stay. */
+  readonly made: Readonly<Record<'trimmedFrom' | 'picturesFrom', string | null>>;
 }
 
 /** Sign of life of the job that works at an import; renewed at a third of it. */
@@ -79,8 +81,15 @@ export async function obtainFull(
   const { db, store, logger } = deps;
   const { conversationId, recording } = what;
   const file = describeRecordingFile(recording.fileName ?? 'recording.mp4');
-  const { object_key: objectKey, etag, size_bytes: sizeBytes, sha256, isCurrent } = await continueOrBegin(deps, what, file.extension);
-  const full = { objectKey, name: file.name, contentType: file.contentType, isCurrent };
+  const continued = await continueOrBegin(deps, what, file.extension);
+  const { object_key: objectKey, etag, size_bytes: sizeBytes, sha256, isCurrent, ...made } = continued;
+  const full = {
+    objectKey,
+    name: file.name,
+    contentType: file.contentType,
+    isCurrent,
+    made: { trimmedFrom: isCurrent ? made.trimmed_from : null, picturesFrom: isCurrent ? made.pictures_from : null },
+  };
   if (sizeBytes !== null && sha256 !== null) return { ...full, sizeBytes, sha256 };
   const stored = await downloadRecording({
     provider,
@@ -127,5 +136,5 @@ async function continueOrBegin(
     await abandonUpload(db, { objectKey });
     throw unavailable('another job imports a recording of this conversation');
   }
-  return { recording_id: recording.id, object_key: objectKey, etag: null, size_bytes: null, sha256: null, isCurrent: false };
+  return { recording_id: recording.id, object_key: objectKey, etag: null, size_bytes: null, sha256: null, trimmed_from: null, pictures_from: null, isCurrent: false };
 }

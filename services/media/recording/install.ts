@@ -9,6 +9,7 @@ import { replaceFile } from '../replace-file.ts';
 import { endUpload } from '../upload-leases/index.ts';
 import { recordingFeed } from './contract.ts';
 import type { FullRecording } from './full.ts';
+import { setImportMade } from './statements.ts';
 
 /** An object of this import that no record names yet. */
 export interface NewObject {
@@ -21,10 +22,12 @@ export interface NewObject {
 
 export interface Installed {
   readonly full: FullRecording;
-  /** Null: the conversation is shown the full one. */
-  readonly trimmed: NewObject | null;
+  /** Null: the conversation is shown the full one; `kept`: the one that is there stays. */
+  readonly trimmed: NewObject | 'kept' | null;
   /** Undefined: those that are there stay. */
   readonly thumbnails: readonly NewObject[] | undefined;
+  /** What the conversation's files were made from. */
+  readonly madeFrom: { readonly trimmedFrom: string | null; readonly picturesFrom: string | null };
 }
 
 const source = 'realtimekit';
@@ -34,7 +37,7 @@ export async function install(
   deps: DeletionDependencies & { readonly news: Feed },
   tx: Tx,
   conversationId: number,
-  { full, trimmed, thumbnails }: Installed,
+  { full, trimmed, thumbnails, madeFrom }: Installed,
 ): Promise<boolean> {
   await lockConversation(tx, { conversationId });
   if ((await findDeleted(tx, { conversationId })) !== undefined) return false;
@@ -46,9 +49,11 @@ export async function install(
     retired.push(...(await replaceFile(tx, await take(tx, conversationId, kind, object))).retiredIds);
   };
   if (!full.isCurrent) await put('recording_full', full);
+  const isTrimmed = trimmed !== null && trimmed !== 'kept';
   if (trimmed === null) await retire('recording_front_trimmed');
-  else await put('recording_front_trimmed', trimmed);
-  if (!full.isCurrent || trimmed !== null || retired.length > 0) {
+  else if (isTrimmed) await put('recording_front_trimmed', trimmed);
+  await setImportMade(tx, { conversationId, objectKey: full.objectKey, ...madeFrom });
+  if (!full.isCurrent || isTrimmed || retired.length > 0) {
     deps.news.tell(tx, recordingFeed.available, { subject: conversationId, data: {} });
   }
   if (thumbnails !== undefined) {

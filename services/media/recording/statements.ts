@@ -8,9 +8,12 @@ const columns = {
   /** Null until the whole recording is stored. */
   size_bytes: t.bigint.nullable,
   sha256: t.text.nullable,
+  /** What the conversation's trimmed recording and thumbnails were made from. */
+  trimmed_from: t.text.nullable,
+  pictures_from: t.text.nullable,
 };
 export type RecordingImport = RowOf<typeof columns>;
-const selected = sql`recording_id, object_key, etag, size_bytes, sha256`;
+const selected = sql`recording_id, object_key, etag, size_bytes, sha256, trimmed_from, pictures_from`;
 
 /** Begins anew, in place of what was; undefined while another job works at it. */
 export const beginImport = statement.maybeOne({
@@ -22,6 +25,7 @@ export const beginImport = statement.maybeOne({
     values (${conversationId}, ${recordingId}, ${objectKey}, ${jobId}, clock_timestamp() + make_interval(secs => ${seconds}))
     on conflict (conversation_id) do update
       set recording_id = excluded.recording_id, object_key = excluded.object_key, etag = null, size_bytes = null, sha256 = null,
+        trimmed_from = null, pictures_from = null,
         worker_job_id = excluded.worker_job_id, worked_until = excluded.worked_until, begun_at = clock_timestamp()
       where i.worked_until is null or i.worked_until < clock_timestamp() or i.worker_job_id = excluded.worker_job_id
     returning i.object_key`,
@@ -64,6 +68,21 @@ export const setImportStored = statement.none({
   params: { conversationId: t.integer, objectKey: t.text, sizeBytes: t.bigint, sha256: t.text },
   sql: ({ conversationId, objectKey, sizeBytes, sha256 }) => sql`update media.recording_imports
     set size_bytes = ${sizeBytes}, sha256 = ${sha256} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
+});
+
+export const setImportMade = statement.none({
+  name: 'media.set-import-made',
+  params: { conversationId: t.integer, objectKey: t.text, trimmedFrom: t.text.nullable, picturesFrom: t.text.nullable },
+  sql: ({ conversationId, objectKey, trimmedFrom, picturesFrom }) => sql`update media.recording_imports
+    set trimmed_from = ${trimmedFrom}, pictures_from = ${picturesFrom} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
+});
+
+export const countThumbnails = statement.one({
+  name: 'media.count-thumbnails',
+  params: { conversationId: t.integer },
+  row: { count: t.integer },
+  sql: ({ conversationId }) => sql`select count(*)::integer as count from media.blobs
+    where conversation_id = ${conversationId} and kind = 'thumbnail' and retired_at is null`,
 });
 
 /** When the recording begins, as the provider says. */

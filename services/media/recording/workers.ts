@@ -16,6 +16,7 @@ import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWo
 import { DownloadTooLarge, ProviderBusy, type MeetingProvider, type MeetingRecording } from '#libs/realtimekit';
 import { formatInstant, parseInstant, type Instant } from '#libs/time';
 import { conversations } from '#services/conversations';
+import { listRecordings } from '../file-statements.ts';
 import { newRecordingKey, newThumbnailKey, trimmedName } from '../recording-file.ts';
 import { discardUpload, type LeaseDependencies, openLease, type StoreLease } from '../upload-leases/index.ts';
 import { findRecording } from './find-recording.ts';
@@ -25,7 +26,7 @@ import { serveObjectLocally } from './object-server.ts';
 import { takePicture } from './picture.ts';
 import { type Probed, probeRecording } from './probe.ts';
 import { type ConversationTime, type Cut, decideCut, limitCut, placePictures } from './rules.ts';
-import { setImportStart } from './statements.ts';
+import { countThumbnails, setImportStart } from './statements.ts';
 import { trimFront, type TrimMethod } from './trim.ts';
 import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
 
@@ -50,6 +51,8 @@ type Source = ReplyOf<typeof conversations.rpcs.getTranscriptSource>;
 interface ImportResult extends Installed {
   readonly cut: Cut;
   readonly method: TrimMethod | undefined;
+  /** Everything was there already. */
+  readonly isUnchanged: boolean;
 }
 
 /** Shares of the progress. */
@@ -128,23 +131,40 @@ async function makeFiles(
   const asked = decideCut(trim, recording, time);
   // Pictures of a recording that is still to be cut would show what is to be cut off.
   const pictures = asked.kind === 'start_unknown' ? 0 : count;
-  if (asked.kind !== 'at' && pictures === 0) return { full, cut: asked, trimmed: null, method: undefined, thumbnails: undefined };
+  const nothing = { trimmedFrom: null, picturesFrom: full.made.picturesFrom };
+  const isUnchanged = full.isCurrent && full.made.trimmedFrom === null;
+  if (asked.kind !== 'at' && pictures === 0)
+    return { full, cut: asked, trimmed: null, method: undefined, thumbnails: undefined, madeFrom: nothing, isUnchanged };
   const server = await serveObjectLocally(store, full);
   try {
     const probed = await probeRecording(ffmpeg, server.url, signal);
     const cut = limitCut(asked, probed.durationSeconds);
-    const trimmed = cut.kind === 'at' ? await makeTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
+    const hasPictures = probed.video !== undefined && cut.kind !== 'outside';
+    const places = hasPictures ? placePictures(pictures, recording, time, probed.durationSeconds) : [];
+    const madeFrom = {
+      trimmedFrom: cut.kind === 'at' ? `${full.sha256} ${cut.seconds}` : null,
+      picturesFrom: count === 0 ? full.made.picturesFrom : `${full.sha256} ${places.join(' ')}`,
+    };
+    const kept = await findKept(importRun, full, madeFrom, places.length);
+    const trimmed = cut.kind === 'at' && !kept.trimmed ? await makeTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
     step.run.progress(trimmedPercent - 5, 'taking pictures');
     const thumbnails: NewObject[] = [];
-    if (probed.video !== undefined && cut.kind !== 'outside') {
-      for (const seconds of placePictures(pictures, recording, time, probed.durationSeconds)) {
-        const bytes = await takePicture(ffmpeg, server.url, seconds, signal);
-        const name = `thumbnail-${thumbnails.length + 1}.jpg`;
-        thumbnails.push(await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [bytes]));
-      }
+    for (const seconds of kept.pictures ? [] : places) {
+      const bytes = await takePicture(ffmpeg, server.url, seconds, signal);
+      const name = `thumbnail-${thumbnails.length + 1}.jpg`;
+      thumbnails.push(await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [bytes]));
     }
     server.check();
-    return { full, cut, trimmed: trimmed?.object ?? null, method: trimmed?.method, thumbnails: count === 0 ? undefined : thumbnails };
+    const isSame = full.isCurrent && full.made.trimmedFrom === madeFrom.trimmedFrom;
+    return {
+      full,
+      cut,
+      trimmed: kept.trimmed ? 'kept' : (trimmed?.object ?? null),
+      method: trimmed?.method,
+      thumbnails: count === 0 || kept.pictures ? undefined : thumbnails,
+      madeFrom,
+      isUnchanged: isSame && (kept.trimmed || cut.kind !== 'at') && (kept.pictures || count === 0),
+    };
   } catch (error) {
     // What ffmpeg says of a file that the store did not give it whole is not the file's fault.
     if (!signal.aborted) server.check();
@@ -152,6 +172,22 @@ async function makeFiles(
   } finally {
     await server.close();
   }
+}
+
+/** What is there already, made from the same: it is not made again. */
+async function findKept(
+  { db, step: { conversationId } }: ImportRun,
+  { made }: FullRecording,
+  { trimmedFrom, picturesFrom }: ImportResult['madeFrom'],
+  pictures: number,
+): Promise<{ trimmed: boolean; pictures: boolean }> {
+  const isTrimmed = trimmedFrom !== null && made.trimmedFrom === trimmedFrom;
+  const isPictured = picturesFrom !== null && made.picturesFrom === picturesFrom;
+  const recordings = isTrimmed ? await listRecordings(db, { conversationId }) : [];
+  return {
+    trimmed: recordings.some(({ kind }) => kind === 'front_trimmed'),
+    pictures: isPictured && (await countThumbnails(db, { conversationId })).count === pictures,
+  };
 }
 
 async function makeTrimmed(
@@ -213,20 +249,22 @@ function readTime({ window }: Source): ConversationTime {
 
 const gone: PipelineOutcome = { result: { status: 'conversation_gone' }, note: null, succeeded: false };
 
-function describe({ full, cut, method, thumbnails }: ImportResult, recording: MeetingRecording): PipelineOutcome {
+function describe({ full, cut, trimmed, method, thumbnails, isUnchanged }: ImportResult, recording: MeetingRecording): PipelineOutcome {
   const pictures = thumbnails ?? [];
   const counted = pictures.length === 0 ? '' : `, ${pictures.length} ${pictures.length === 1 ? 'thumbnail' : 'thumbnails'}`;
   return {
     result: {
-      status: cut.kind === 'start_unknown' ? 'imported_untrimmed' : 'imported',
+      status: cut.kind === 'start_unknown' ? 'imported_untrimmed' : isUnchanged ? 'unchanged' : 'imported',
       recording_id: recording.id,
       size_bytes: full.sizeBytes,
       sha256: full.sha256,
-      trim: method ?? cut.kind,
+      trim: method ?? (trimmed === 'kept' ? trimmed : cut.kind),
       cut_seconds: cut.kind === 'at' ? cut.seconds : null,
       thumbnails: pictures.length,
     },
-    note: `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
+    note: isUnchanged
+      ? `${declaration.name} finished: nothing has changed since the last import`
+      : `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
     // It runs again when the start is known.
     succeeded: cut.kind !== 'start_unknown',
     ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: addressesOf(pictures) } } }),
@@ -234,7 +272,7 @@ function describe({ full, cut, method, thumbnails }: ImportResult, recording: Me
 }
 
 function describeCut(cut: Cut, method: TrimMethod | undefined): string {
-  if (cut.kind === 'at') return `${cut.seconds.toFixed(3)} s cut off (${method})`;
+  if (cut.kind === 'at') return `${cut.seconds.toFixed(3)} s cut off (${method ?? 'as before'})`;
   if (cut.kind === 'start_unknown') return 'not trimmed: the start of the conversation is not known yet';
   if (cut.kind === 'outside') return 'not trimmed: the conversation started after its end';
   return cut.kind === 'not_needed' ? 'no trim needed' : 'no trim asked for';

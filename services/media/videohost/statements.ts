@@ -71,9 +71,24 @@ export const dropVideohostUploads = statement.none({
 /** A finished upload is published by this step, whose configuration its captions follow. */
 export const markPublished = statement.none({
   name: 'media.mark-published',
-  params: { conversationId: t.integer, sha256: t.text, stepId: t.integer.nullable, startedAt: t.text.nullable },
-  sql: ({ conversationId, sha256, stepId, startedAt }) => sql`update media.videohost_uploads
-    set step_id = ${stepId}, video_started_at = ${startedAt}::text::timestamptz
+  params: {
+    conversationId: t.integer,
+    sha256: t.text,
+    stepId: t.integer.nullable,
+    startedAt: t.text.nullable,
+    thumbnailSha256: t.text.nullable,
+  },
+  sql: ({ conversationId, sha256, stepId, startedAt, thumbnailSha256 }) => sql`update media.videohost_uploads
+    set step_id = ${stepId}, video_started_at = ${startedAt}::text::timestamptz, thumbnail_sha256 = ${thumbnailSha256}
+    where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
+});
+
+/** Digest of the thumbnail that was set for a video. */
+export const findSetThumbnail = statement.maybeOne({
+  name: 'media.find-set-thumbnail',
+  params: { conversationId: t.integer, sha256: t.text },
+  row: { thumbnail_sha256: t.text.nullable },
+  sql: ({ conversationId, sha256 }) => sql`select thumbnail_sha256 from media.videohost_uploads
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
 });
 

@@ -3,6 +3,7 @@
  * thumbnail, once per recording, captions after it (T4); `records.videohost` of `infos.publishing` says where it is. A record that a person has written stays, and
  * nothing is uploaded then.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { type Jobs, RetryLater } from '#libs/jobs';
@@ -14,7 +15,7 @@ import { conversations } from '#services/conversations';
 import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../file-statements.ts';
 import { chooseRecording } from '../recording-file.ts';
 import { enqueueCaptions, toJobError } from './captions.ts';
-import { findFirstThumbnail, markPublished } from './statements.ts';
+import { findFirstThumbnail, findSetThumbnail, markPublished } from './statements.ts';
 import { type UploadDependencies, uploadOnce } from './upload.ts';
 import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
 
@@ -67,19 +68,21 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     onProgress: (share) => run.progress(share * uploadedPercent),
   });
   run.progress(uploadedPercent, 'setting the thumbnail');
-  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, video) : { url: null, problem: '' };
+  const before = readPublished(stored, file.sha256);
+  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, { video, sha256: file.sha256, before }) : none;
   const { id, url } = video;
   const record = { url, id, thumbnail: thumbnail.url ?? video.thumbnail, host: host.name };
   const at = formatInstant(deps.clock.now());
   const provenance = { source: declaration.name, source_digest: file.sha256, at };
   await step.finish(async (tx) => {
-    await markPublished(tx, { conversationId, sha256: file.sha256, stepId: run.payload.step_id, startedAt });
+    const { sha256: thumbnailSha256 } = thumbnail;
+    await markPublished(tx, { conversationId, sha256: file.sha256, stepId: run.payload.step_id, startedAt, thumbnailSha256 });
     await enqueueCaptions(deps.jobs, tx, conversationId);
     return {
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
       note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.problem}`,
       succeeded: true,
-      publishing: { records: { videohost: wrapValue(record, provenance) } },
+      ...(isDeepStrictEqual(record, before) ? {} : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
     };
   });
   run.logger.info({ conversationId, host: host.name, isNew }, 'video published');
@@ -128,23 +131,42 @@ function describeVideo({ title, fields }: Conversation, config: VideohostPublish
   return { title: readText(fields['title']) ?? title, description, tags, categoryId, privacy };
 }
 
+/** What this job has published of this recording, as long as nobody has changed it. */
+function readPublished(stored: unknown, sha256: string): JsonObject | undefined {
+  if (readProvenance(stored, declaration.name)?.['source_digest'] !== sha256) return undefined;
+  const value = unwrap(stored);
+  return isJsonObject(value) ? value : undefined;
+}
+
+interface SetThumbnail {
+  readonly url: string | null;
+  readonly problem: string;
+  /** Null when the host has none from us. */
+  readonly sha256: string | null;
+}
+
+const none: SetThumbnail = { url: null, problem: '', sha256: null };
+
 /** A picture that the host does not want is no reason to fail: the video is there. */
 async function setThumbnail(
   { db, store }: VideohostPublishDependencies,
   { run, conversationId }: Step,
   host: VideoHost,
-  video: PublishedVideo,
-): Promise<{ url: string | null; problem: string }> {
+  { video, sha256, before }: { video: PublishedVideo; sha256: string; before: JsonObject | undefined },
+): Promise<SetThumbnail> {
   const picture = await findFirstThumbnail(db, { conversationId });
-  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return { url: null, problem: '' };
+  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return none;
+  const isSet = (await findSetThumbnail(db, { conversationId, sha256 }))?.thumbnail_sha256 === picture.sha256;
+  const url = before?.['thumbnail'];
+  if (isSet && typeof url === 'string') return { url, problem: '', sha256: picture.sha256 };
   const object = await store.get(picture.object_key, { signal: run.signal });
-  if (object === undefined) return { url: null, problem: '' };
+  if (object === undefined) return none;
   const bytes = Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
   try {
-    return { url: await host.setThumbnail(video.id, bytes, run.signal), problem: '' };
+    return { url: await host.setThumbnail(video.id, bytes, run.signal), problem: '', sha256: picture.sha256 };
   } catch (error) {
     if (!(error instanceof VideoHostError) || error.kind !== 'refused') throw error;
-    return { url: null, problem: `; the thumbnail was refused: ${error.message}` };
+    return { ...none, problem: `; the thumbnail was refused: ${error.message}` };
   }
 }
 

@@ -163,6 +163,12 @@ describe('recordings', () => {
     await waitFor(async () => (await told()).length === 1);
     await writeRoom({ conversationStartedAt: atSeconds(4.1), captureEndedAt: atSeconds(7) });
     await waitFor(async () => (await told()).length === 2);
+    await stage.jobs.ends(id);
+    await stage.jobs.rerun(id);
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
+    // What is told of another later comes later.
+    const other = await stage.meet({ content, cutSeconds: null });
+    await waitFor(async () => kindOf('video', await feed.told(1, conversation(other.id))).length === 1);
     expect(await told()).toEqual([
       ['video.available', {}],
       ['video.available', {}],

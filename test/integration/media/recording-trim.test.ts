@@ -89,6 +89,30 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
   });
 });
 
+describe('media.recording-import again', () => {
+  it('makes nothing anew when nothing has changed, and only what has changed otherwise', async () => {
+    const { id } = await stage.meet({ content, cutSeconds: 5.3, journey: 'moving' });
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    await waitFor(async () => 'publishing' in (await stage.infos(id)));
+    const files = () =>
+      stage.world.env.sql(
+        `select kind, object_key from media.blobs where conversation_id = $1 and retired_at is null and kind <> 'logo' order by id`,
+        [id],
+      );
+    const before = [await files(), await stage.infos(id)];
+    const again = async () => {
+      await stage.jobs.rerun(id);
+      return stage.jobs.ends(id);
+    };
+    expect((await again()).result).toMatchObject({ status: 'unchanged', trim: 'kept' });
+    expect([await files(), await stage.infos(id)]).toEqual(before);
+    const room = `room = (room::jsonb || jsonb_build_object('conversationStartedAt', $2::text))`;
+    await stage.world.env.sql(`update conversations.all_conversations set ${room} where id = $1`, [id, atSeconds(6.1)]);
+    expect((await again()).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
+  });
+});
+
 describe('media.recording-import: thumbnails (D18a)', () => {
   it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
     const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });

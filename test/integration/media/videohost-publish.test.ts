@@ -256,6 +256,31 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect(await shown(id)).toBe(`https://i.ytimg.example/${video?.id}/maxresdefault.jpg`);
   });
 
+  it('is not set again, and nothing is published again, when the job runs once more and nothing has changed', async () => {
+    const id = await hold();
+    await addThumbnails(id, ...pictures);
+    await enter(id);
+    await jobs.ends(id);
+    await shown(id);
+    const first = await record(id);
+    const before = youtube.seen.length;
+    const reports = () =>
+      world.env.sql<{ published: string }>(
+        `select result->>'published' as published from conversations.jobs
+         where type = 'conversations.pipeline-finished' and payload->>'conversation_id' = $1 and state = 'succeeded' order by id`,
+        [String(id)],
+      );
+    await jobs.rerun(id);
+    expect((await jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
+    await waitFor(async () => (await reports()).length === 2);
+    expect([(await reports()).map(({ published }) => published), await record(id), asked(before)]).toEqual([['true', 'false'], first, 0]);
+
+    await world.env.sql(`update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`, [id]);
+    await jobs.rerun(id);
+    await jobs.ends(id);
+    expect(asked(before)).toBe(1);
+  });
+
   it('that the host refuses is only noted: the video is there, with a picture of the host', async () => {
     const id = await hold();
     await addThumbnails(id, ...pictures);
