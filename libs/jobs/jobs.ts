@@ -69,7 +69,8 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     enqueue: (tx, declaration, payload, enqueueOptions = {}) => outbox.enqueue(tx, declaration, payload, enqueueOptions),
     emit: async (tx, declaration, payload, emitOptions = {}) => outbox.emit(tx, declaration, payload, emitOptions),
     transaction,
-    work: (handlers: Readonly<Record<string, JobHandler<never>>>, workOptions: WorkOptions = {}) => (started ??= start(handlers, workOptions)),
+    work: (handlers: Readonly<Record<string, JobHandler<never>>>, workOptions: WorkOptions = {}) =>
+      (started ??= start(handlers, workOptions)),
     stop: () => (stopped ??= stop()),
     wake: async ({ type }, match) => {
       const rows = await wakeJobs(db, { type, payload: JSON.stringify(match) });

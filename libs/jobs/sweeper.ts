@@ -33,7 +33,15 @@ export class Sweeper {
   #failing = false;
   #onDead: OnDead | undefined;
 
-  constructor(deps: { db: Database; bus: Bus; jobs: Pick<Jobs, 'transaction'>; relay: Relay; logger: Logger; tuning: JobTuning; declarations: readonly Job[] }) {
+  constructor(deps: {
+    db: Database;
+    bus: Bus;
+    jobs: Pick<Jobs, 'transaction'>;
+    relay: Relay;
+    logger: Logger;
+    tuning: JobTuning;
+    declarations: readonly Job[];
+  }) {
     this.#db = deps.db;
     this.#bus = deps.bus;
     this.#jobs = deps.jobs;
@@ -74,7 +82,8 @@ export class Sweeper {
       : this.#jobs.transaction(async (tx) => {
           const expired = await expireLeases(tx, values);
           for (const { state, payload, request_id: requestId, ...job } of expired) {
-            if (state === 'dead') await onDead(tx, { ...job, payload: parseJson(payload), requestId, error: expiredText, cause: 'attempts' });
+            if (state === 'dead')
+              await onDead(tx, { ...job, payload: parseJson(payload), requestId, error: expiredText, cause: 'attempts' });
           }
           return expired;
         }));

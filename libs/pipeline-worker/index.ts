@@ -163,7 +163,14 @@ export function noteDeaths({ jobs, contracts }: PipelineWorkerDependencies, regi
     if (declaration === undefined || isPayload(job.payload) !== undefined) return;
     const { conversation_id, step_id } = job.payload as PipelinePayload;
     const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
-    const report = { conversation_id, step_id, pipeline_job: declaration.name, note_key: `${job.id}:failed:${job.lease}`, note, advance: false };
+    const report = {
+      conversation_id,
+      step_id,
+      pipeline_job: declaration.name,
+      note_key: `${job.id}:failed:${job.lease}`,
+      note,
+      advance: false,
+    };
     await jobs.enqueue(tx, contracts.pipelineFinished, report, job.requestId === null ? {} : { requestId: job.requestId });
   };
 }

@@ -25,6 +25,7 @@ import { createHandlers } from './handlers.ts';
 import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers.ts';
 import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
 import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
+import { workWordsErased } from './pipeline/workers/words-erased.ts';
 import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
 import { dropOldBodies } from './receipts/statements.ts';
 import { createCalCom } from './reconcile/cal-com.ts';
@@ -90,6 +91,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
       advanceStep: createAdvanceStepWorker(dependencies),
       attachAudio: refusals.worker(createAttachAudioWorker(frame.news)),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
+      wordsErased: workWordsErased,
     });
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));

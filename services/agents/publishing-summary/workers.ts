@@ -83,7 +83,7 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
   }
   const transcript = await readTranscript(deps.bus, step);
   if (transcript === '') throw unavailable('the conversation has no transcript yet');
-  const origin = { prompt_version: versionOf(config), source_digest: createHash('sha256').update(transcript).digest('hex') };
+  const origin = { prompt_version: versionOf(config), source_digest: digestOf(transcript) };
   const wanted = publishedFields.filter((name) => isWanted(fields[name], origin));
   if (wanted.length === 0) {
     const note = `${declaration.name} finished: nothing to write, the fields are of this transcript or a person's own`;
@@ -93,16 +93,22 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
   run.progress(95, 'publishing');
   const provenance = { source: declaration.name, model: deps.modelName, ...origin, at: formatInstant(deps.clock.now()) };
   const envelopes = Object.fromEntries(wanted.map((name) => [name, wrapValue(texts[name], provenance)]));
-  await step.finish(() =>
-    Promise.resolve({
+  await step.finish(async () => {
+    // Words may have been erased while the model wrote: nothing is made of those.
+    if (digestOf(await readTranscript(deps.bus, step)) !== origin.source_digest) throw changed();
+    return {
       result: { status: 'written', fields: wanted, parts, ...origin },
       note: `${declaration.name} finished: ${wanted.join(', ')} written from ${parts} ${parts === 1 ? 'part' : 'parts'}`,
       succeeded: true,
       publishing: { fields: envelopes, records: { [declaration.name]: wrapValue({ fields: wanted, parts }, provenance) } },
-    }),
-  );
+    };
+  });
   run.logger.info({ conversationId, fields: wanted, parts }, 'publishing summary finished');
 }
+
+const changed = (): RetryLater => new RetryLater('the transcript has changed while the summary was written', { delayMs: 0 });
+
+const digestOf = (transcript: string): string => createHash('sha256').update(transcript).digest('hex');
 
 /** Language and guidance are part of what the model is asked. */
 function versionOf({ language, guidance }: PublishingSummaryConfig): string {

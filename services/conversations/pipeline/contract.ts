@@ -36,4 +36,11 @@ export const pipelineResultJobs = {
     }),
     policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 4 },
   }),
+  wordsErased: job({
+    type: 'conversations.words-erased',
+    startedBy: ['transcripts'],
+    summary: 'Notes that words were erased of which published texts had been made (rules/cli#admin-cli).',
+    payload: Type.Object({ conversation_id: Id }),
+    policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 30_000, concurrency: 2 },
+  }),
 } as const;

@@ -136,5 +136,14 @@ async function continueOrBegin(
     await abandonUpload(db, { objectKey });
     throw unavailable('another job imports a recording of this conversation');
   }
-  return { recording_id: recording.id, object_key: objectKey, etag: null, size_bytes: null, sha256: null, trimmed_from: null, pictures_from: null, isCurrent: false };
+  return {
+    recording_id: recording.id,
+    object_key: objectKey,
+    etag: null,
+    size_bytes: null,
+    sha256: null,
+    trimmed_from: null,
+    pictures_from: null,
+    isCurrent: false,
+  };
 }

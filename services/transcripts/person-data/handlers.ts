@@ -1,7 +1,9 @@
 /** `people export` and `people erase` of the admin CLI: the part of transcripts. */
 import { recordAudit } from '#libs/audit';
+import type { Jobs } from '#libs/jobs';
 import type { Handlers } from '#libs/nats';
 import { type Database, transactionOrDryRun } from '#libs/orm';
+import { conversations } from '#services/conversations';
 import type { CaptionsChanged } from '../captions-changed.ts';
 import type { transcripts } from '../contract.ts';
 import { lockForWriting } from '../evidence/index.ts';
@@ -14,13 +16,16 @@ type PersonDataHandlers = Pick<Handlers<typeof transcripts>, keyof typeof person
 const rowsPerPage = 5_000;
 /** Transcripts that one transaction changes. */
 const transcriptsPerPage = 20;
+/** From the end of a job to what it publishes. */
+const publishingMs = 2_000;
 
 interface PersonDataDependencies {
   readonly db: Database;
+  readonly jobs: Pick<Jobs, 'enqueue'>;
   readonly captionsChanged: CaptionsChanged;
 }
 
-export function createPersonDataHandlers({ db, captionsChanged }: PersonDataDependencies): PersonDataHandlers {
+export function createPersonDataHandlers({ db, jobs, captionsChanged }: PersonDataDependencies): PersonDataHandlers {
   return {
     exportPerson: async ({ person_id: personId, after }) => {
       const [afterConversation = 0, afterStart = -1, afterPosition = -1] = after === '' ? [] : after.split('/').map(Number);
@@ -43,7 +48,10 @@ export function createPersonDataHandlers({ db, captionsChanged }: PersonDataDepe
         let count = 0;
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          count += await leave(tx, { conversationId: id, personId, intoId: null });
+          const erased = await leave(tx, { conversationId: id, personId, intoId: null });
+          // What was being published at this moment is there by then.
+          if (erased > 0) await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
+          count += erased;
         }
         await captionsChanged(tx, idsOf(found));
         const removed = { transcripts: found.length, transcript_rows: count };

@@ -27,6 +27,7 @@ let jobs: JobWatch;
 let agents: { stop(): Promise<void> };
 let settings: Record<string, string>;
 let personId = 0;
+let eveId = 0;
 let hour = 0;
 
 const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> => bus.call(rpc, request, contextFor(rpc));
@@ -51,6 +52,7 @@ beforeAll(async () => {
   env.onStop(() => bus.close());
   const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
   personId = ids['people']?.['ada'] ?? 0;
+  eveId = ids['people']?.['eve'] ?? 0;
 });
 afterEach(() => {
   llm.clearFaults();
@@ -129,6 +131,35 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
       return (now?.['videohost_description'] as { value: string } | undefined)?.value === 'New words.';
     });
     expect((await published(id))?.fields).toMatchObject({ title: 'Mine', summary: { value: 'My words.' } });
+  });
+
+  it('publishes nothing of words that are erased while it writes, and notes what was published of them before', async () => {
+    const lines = [{ start_ms: 0, end_ms: 1, person_id: eveId, speaker: null, text: 'My secret is out.' }];
+    const [early, late] = [await hold([]), await hold([])];
+    const items = [early, late].map((id) => ({ conversation_id: id, rows: lines }));
+    await call(transcripts.rpcs.installLegacy, { items, dry_run: false });
+    let held = Promise.resolve();
+    llm.answerSummaryWith(async (messages) => {
+      await held;
+      const told = messages[1]?.content.includes('secret') === true ? 'A secret.' : 'Nothing.';
+      return JSON.stringify({ title: told, summary: told, videohost_description: told });
+    });
+    await enter(early);
+    await written(early);
+
+    let release = (): void => undefined;
+    held = new Promise<void>((resolve) => (release = resolve));
+    const before = llm.summaryRequests.length;
+    await enter(late);
+    await waitFor(() => llm.summaryRequests.length === before + 1);
+    await call(transcripts.rpcs.erasePerson, { person_id: eveId, after: 0, dry_run: false });
+    release();
+    expect((await written(late))['summary']).toHaveProperty('value', 'Nothing.');
+    expect(llm.summaryRequests.length).toBe(before + 2);
+
+    const notes = async (id: number) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
+    await waitFor(async () => (await notes(early)).some((body) => body.startsWith('Words of this transcript were erased')));
+    expect(await notes(early)).toContainEqual(expect.stringContaining('made from it: title, summary, videohost_description. Read them'));
   });
 
   it('reads a long transcript in parts and writes from the notes', async () => {
@@ -210,6 +241,9 @@ const workspace = {
   journeys: [
     conversationJourney('told', { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' }, { slug: 'review', title: 'Review' }),
   ],
-  people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+  people: [
+    { key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } },
+    { key: 'eve', name: 'Eve' },
+  ],
   holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['told'] }],
 };

@@ -42,7 +42,7 @@ const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> 
   Failing: () => Promise.reject(new Error('secret words')),
   Away: () => Promise.reject(unavailable('the greeter is away')),
   Waiting: () => Promise.reject(new RetryLater('nobody has come yet', { delayMs: 20 })),
-  Hanging: (signal) => new Promise((_resolve, reject) => void signal.addEventListener('abort', () => reject(new Error('aborted')))),
+  Hanging: (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
 };
 const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
@@ -89,7 +89,11 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
   ])('leaves a note when it dies: %s', async (text, expected, change) => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: text } };
     const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
-    const request = { person_id: ids['people']?.['ada'] ?? 0, journey: 'greeted', time: `2029-06-${10 + text.length}T1${text.length}:00:00Z` };
+    const request = {
+      person_id: ids['people']?.['ada'] ?? 0,
+      journey: 'greeted',
+      time: `2029-06-${10 + text.length}T1${text.length}:00:00Z`,
+    };
     const [created] = await world.call(conversations.rpcs.findActive, request);
     const id = created?.id ?? 0;
     await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
