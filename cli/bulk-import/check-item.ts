@@ -1,5 +1,6 @@
 /** Structure of one conversation of the workspace file (rules/workspace#bulk-import): known fields, types, no references, no files yet. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
+import { isBlank, isLine } from '#libs/text';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { Path } from '../workspace-file.ts';
 
@@ -59,9 +60,9 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
   if (!isJsonObject(value)) return fail([], 'must be an object');
   const { key } = value;
   if (key === undefined) fail([], 'needs "key"');
-  else if (typeof key !== 'string' || key.trim() === '' || key.length > maxKeyLength) {
+  else if (typeof key !== 'string' || isBlank(key) || key.length > maxKeyLength) {
     fail(['key'], `must be a text of 1 to ${maxKeyLength} characters that is not blank`);
-  }
+  } else if (!isLine(key)) fail(['key'], 'must have no control characters');
   const item: CheckedItem = { key: String(key) };
   for (const [name, given] of Object.entries(value)) {
     if (name === 'key') continue;
@@ -115,7 +116,7 @@ const readers: Readonly<Record<string, (item: CheckedItem, value: unknown, fail:
 };
 
 function readSlug(item: CheckedItem, name: 'journey' | 'step' | 'event', value: unknown, fail: Fail): void {
-  if (value === null || (typeof value === 'string' && value.trim() !== '')) item[name] = value;
+  if (value === null || (typeof value === 'string' && !isBlank(value))) item[name] = value;
   else fail([name], 'must be a text that is not blank, or null');
 }
 
@@ -131,7 +132,7 @@ function readList(item: CheckedItem, name: 'participants' | 'connected', value: 
   const list: unknown[] = value ?? [];
   const seen = new Set<unknown>();
   for (const [index, entry] of list.entries()) {
-    if (typeof entry !== 'string' || entry.trim() === '') fail([name, index], 'must be a text that is not blank');
+    if (typeof entry !== 'string' || isBlank(entry)) fail([name, index], 'must be a text that is not blank');
     else if (seen.has(entry)) fail([name, index], `repeats "${entry}"`);
     seen.add(entry);
   }
@@ -140,7 +141,7 @@ function readList(item: CheckedItem, name: 'participants' | 'connected', value: 
 
 function readPath(item: CheckedItem, name: 'audio' | 'full' | 'front_trimmed', value: unknown, path: Path, fail: Fail): void {
   if (value === null) return;
-  if (typeof value === 'string' && value.trim() !== '') item[name] = value;
+  if (typeof value === 'string' && !isBlank(value)) item[name] = value;
   else fail(path, 'must be the path of a file, or null');
 }
 
@@ -153,9 +154,9 @@ function readRow(value: unknown, path: Path, fail: Fail): TranscriptRow | undefi
   const [start_ms, end_ms] = [readMs(value, 'start_ms', path, fail), readMs(value, 'end_ms', path, fail)];
   if (start_ms !== undefined && end_ms !== undefined && end_ms < start_ms) fail([...path, 'end_ms'], 'is before start_ms');
   const { person = null, speaker = null, text } = value;
-  if (person !== null && (typeof person !== 'string' || person.trim() === ''))
-    fail([...path, 'person'], 'must be the key of a person, or null');
+  if (person !== null && (typeof person !== 'string' || isBlank(person))) fail([...path, 'person'], 'must be the key of a person, or null');
   if (speaker !== null && typeof speaker !== 'string') fail([...path, 'speaker'], 'must be text');
+  else if (speaker !== null && !isLine(speaker)) fail([...path, 'speaker'], 'must have no control characters');
   if (typeof text !== 'string') fail(text === undefined ? path : [...path, 'text'], text === undefined ? 'needs "text"' : 'must be text');
   if (start_ms === undefined || end_ms === undefined || typeof text !== 'string') return undefined;
   return { start_ms, end_ms, person: textOrNull(person), speaker: textOrNull(speaker), text };

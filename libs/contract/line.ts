@@ -1,6 +1,7 @@
-import { linePattern } from '#libs/text';
+import { lineFormat, linePattern } from '#libs/text';
 import type { TString } from 'typebox';
 import { Type } from './type.ts';
 
-/** A name, title or slug in a request: text without control characters, which are 422 (D74). */
-export const line = (options: Readonly<Record<string, unknown>> = {}): TString => Type.String({ pattern: linePattern, ...options });
+/** A name, title or slug in a request: one line without control and invisible formatting characters, which are 422 (D74). */
+export const line = (options: Readonly<Record<string, unknown>> = {}): TString =>
+  Type.String({ pattern: linePattern, format: lineFormat, ...options });

@@ -1,12 +1,13 @@
 /** Models of the OpenAPI documents: what a schema becomes there, and the name under which it stands among the components. */
 
 import { errorCodes } from '#libs/errors';
+import { lineFormat } from '#libs/text';
 
 type Json = Record<string, unknown>;
 
 /**
  * A schema as the document shows it: every object with fields has a name of its own and stands under `components`, our own formats have
- * their standard names. An object is named by its `$id`, else after `name` and its place below it.
+ * their standard names, or none. An object is named by its `$id`, else after `name` and its place below it.
  */
 export function publish(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
@@ -24,6 +25,7 @@ function publishNode(node: Json, schemas: Json, place: string): Json {
   const shown: Json = {};
   for (const [key, value] of Object.entries(rest)) shown[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
   if (shown['format'] === 'date-time-offset') shown['format'] = 'date-time';
+  if (shown['format'] === lineFormat) delete shown['format'];
   if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(shown);
   const choices = readChoices(node);
   if (choices !== undefined) return describeChoices(shown, choices);

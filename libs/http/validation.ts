@@ -2,7 +2,7 @@
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
-import { linePattern } from '#libs/text';
+import { lineFormat, linePattern } from '#libs/text';
 import { parseInstant } from '#libs/time';
 import type { ValidationItem } from './envelope.ts';
 
@@ -65,14 +65,7 @@ function describe({ keyword, params, value, schema }: SchemaViolation): Descript
         ctx: { multiple_of: params['multipleOf'] },
       };
     case 'pattern':
-      return {
-        type: 'string_pattern_mismatch',
-        msg:
-          params['pattern'] === linePattern
-            ? 'String should have no control characters'
-            : `String should match pattern '${String(params['pattern'])}'`,
-        ctx: { pattern: params['pattern'] },
-      };
+      return describePattern(String(params['pattern']));
     case 'uniqueItems':
       return {
         type: 'value_error',
@@ -142,7 +135,13 @@ export const intParsing: Description = {
 /** Text that should be a boolean. */
 export const boolParsing: Description = { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' };
 
+function describePattern(pattern: string): Description {
+  const msg = pattern === linePattern ? 'String should have no control characters' : `String should match pattern '${pattern}'`;
+  return { type: 'string_pattern_mismatch', msg, ctx: { pattern } };
+}
+
 function describeFormat(format: string, value: unknown): Description {
+  if (format === lineFormat) return describePattern(linePattern);
   if (format.startsWith('date-time')) {
     const naive = typeof value === 'string' && parseInstant(value).kind === 'naive';
     if (naive) return { type: 'timezone_aware', msg: 'Input should have timezone info' };

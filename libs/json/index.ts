@@ -18,6 +18,7 @@ const maxExponentDigits = 16_777_216;
 const unstorable = /[\0\p{Surrogate}]/gu;
 /** Whether a text may hold a number that a double changes; looks at each character a few times at most. */
 const maybeLossy = /(?<![0-9])[0-9]{16}|[0-9][.eE]/;
+const byteOrderMark = '\ufeff';
 const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 interface RawJson {
@@ -46,10 +47,11 @@ export class NumbersTooLong extends SyntaxError {
 
 /**
  * Parses JSON; a number whose double prints differently becomes a raw number that `JSON.stringify` writes as it came.
- * Keys such as `__proto__` stay plain data.
+ * Keys such as `__proto__` stay plain data; a byte order mark before the document is ignored (D106).
  * @throws SyntaxError; NumbersTooLong, which is one, before anything is made of the numbers
  */
-export function parseJson(text: string): unknown {
+export function parseJson(given: string): unknown {
+  const text = given.startsWith(byteOrderMark) ? given.slice(byteOrderMark.length) : given;
   const marked = maybeLossy.test(text) ? markLossyNumbers(text) : undefined;
   if (marked === undefined) return JSON.parse(text);
   const holder = { value: JSON.parse(marked.text) as unknown };

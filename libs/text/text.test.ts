@@ -1,25 +1,67 @@
 import { describe, expect, it } from '@jest/globals';
-import { hasControls, linePattern, toLine, toLines } from '#libs/text';
+import { hasControls, isBlank, isLine, linePattern, toLine, toLines, toWord } from '#libs/text';
 
-const codes = Array.from({ length: 0x10_000 }, (_value, code) => code);
+const codes = Array.from({ length: 0x11_0000 }, (_value, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0);
+const joiners: readonly number[] = [0x200c, 0x200d];
+const isUnfit = (code: number): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(String.fromCodePoint(code)) && !joiners.includes(code);
 
-describe('control characters (D74)', () => {
-  it('are C0, delete and C1 and nothing else, for the pattern and the functions alike', () => {
-    const pattern = new RegExp(linePattern, 'u');
-    const wrong = codes.filter((code) => {
-      const text = `a${String.fromCharCode(code)}b`;
-      return hasControls(text) !== isControl(code) || pattern.test(text) === isControl(code);
-    });
+describe('names, titles and slugs (D74)', () => {
+  it('have no control and no formatting character', () => {
+    const wrong = codes.filter((code) => isLine(`a${String.fromCodePoint(code)}b`) === isUnfit(code));
     expect(wrong).toEqual([]);
+    expect(codes.filter((code) => hasControls(String.fromCodePoint(code)) !== isControl(code))).toEqual([]);
   });
 
-  it('toLine removes each, wherever it stands', () => {
-    expect(toLine('\u0000A\r\nd\u0085a\u009f \u{1f600}\u007f')).toBe('Ada \u{1f600}');
-    expect(toLine('A\ud800da')).toBe('A\ufffdda');
+  it.each(['', 'u'])('the pattern of the documents says the same of the basic plane, read with flags "%s"', (flags) => {
+    const pattern = new RegExp(linePattern, flags);
+    expect(codes.filter((code) => code <= 0xffff && pattern.test(`a${String.fromCodePoint(code)}b`) === isUnfit(code))).toEqual([]);
   });
 
-  it('toLines keeps tabs and line breaks', () => {
-    expect(toLines('one\u0000\r\n\ttwo\u0007\u009b3')).toBe('one\r\n\ttwo3');
+  it.each([
+    '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+    '\u0915\u094d\u200d\u0937',
+    '\u{1f469}\u{1f3fd}\u200d\u{1f4bb} Ada',
+    '\u{1f3f3}\ufe0f\u200d\u{1f308}',
+  ])('keep joiners inside a word: %s', (name) => expect([isLine(name), toLine(name), toWord(name)]).toEqual([true, name, name]));
+
+  it.each(['Ada\u200d', '\u200cAda', 'Ada \u200d Lovelace', 'A\u200d\u200dda', '\u200d', 'Ada\u200d\u202eb'])(
+    'have no joiner outside of one: %j',
+    (name) => {
+      expect(isLine(name)).toBe(false);
+      expect(isLine(toLine(name))).toBe(true);
+    },
+  );
+
+  it.each([
+    ['Ada\nLovelace', 'Ada Lovelace'],
+    ['Ada\r\n\tLovelace', 'Ada Lovelace'],
+    ['Ada\u2028Lovelace\u0085', 'Ada Lovelace '],
+    ['\u202eAda\u202c \u2066L\u2069', 'Ada L'],
+    ['A\u200bd\u00ada\ufeff\u{e0041}', 'Ada'],
+    ['\u0000A\u0007da\u009f \u{1f600}\u007f', 'Ada \u{1f600}'],
+    ['A\ud800da', 'A\ufffdda'],
+  ])('that a webhook brings are repaired: %j', (given, kept) => expect(toLine(given)).toBe(kept));
+
+  it('lose line breaks too where they have no spaces', () => {
+    expect(toWord(' ada\n@example\t.org\u200b')).toBe(' ada@example.org');
   });
+});
+
+describe('texts', () => {
+  it('of several lines keep tabs, line breaks and directions', () => {
+    expect(toLines('one\u0000\r\n\ttwo\u0007\u009b3 \u202aL')).toBe('one\r\n\ttwo3 \u202aL');
+  });
+
+  it.each([
+    '',
+    ' \t\n',
+    '\u00a0\u3000',
+    '\u200b\u200d\ufeff',
+    '\u2060\u2800',
+    '\u3164\uffa0\u115f',
+    '\ufe0f\u{e0100}',
+    '\u202e\u0000',
+    '\u034f',
+  ])('that nobody can see are blank: %j (D87)', (text) => expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]));
 });

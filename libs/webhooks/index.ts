@@ -4,16 +4,15 @@
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
-import { toLine, toLines } from '#libs/text';
 import { findTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
+export { type CleanedFields, decodeBody, readWebhookBody } from './body.ts';
 export { findSigner, isHmac } from './signature.ts';
-export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keepsBody, type KeptBody, unsignedOutcome } from './receipts.ts';
+export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keptBytes, type KeptBody, unsignedOutcome } from './receipts.ts';
 export { createRefusalLimit, createRefusalReceipts, type RefusalReceipts, refusalsPerHour } from './refusals.ts';
 export { sweepReceipts, sweepReceiptsEveryMs } from './retention.ts';
 export { type ReplayedReceipt, webhookHandlers } from './operators.ts';
@@ -84,34 +83,4 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
     else if (webhooks === undefined) delivery.term('malformed');
     else delivery.ack();
   });
-}
-
-/** Fields whose values lose their control characters wherever they stand (D74): names, titles and slugs, and texts of several lines. */
-export interface CleanedFields {
-  readonly lines?: ReadonlySet<string>;
-  readonly texts?: ReadonlySet<string>;
-}
-
-/**
- * A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). Control
- * characters in the cleaned fields go first, so that none is a reason to refuse it.
- */
-export function readWebhookBody(body: Buffer, cleaned: CleanedFields = {}): JsonObject | undefined {
-  try {
-    const document = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    if (!isJsonObject(document)) return undefined;
-    clean(document, cleaned, 1);
-    return findJsonProblem(document) === undefined ? document : undefined;
-  } catch {
-    return undefined; // not UTF-8, not JSON, or nested deeper than the parser goes
-  }
-}
-
-function clean(value: object, fields: CleanedFields, depth: number): void {
-  for (const [key, item] of Object.entries(value)) {
-    if (typeof item === 'string') {
-      if (fields.lines?.has(key) === true) (value as JsonObject)[key] = toLine(item);
-      else if (fields.texts?.has(key) === true) (value as JsonObject)[key] = toLines(item);
-    } else if (typeof item === 'object' && item !== null && !isRawNumber(item) && depth < maxJsonDepth) clean(item, fields, depth + 1);
-  }
 }

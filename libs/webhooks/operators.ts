@@ -15,6 +15,7 @@ import { appError, notFound } from '#libs/errors';
 import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import type { Queryable } from '#libs/sql';
+import { decodeBody } from './body.ts';
 import { bodyPatterns, hasForm, type ReceiptSearch, textFilterValues } from './search.ts';
 
 type Rpcs = ReturnType<typeof webhookAdminRpcs>;
@@ -56,7 +57,7 @@ export function webhookHandlers({ db, search, isDone, replay }: WebhookOperation
       const row = Number.isSafeInteger(id) ? await search.show(db, { id }) : undefined;
       if (row === undefined) throw notFound();
       const headers = redactHeaders(JSON.parse(row.headers) as Record<string, string>);
-      return { ...(JSON.parse(row.item) as WebhookItem), headers, body: row.body === null ? null : redactBody(row.body.toString('utf8')) };
+      return { ...(JSON.parse(row.item) as WebhookItem), headers, body: row.body === null ? null : redactBody(decodeBody(row.body)) };
     },
     replayWebhooks: async (request: RequestOf<Rpcs['replayWebhooks']>, context: RequestContext & AuditContext): Promise<WebhookChange> => {
       if (!mayActOps(context.actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
@@ -131,7 +132,7 @@ async function keepShown<Receipt extends { readonly id: number }>(
   for (let from = 0; from < found.length; from += bodiesAtOnce) {
     const ids = found.slice(from, from + bodiesAtOnce).map(({ id }) => id);
     for (const { id, body } of await search.bodies(db, { ids }))
-      if (body !== null && hasForm(redactBody(body.toString('utf8')), q)) shown.add(id);
+      if (body !== null && hasForm(redactBody(decodeBody(body)), q)) shown.add(id);
   }
   return found.filter(({ id }) => shown.has(id));
 }

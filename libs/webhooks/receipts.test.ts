@@ -6,7 +6,7 @@ const body = Buffer.from('{"secret":"words"}');
 const digest = createHash('sha256').update(body).digest('hex');
 
 describe('keepBody (D68)', () => {
-  it.each(['rejected_unsigned', 'rejected_signature', 'rejected_secret', 'rejected_unreadable', 'ignored', 'agent_not_found'])(
+  it.each(['rejected_unsigned', 'rejected_signature', 'rejected_secret', 'ignored'])(
     'keeps of what is %s the digest and the size alone',
     (outcome) => expect(keepBody(outcome, body)).toEqual({ body: null, digest, size: body.length }),
   );
@@ -15,6 +15,16 @@ describe('keepBody (D68)', () => {
     'keeps the body of what is %s',
     (outcome) => expect(keepBody(outcome, body)).toEqual({ body, digest, size: body.length }),
   );
+
+  it.each(['rejected_unreadable', 'agent_not_found'])('keeps the body of what is %s up to 64 KiB (D82, D101)', (outcome) => {
+    for (const [size, isKept] of [
+      [65_536, true],
+      [65_537, false],
+    ] as const) {
+      const given = Buffer.alloc(size, 'x');
+      expect(keepBody(outcome, given)).toMatchObject({ body: isKept ? given : null, size });
+    }
+  });
 
   it('tells a body that was too large to be read from an empty one', () => {
     expect(keepBody('rejected_too_large', null)).toEqual({ body: null, digest: null, size: null });

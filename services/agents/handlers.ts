@@ -44,7 +44,7 @@ export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof ag
     ...jobAdminHandlers(jobs),
     ...auditHandlers(db),
     ...createAgentHandlers(db),
-    ...createReceiptHandlers({ db, jobs }),
+    ...createReceiptHandlers({ db, jobs, allowUnsigned }),
     ...createBotWebhookHandlers({ db, bot, allowUnsigned }),
     ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
     ...createRecordHandlers({ db, html }),

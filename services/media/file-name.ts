@@ -1,4 +1,5 @@
 /** Names of files as clients give them, made fit to be kept. */
+import { toWord } from '#libs/text';
 
 /** Longest name that is kept, in characters; the extension survives the cut. */
 const maxNameLength = 200;
@@ -6,10 +7,7 @@ const maxNameLength = 200;
 /** Last segment of either kind of path, without characters that have no place in a file name. */
 export function cleanFileName(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
-  return base
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
-    .trim();
+  return toWord(base).trim();
 }
 
 /** At most 200 characters; the extension survives the cut. */

@@ -5,6 +5,7 @@ import type { RequestOf, Static } from '#libs/contract';
 import type { Listener } from '#libs/openai';
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
+import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
@@ -63,7 +64,7 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
   const answer = async (request: Message, context: RequestContext, listener?: Listener): Promise<Answer> => {
     const agent = await findAgent(db, request.agent_slug);
     if (agent === undefined) throw notFound();
-    if (request.body.trim() === '') throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
+    if (isBlank(request.body)) throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
     if (runtime === undefined) throw unavailable('Agent runtime is not configured');
     const thread = await runtime.findThread(agent, request.visitor_id);
     // An address without a known visitor counts by itself, so that leaving the id out does not lift the limit.

@@ -58,6 +58,8 @@ export const WebhookReceiptSchema = defineEntity({
     /** SHA-256 of the body as it came, in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
+    /** The secret that came with an update of an unknown agent, as an HMAC, behind the id that is its key and a colon. */
+    secretDigest: p.text().nullable(),
   },
 });
 

@@ -8,6 +8,7 @@ import { toStorableText } from '#libs/json';
 import type { CallContext, Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
+import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
 import { findTakeover, lockThread } from '../chat/index.ts';
 import type { agents } from '../contract.ts';
@@ -152,7 +153,7 @@ async function writeInThread(
   context: Context,
 ): Promise<{ message: Message }> {
   const body = toStorableText(given);
-  if (body.trim() === '') throw appError('bad_request', 'empty_message', 'The message must not be blank.');
+  if (isBlank(body)) throw appError('bad_request', 'empty_message', 'The message must not be blank.');
   const accountId = accountOf(context);
   const turnKey = name === null ? null : nameOf(threadId, accountId, name, body);
   return await jobs.transaction(async (tx) => {

@@ -80,7 +80,10 @@ export const receiptRpcs = {
       ...updateReceipt.properties,
       headers: Type.Record(Type.String(), Type.String(), { description: 'Those that were kept; never the secret.' }),
       body: nullable(
-        Type.String({ description: 'The update as it came; null when it was rejected or ignored, is too old, or was forgotten.' }),
+        Type.String({
+          description:
+            'The update as it came; null when it was ignored or rejected for another reason than being unreadable, is too old, or was forgotten.',
+        }),
       ),
       sends: Type.Array(send),
     }),
@@ -96,6 +99,7 @@ export const receiptRpcs = {
     errors: {
       receipt_without_body: { code: 'conflict', when: 'The update was not kept, so that there is nothing to replay.' },
       agent_not_found: { code: 'not_found', when: 'Still no agent has the slug.' },
+      agent_without_secret: { code: 'conflict', when: 'The agent has no webhook secret yet by which the update could be judged.' },
     },
   }),
   replayReceipts: rpc({
@@ -104,7 +108,10 @@ export const receiptRpcs = {
     audit: 'webhook.replay',
     summary: 'Works the updates again that match, oldest first; each as by itself.',
     request: receiptReplay(updateFilter),
-    reply: Type.Object({ ...replayedReceipts.properties, no_agent: Type.Integer({ description: 'Those whose agent there is not.' }) }),
+    reply: Type.Object({
+      ...replayedReceipts.properties,
+      no_agent: Type.Integer({ description: 'Those whose agent does not exist, or has no secret yet to judge them by.' }),
+    }),
     timeoutMs: 120_000,
   }),
 };

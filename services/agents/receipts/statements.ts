@@ -88,7 +88,17 @@ export const reopenReceipt = statement.none({
   sql: ({ id, agentId, kind, chatId, chat, updateId, senderId, dedupeKey, outcome }) => sql`update agents.webhook_receipts
     set agent_id = ${agentId}, kind = ${kind}, chat_id = ${chatId}, chat = ${chat}, update_id = ${updateId}, sender_id = ${senderId},
       outcome = ${outcome}, message = null, dedupe_key = ${dedupeKey}, processed_at = null, echo = null, reply_html = null, settles_as = null,
-      stored_at = clock_timestamp()
+      secret_digest = null, stored_at = clock_timestamp()
+    where id = ${id}`,
+});
+
+/** An update that was kept unjudged is judged: nothing follows from it. */
+export const rejectReceipt = statement.none({
+  name: 'receipts.reject',
+  params: { id: t.bigint, agentId: t.integer, outcome: t.text, message: t.text, keptBytes: t.integer },
+  sql: ({ id, agentId, outcome, message, keptBytes }) => sql`update agents.webhook_receipts
+    set agent_id = ${agentId}, outcome = ${outcome}, message = ${message}, secret_digest = null, processed_at = clock_timestamp(),
+      body = case when octet_length(body) <= ${keptBytes} then body end
     where id = ${id}`,
 });
 

@@ -3,6 +3,7 @@ import { isPublicSecret, shortestSecret } from '#libs/config';
 import type { Static } from '#libs/contract';
 import { findJsonProblem, isJsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
+import { isBlank } from '#libs/text';
 import { AgentItem } from './contract.ts';
 
 export type Item = Static<typeof AgentItem>;
@@ -27,7 +28,9 @@ function findProblems(checkItem: ReturnType<typeof compileSchemaForAll>, item: u
       ? { path: [index, ...path], message }
       : { path: [index, ...path, property], message: 'is not a field of an agent' };
   });
-  return broken.length > 0 ? broken : findMessagingProblems(item as Item, index, allowUnsigned);
+  if (broken.length > 0) return broken;
+  if (isBlank((item as Item).name)) return [{ path: [index, 'name'], message: 'must not be blank' }];
+  return findMessagingProblems(item as Item, index, allowUnsigned);
 }
 
 /** The messaging settings that the runtime relies on are strings when they are there, and a bot has a secret that nobody guesses (D64). */

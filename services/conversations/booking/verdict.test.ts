@@ -121,7 +121,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(read({ uid }).uids).toEqual([]);
   });
 
-  it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\n', '\ud800'])(
+  it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\u202e', '\u200b', '\ud800'])(
     'takes %j out of names, titles and slugs, and refuses nothing for it (D74)',
     (control) => {
       const dirty = (text: string): string => `${control}${text.slice(0, 1)}${control}${text.slice(1)}${control}`;
@@ -137,6 +137,34 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
       expect(clean(readJourneyHint(event.videoCallUrl)?.slugs[0] ?? '')).toBe('circle');
     },
   );
+
+  it('makes a space of line breaks and tabs in names and titles, and nothing of them in addresses (D82)', () => {
+    const event = read({
+      uid: 'a',
+      title: 'A\ntalk\tabout\r\nlines',
+      attendees: [
+        { name: 'Ada\nLovelace', email: 'ada@\nexample.org' },
+        { name: '\u200b\u3164', email: 'b@example.org' },
+      ],
+      metadata: { videoCallUrl: 'https://x.example.org/cir\n\tcle' },
+    });
+    expect(event.title).toBe('A talk about lines');
+    expect(event.attendees).toEqual([
+      { name: 'Ada Lovelace', email: 'ada@example.org' },
+      { name: 'b@example.org', email: 'b@example.org' },
+    ]);
+    expect(readJourneyHint(event.videoCallUrl)?.slugs).toEqual(['circle']);
+  });
+
+  it('reads a booking with characters that cannot be stored, whatever field they stand in (D82, D106)', () => {
+    const text = String.raw`{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"u-1","responses":{"notes":{"value":"x\u0000\ud83d"}},"n":1e99999}}`;
+    const sent = ['utf8', 'utf16le', 'latin1'] as const;
+    for (const encoding of sent) {
+      const body = Buffer.from(text.replace('"x', '"\u00eb'), encoding);
+      const signature = createHmac('sha256', 'secret').update(body).digest('hex');
+      expect(judgeWebhook({ body, signature }, signed)).toMatchObject({ kind: 'booking', event: { uid: 'u-1' } });
+    }
+  });
 
   it('keeps the lines of a reason and takes other control characters out of it', () => {
     expect(read({ cancellationReason: 'ill\r\n\tsorry\u0007\u009b' }).cancellationReason).toBe('ill\r\n\tsorry');

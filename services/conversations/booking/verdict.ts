@@ -31,8 +31,8 @@ export interface RawWebhook {
   readonly signature: string | undefined;
 }
 
-/** Keys of names, titles and what has a slug in it. */
-const lines = new Set(['title', 'name', 'email', 'videoCallUrl']);
+/** Keys of names and titles, and of addresses. */
+const cleaned = { lines: new Set(['title', 'name']), words: new Set(['email', 'videoCallUrl']) };
 
 /** What a webhook is, by its bytes alone. */
 export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): SignedVerdict {
@@ -50,9 +50,9 @@ export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrus
 
 /** What a webhook is that is believed, e.g. because its signature was checked when it came: the secret may have been replaced since (K8). */
 export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
-  const document = readWebhookBody(body, { lines });
+  const document = readWebhookBody(body, cleaned);
   if (document === undefined)
-    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no JSON object that can be stored.' };
+    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is not a JSON object, or is nested too deeply.' };
   const trigger = document['triggerEvent'];
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))

@@ -112,7 +112,7 @@ export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: Webh
 
 function settle(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
   if (!isSigned) return forged;
-  if (document === undefined) return ['rejected_unreadable', 'The body is no JSON object.'];
+  if (document === undefined) return ['rejected_unreadable', 'The body is not a JSON object, or is nested too deeply.'];
   if (meetingId === undefined) return ['ignored', 'It names no meeting.'];
   if (found === 0) return ['ignored', 'No conversation of this meeting waits for anything.'];
   return ['applied', `Told to ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];

@@ -3,7 +3,7 @@ import { describeFilter, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
-import { describeMissingBody, textFilterValues, webhookHandlers } from '#libs/webhooks';
+import { decodeBody, describeMissingBody, textFilterValues, webhookHandlers } from '#libs/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
@@ -28,7 +28,7 @@ export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs[
   const row = await statements.findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
-  return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
+  return { ...toReceipt(row), headers, body: row.body === null ? null : decodeBody(row.body) };
 }
 
 /** Works the receipt again; its signature is checked where it was not when it came. @throws AppError 404, 409 `receipt_without_body` */

@@ -146,12 +146,12 @@ export const updateSettled = statement.none({
     conversationId: t.integer.nullable,
     identifiers: t.text.array,
     trigger: t.text.nullable,
-    keepsBody: t.boolean,
+    keptBytes: t.integer,
   },
-  sql: ({ id, outcome, message, conversationId, identifiers, trigger, keepsBody }) => sql`
+  sql: ({ id, outcome, message, conversationId, identifiers, trigger, keptBytes }) => sql`
     update conversations.webhook_receipts
     set outcome = ${outcome}, message = ${message}, conversation_id = coalesce(${conversationId}, conversation_id),
-        identifiers = ${identifiers}, trigger_event = coalesce(${trigger}, trigger_event), body = case when ${keepsBody} then body end,
+        identifiers = ${identifiers}, trigger_event = coalesce(${trigger}, trigger_event), body = case when octet_length(body) <= ${keptBytes} then body end,
         processed_at = clock_timestamp()
     where id = ${id}`,
 });

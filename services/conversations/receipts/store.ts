@@ -1,6 +1,6 @@
 /** How an intake stores a receipt, and a worker settles it (D20, D68). */
 import type { Tx } from '#libs/orm';
-import { type KeptBody, keepsBody } from '#libs/webhooks';
+import { type KeptBody, keptBytes } from '#libs/webhooks';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 import { updateSettled, upsertReceipt } from './statements.ts';
 
@@ -46,5 +46,5 @@ export interface Settlement {
 
 export async function settleReceipt(tx: Tx, id: number, settlement: Settlement): Promise<void> {
   const { outcome, message, conversationId, identifiers = [], trigger } = settlement;
-  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, keepsBody: keepsBody(outcome) });
+  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, keptBytes: keptBytes(outcome) });
 }

@@ -6,6 +6,7 @@ import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
+import { isBlank } from '#libs/text';
 import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
 import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
@@ -62,7 +63,7 @@ export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Han
 function toAttendee({ name, email, phone }: Given, place: number, key: string): Attendee {
   const address = email?.trim() ?? '';
   const digits = address === '' ? (phone ?? '').replaceAll(/\D/g, '').replace(/^00/, '') : '';
-  const shown = [name.trim(), address, digits].find((text) => text !== '') ?? 'Unknown';
+  const shown = [name.trim(), address, digits].find((text) => !isBlank(text)) ?? 'Unknown';
   const none = { place, name: shown, email: null, phone: null, phone_digits: null, origin_key: null };
   if (address !== '') return { ...none, email: address };
   if (digits !== '') return { ...none, phone: phone?.trim() ?? null, phone_digits: digits };

@@ -7,6 +7,7 @@ import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
+import { isBlank } from '#libs/text';
 import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
 import { getWrittenHolon } from '../holons/index.ts';
@@ -86,7 +87,7 @@ function chooseClass(allowed: readonly ExperienceClassRow[], wanted: NewExperien
 }
 
 function needText(field: string, text: string): string {
-  if (text === '') throw badRequest(`${field} must not be blank.`);
+  if (isBlank(text)) throw badRequest(`${field} must not be blank.`);
   return text;
 }
 

@@ -1,6 +1,7 @@
 /** Tokens of service keys, and what a caller may ask of a new one (rules/access#service-keys; K1, K5, K10). */
 import { type Actor, everyScope, holdsScope, scopes } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
+import { isBlank } from '#libs/text';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import { createSecret, randomId, sha256 } from '../secret.ts';
 
@@ -37,7 +38,7 @@ export function readScopes(given: readonly string[]): string[] {
 /** @throws AppError 400 when it is blank */
 export function readName(given: string): string {
   const name = given.trim();
-  if (name === '') throw badRequest('name must not be blank.');
+  if (isBlank(name)) throw badRequest('name must not be blank.');
   return name;
 }
 

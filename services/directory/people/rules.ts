@@ -1,5 +1,6 @@
 /** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
 import { appError, badRequest, type AppError } from '#libs/errors';
+import { isBlank } from '#libs/text';
 import type { NewPerson } from '../contract.ts';
 import { isEmail } from '../email.ts';
 import { findContactProblem, isWebAddress } from '../links.ts';
@@ -24,7 +25,7 @@ export interface KnownPeople {
 /** @throws AppError 400 that says what is wrong */
 export function checkNewPerson(given: NewPerson): PersonValues {
   const name = given.name.trim();
-  if (name === '') throw badRequest('name must not be blank.');
+  if (isBlank(name)) throw badRequest('name must not be blank.');
   const contact = readContact(given.contact ?? {});
   const { email } = contact;
   if (email !== undefined && !isEmail(email)) throw badRequest('contact.email must be an email address.');

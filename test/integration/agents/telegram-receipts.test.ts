@@ -149,10 +149,20 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['no JSON', '{"update_id":'],
     ['no object', '[]'],
     ['no update_id', '{"message":{"text":"x"}}'],
-    ['U+0000', '{"update_id":1,"message":{"caption":"a\\u0000"}}'],
-    ['too deep', `{"update_id":1,"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
-    ['nothing', ''],
-  ])('keeps no body of an unreadable request: %s', async (_what, body) => {
+    ['too deep', `{"update_id":1,"a":${'['.repeat(100)}${']'.repeat(100)}}`],
+  ])('keeps the body of an unreadable request, to be replayed: %s (D82)', async (_what, body) => {
+    const known = await lastId();
+    await desk.deliver(Buffer.from(body));
+    const receipt = await arrived('rejected_unreadable', known);
+    expect(await show(receipt.id)).toMatchObject({ body, sends: [], source: 'telegram', agent_slug: 'guide' });
+    expect(await desk.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
+    expect(await show(receipt.id)).toMatchObject({ outcome: 'rejected_unreadable', body });
+  });
+
+  it.each([
+    ['of more than 64 KiB', `{"update_id":1,"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['of nothing', ''],
+  ])('keeps no body of an unreadable request %s', async (_what, body) => {
     const known = await lastId();
     await desk.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
@@ -166,12 +176,34 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
-  it('keeps no body of an update for an unknown agent, whose secret nobody can compare (D68)', async () => {
-    const known = await lastId();
-    await desk.deliver(desk.compose(desk.next(), { text: 'Anybody?' }), { slug: 'later' });
-    const receipt = await arrived('agent_not_found', known);
-    expect(await show(receipt.id)).toMatchObject({ body: null, agent_slug: 'later', body_size: expect.any(Number) });
-    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
+  it('keeps an update for an unknown agent, and judges it at its replay by the secret that the agent has then (P8, D101)', async () => {
+    const deliver = async (secret: string | null, body?: Buffer): Promise<{ id: number; chat: number }> => {
+      const [chat, known] = [desk.next(), await lastId()];
+      await desk.deliver(body ?? desk.compose(chat, { text: 'Anybody?' }), { slug: 'later', secret });
+      return { id: (await arrived('agent_not_found', known)).id, chat };
+    };
+    const good = await deliver(webhookSecret);
+    const forged = [await deliver(`${webhookSecret}2`), await deliver(null)];
+    const unreadable = await deliver(webhookSecret, Buffer.from('{"update_id":'));
+    const forgotten = await deliver(webhookSecret);
+    await desk.place.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
+    expect((await failureOf(desk.replay(forgotten.id))).reason).toBe('receipt_without_body');
+    expect((await failureOf(desk.replay(good.id))).reason).toBe('agent_not_found');
+    const later = { slug: 'later', name: 'Later', config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } } };
+    await desk.place.apply([{ ...later, config: {} }]);
+    expect((await failureOf(desk.replay(good.id))).reason).toBe('agent_without_secret');
+    expect(await show(good.id)).toMatchObject({ outcome: 'agent_not_found', body: expect.stringContaining('Anybody?') });
+    await desk.place.apply([later]);
+    for (const { id, chat } of forged) {
+      expect(await desk.replay(id)).toEqual({ id, job_id: null });
+      expect(await show(id)).toMatchObject({ outcome: 'rejected_secret', body: null });
+      expect(desk.telegram.textsOf(chat)).toEqual([]);
+    }
+    await desk.replay(unreadable.id);
+    expect(await show(unreadable.id)).toMatchObject({ outcome: 'rejected_unreadable', body: '{"update_id":' });
+    expect((await desk.replay(good.id)).job_id).not.toBeNull();
+    await waitFor(async () => (await show(good.id)).outcome === 'answered');
+    expect(desk.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
 
   it('answers a text without its control characters (D74)', async () => {

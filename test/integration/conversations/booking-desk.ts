@@ -14,7 +14,7 @@ let series = 0;
 export interface Options {
   person?: string;
   /** Raw body instead of the envelope; null = it was too large to be kept. */
-  body?: string | null;
+  body?: string | Buffer | null;
   /** Default: the signature of the body. */
   headers?: Record<string, string>;
 }
@@ -37,7 +37,7 @@ export function createBookingDesk(world: World): BookingDesk {
   const receiptIds: BookingDesk['receiptIds'] = async () =>
     new Set((await world.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
   const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers } = {}) => {
-    const raw = body === null ? null : Buffer.from(body ?? JSON.stringify(envelope));
+    const raw = body === null || Buffer.isBuffer(body) ? body : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
     const signed = raw === null ? {} : signBooking(raw);
     const facts = { id, received_at: new Date().toISOString(), person_id: person, headers: headers ?? signed };

@@ -42,10 +42,36 @@ describe('webhook receipts (D20, D33d)', () => {
   it.each([
     ['no JSON', '{"triggerEvent":'],
     ['no object', '["BOOKING_CREATED"]'],
-    ['U+0000', '{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"a\\u0000"}}'],
-    ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-    ['nothing', ''],
-  ])('keeps no body of an unreadable request: %s', async (_what, body) => {
+    ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
+  ])('keeps the body of an unreadable request, to be replayed: %s (D82)', async (_what, body) => {
+    const receipt = await desk.settle(undefined, { body, person: `${world.personId('ada')}` });
+    expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
+    await world.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    const replayed = await waitFor(async () => {
+      const shown = await world.call(conversations.rpcs.showReceipt, { id: receipt.id });
+      return shown.processed_at === receipt.processed_at ? undefined : shown;
+    });
+    expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
+  });
+
+  it('applies a booking with characters that cannot be stored, and shows its body as it was read (D82, D106)', async () => {
+    const chain = createChain();
+    const notes = { value: 'x\u0000\ud83d' };
+    const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };
+    const envelope = chain.envelope('BOOKING_CREATED', 0, fields);
+    const body = Buffer.from(`\ufeff${JSON.stringify(envelope)}`, 'utf16le');
+    const receipt = await desk.settle(undefined, { body });
+    expect(receipt).toMatchObject({ outcome: 'applied' });
+    const [booked] = await desk.booked(chain);
+    expect(JSON.stringify(booked)).toContain('A talk');
+    const shown = await world.call(conversations.rpcs.showReceipt, { id: receipt.id });
+    expect(JSON.parse(shown.body ?? '')).toEqual(envelope);
+  });
+
+  it.each([
+    ['of more than 64 KiB', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['of nothing', ''],
+  ])('keeps no body of an unreadable request %s', async (_what, body) => {
     const receipt = await desk.settle(undefined, { body, person: `${world.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
     expect(await world.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });

@@ -146,14 +146,21 @@ describe('judgeUpdate (D31, D33d)', () => {
     ['no object', '[1]'],
     ['no update_id', '{"message":{}}'],
     ['an update_id that is no integer', '{"update_id":"7"}'],
-    ['U+0000', '{"update_id":7,"message":{"caption":"a\\u0000"}}'],
     ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['nothing', ''],
   ])('rejects %s as unreadable', (_what, text) => {
     expect(judgeUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
   });
 
-  it('rejects a body that is not UTF-8, and one over the cap', () => {
+  it.each([
+    ['U+0000', body('{"update_id":7,"message":{"caption":"a\\u0000"}}')],
+    ['a byte that is not UTF-8', Buffer.from('{"update_id":7,"message":{"caption":"\u00eb"}}', 'latin1')],
+    ['UTF-16', Buffer.from('\ufeff{"update_id":7}', 'utf16le')],
+  ])('takes an update with %s (D82, D106)', (_what, sent) => {
+    expect(judgeUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
+  });
+
+  it('rejects a body that is no JSON in any encoding, and one over the cap', () => {
     expect(judgeUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
     expect(judgeUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
   });

@@ -3,6 +3,7 @@
  * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
+import { isBlank } from '#libs/text';
 import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 
 /** A message that the agent answers. */
@@ -63,6 +64,16 @@ export interface SecretDigest {
   readonly digest: string | null;
 }
 
+/** As text, to be kept until the agent is there; undefined = no header. */
+export const packSecret = ({ deliveryId, digest }: SecretDigest): string | undefined =>
+  digest === null ? undefined : `${deliveryId}:${digest}`;
+
+/** What `packSecret` wrote. */
+export function unpackSecret(text: string | null): SecretDigest {
+  const end = text?.lastIndexOf(':') ?? -1;
+  return text === null || end < 0 ? { deliveryId: '', digest: null } : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
+}
+
 /** Who is believed (D31, D64). */
 export interface UpdateTrust {
   /** Undefined = the agent has none. */
@@ -120,7 +131,7 @@ function readMessage(message: JsonObject): UpdateContent {
   if (from !== undefined && chatType === 'supergroup' && isMigration(from, chatId)) return { kind: 'migration', chatId, from, to: chatId };
   const { text } = message;
   const sender = readSender(message);
-  if (chatType === undefined || typeof text !== 'string' || text.trim() === '' || text.length > maxTextLength) return other;
+  if (chatType === undefined || typeof text !== 'string' || isBlank(text) || text.length > maxTextLength) return other;
   // A channel's posts, copied into its discussion group, are no questions either.
   if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
   return {

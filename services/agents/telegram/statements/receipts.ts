@@ -19,6 +19,8 @@ const newReceipt = {
   body: t.bytes.nullable,
   digest: t.text.nullable,
   size: t.integer.nullable,
+  /** With an update that is judged later, as `packSecret` writes it. */
+  secretDigest: t.text.nullable,
   outcome: t.text,
   message: t.text.nullable,
 };
@@ -31,10 +33,10 @@ export const insertReceipt = statement.one({
   row: { id: t.bigint, is_new: t.boolean },
   sql: (receipt) => sql`insert into agents.webhook_receipts as r
       (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, headers,
-       body, body_digest, body_size, outcome, message, processed_at)
+       body, body_digest, body_size, secret_digest, outcome, message, processed_at)
     values (${receipt.dedupeKey}, ${receipt.deliveryId}, ${receipt.receivedAt}, ${receipt.streamSequence}, ${receipt.agentSlug},
       ${receipt.agentId}, ${receipt.updateId}, ${receipt.kind}, ${receipt.chatId}, ${receipt.senderId}, ${receipt.chat}, ${receipt.headers},
-      ${receipt.body}, ${receipt.digest}, ${receipt.size}, ${receipt.outcome}, ${receipt.message},
+      ${receipt.body}, ${receipt.digest}, ${receipt.size}, ${receipt.secretDigest}, ${receipt.outcome}, ${receipt.message},
       case when ${receipt.outcome} = 'pending' then null else clock_timestamp() end)
     on conflict (dedupe_key) do update
       set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id
@@ -50,6 +52,7 @@ const columns = {
   chat: t.bigint.nullable,
   kind: t.text.nullable,
   body: t.bytes.as<Buffer>().nullable,
+  secret_digest: t.text.nullable,
   outcome: t.text,
   message: t.text.nullable,
   settles_as: t.text.as<UpdateOutcome>().nullable,
@@ -66,7 +69,7 @@ export const findReceipt = statement.maybeOne({
   row: columns,
   sql: ({
     id,
-  }) => sql`select id, agent_slug, agent_id, update_id, chat_id, chat, body, outcome, message, settles_as, reply_html, echo, kind,
+  }) => sql`select id, agent_slug, agent_id, update_id, chat_id, chat, body, secret_digest, outcome, message, settles_as, reply_html, echo, kind,
       clock_timestamp() - stored_at > interval '24 hours' as expired
     from agents.webhook_receipts where id = ${id}`,
 });
@@ -115,9 +118,9 @@ export interface Settlement {
 
 export const settleReceipt = statement.none({
   name: 'receipts.settle',
-  params: { id: t.bigint, outcome: t.text.as<UpdateOutcome>(), message: t.text.nullable, keepsBody: t.boolean },
-  sql: ({ id, outcome, message, keepsBody }) => sql`update agents.webhook_receipts
-    set outcome = ${outcome}, message = ${message}, body = case when ${keepsBody} then body end, processed_at = clock_timestamp()
+  params: { id: t.bigint, outcome: t.text.as<UpdateOutcome>(), message: t.text.nullable, keptBytes: t.integer },
+  sql: ({ id, outcome, message, keptBytes }) => sql`update agents.webhook_receipts
+    set outcome = ${outcome}, message = ${message}, body = case when octet_length(body) <= ${keptBytes} then body end, processed_at = clock_timestamp()
     where id = ${id}`,
 });
 

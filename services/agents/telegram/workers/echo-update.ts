@@ -5,7 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
+import { toStorableText } from '#libs/json';
 import type { Database } from '#libs/orm';
+import { decodeBody } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import type { BotApi, SendResult } from '../../bot/index.ts';
 import { findTurn } from '../../chat/index.ts';
@@ -48,7 +50,7 @@ interface Part {
 
 /** The update's JSON as it was sent, cut to one message. */
 function readRaw({ body }: ReceiptRow): Part[] {
-  const text = body?.toString('utf8').trim() ?? '';
+  const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
   return text === '' ? [] : [{ text: fits ? text : `${text.slice(0, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
 }

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import type { Jobs } from '#libs/jobs';
-import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -18,7 +17,7 @@ import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
 import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
 import { type ChatTurns, createChatTurns } from '../chat-turns.ts';
-import { judgeUpdate } from '../rules/update.ts';
+import { judgeUpdate, packSecret, readUpdate } from '../rules/update.ts';
 import { limitWait } from '../statements/chats.ts';
 import { insertReceipt } from '../statements/receipts.ts';
 
@@ -34,7 +33,7 @@ export interface IntakeDependencies {
 /** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
 const ackWaitMs = 5_000;
 /** Of a webhook that was not read. */
-const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, senderId: undefined, chat: undefined };
+const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, senderId: undefined, chat: undefined, secretDigest: undefined };
 
 export function startUpdateIntake(dependencies: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
@@ -52,18 +51,20 @@ async function storeUpdate(
 ): Promise<void> {
   const { body, streamSequence, traceparent } = received;
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
-  const agentSlug = toStorableText(webhook.slug).slice(0, 200);
+  // With a mark in the place of what cannot be stored: a replay looks for the agent by it.
+  const agentSlug = webhook.slug.replaceAll('\0', '\ufffd').slice(0, 200).toWellFormed();
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
+  const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
   const headersOf = (outcome: string): string => JSON.stringify(keepHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
     const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
-    if (kept !== undefined)
-      await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, headers: headersOf(outcome), ...kept }));
+    if (kept === undefined) return;
+    const unjudged = agent === undefined ? { ...readUnjudged(kept.body), secretDigest: packSecret(given) } : {};
+    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, ...unjudged, headers: headersOf(outcome), ...kept }));
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
-  const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
   const verdict = judgeUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
   if (verdict.kind === 'rejected') return await reject(verdict.outcome, verdict.message);
   const { update } = verdict;
@@ -78,12 +79,19 @@ async function storeUpdate(
           headers: headersOf(more.outcome),
           chat: undefined,
           message: undefined,
+          secretDigest: undefined,
           ...more,
         });
       return Promise.all([limitWait(tx), admitUpdate(tx, jobs, { agent, update, origin, store })]);
     });
   const { content } = update;
   await (content.kind === 'other' ? admit() : turns.run(`${agent.id}/${content.chatId}`, admit));
+}
+
+/** Of an update that is kept until its agent is there: whose it says to be, so that it goes when they are forgotten. */
+function readUnjudged(body: Buffer | null): Partial<Record<'chatId' | 'senderId', number | undefined>> {
+  const update = body === null ? undefined : readUpdate(body);
+  return update === undefined ? {} : { chatId: update.chatId, senderId: update.senderId };
 }
 
 function digest(outcome: string, slug: string, body: Buffer | string): string {

@@ -1,7 +1,7 @@
 /** Attendees of a booking event as Cal.com names them (D19a, D83). */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { toLine } from '#libs/text';
+import { isBlank, toLine } from '#libs/text';
 import { shorten } from './shorten.ts';
 
 export interface Attendee {
@@ -43,7 +43,7 @@ function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
 
 function readLine(value: unknown, maxLength = Infinity): string | null {
   const line = typeof value === 'string' ? toLine(value).trim() : '';
-  return line === '' || line.length > maxLength ? null : line;
+  return isBlank(line) || line.length > maxLength ? null : line;
 }
 
 function readPhone(value: unknown): string | null {

@@ -3,7 +3,7 @@
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { toLine, toLines } from '#libs/text';
+import { isBlank, toLine, toLines, toWord } from '#libs/text';
 import { type Instant, parseInstant } from '#libs/time';
 import { type Attendee, readAttendees } from './attendees.ts';
 import { maxTextLength, shorten } from './shorten.ts';
@@ -103,7 +103,7 @@ function readIdentifier(value: unknown): string | undefined {
   const text = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text.length > maxIdentifierLength) return undefined;
   const line = toLine(text);
-  return line.trim() === '' ? undefined : line;
+  return isBlank(line) ? undefined : line;
 }
 
 function readInstant(value: unknown): Instant | undefined {
@@ -125,7 +125,7 @@ const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
 function readText(value: unknown, clean: (text: string) => string): string | null {
   const text = typeof value === 'string' ? clean(shorten(value)) : '';
-  return text.trim() === '' ? null : text;
+  return isBlank(text) ? null : text;
 }
 
 export interface JourneyHint {
@@ -144,11 +144,11 @@ export function readJourneyHint(videoCallUrl: string | null): JourneyHint | unde
   if (videoCallUrl === null || videoCallUrl.trim() === '' || !URL.canParse(videoCallUrl, base)) return undefined;
   const url = new URL(videoCallUrl, base);
   const journey = url.searchParams.get('journey')?.trim() ?? '';
-  if (journey !== '') return { slugs: [toLine(shorten(journey))], named: true };
+  if (journey !== '') return { slugs: [toWord(shorten(journey))], named: true };
   const segments = url.pathname.split('/').filter((segment) => segment !== '' && segment.length <= maxTextLength);
   return {
     slugs: segments
-      .map((segment) => toLine(decodeSegment(segment)))
+      .map((segment) => toWord(decodeSegment(segment)))
       .toReversed()
       .slice(0, maxSegments),
     named: false,

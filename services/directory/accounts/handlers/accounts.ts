@@ -6,6 +6,7 @@ import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { jsonPage, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
+import { isBlank } from '#libs/text';
 import { accountGroups, type accountRpcs, type directory } from '../../contract.ts';
 import { isEmail } from '../../email.ts';
 import type { Account } from '../../entities/account.entity.ts';
@@ -150,7 +151,7 @@ async function requireAccount(tx: Tx, email: string): Promise<Account> {
 
 /** A program's account has no password, and a person of its own (K2). @throws AppError `service_account` */
 function checkService({ service_name: name, password, person }: Static<typeof directory.rpcs.createAccount.request>): void {
-  if (name === undefined || (name.trim() !== '' && password === undefined && person === undefined)) return;
+  if (name === undefined || (!isBlank(name) && password === undefined && person === undefined)) return;
   throw appError('bad_request', 'service_account', 'The account of a service has a name, no password, and a person of its own.');
 }
 

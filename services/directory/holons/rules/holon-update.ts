@@ -1,6 +1,7 @@
 /** What an update of a holon may say, and what it changed (rules/holons#update-a-holon; D46a). */
 import { badRequest } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
+import { isBlank } from '#libs/text';
 import type { HolonUpdate } from '../../contract.ts';
 import type { InfosChange } from '../../info-fields.ts';
 import { findLinkProblem } from '../../links.ts';
@@ -37,7 +38,7 @@ export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): Ch
 function checkName(given: string, isReadOnly: boolean): string {
   if (isReadOnly) throw badRequest('name: the class of the holon marks it as read-only.');
   const name = given.trim();
-  if (name === '') throw badRequest('name must not be blank.');
+  if (isBlank(name)) throw badRequest('name must not be blank.');
   return name;
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { hasControls } from '#libs/text';
+import { isBlank, isLine } from '#libs/text';
 import type { Path, Problem } from './problem.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
@@ -46,11 +46,10 @@ function checkField(field: JsonObject, path: Path, seen: Set<string>, problems: 
 
 function needText(value: JsonObject, name: string, path: Path, problems: Problem[]): void {
   const text = value[name];
-  if (typeof text !== 'string' || text.trim() === '') problems.push({ path: [...path], message: `needs "${name}"` });
+  if (typeof text !== 'string' || isBlank(text)) problems.push({ path: [...path], message: `needs "${name}"` });
   for (const field of [name, 'label']) {
     const shown = value[field];
-    if (typeof shown === 'string' && hasControls(shown))
-      problems.push({ path: [...path, field], message: 'must have no control characters' });
+    if (typeof shown === 'string' && !isLine(shown)) problems.push({ path: [...path, field], message: 'must have no control characters' });
   }
 }
 
