@@ -5,7 +5,7 @@ import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { redactJson } from '#libs/redaction';
+import { redactBody, redactJson } from '#libs/redaction';
 import * as statements from './admin-statements.ts';
 import type { Relay } from './relay.ts';
 import type { ChangeRequest, JobAdmin, JobFilter, JobState, RecordChange } from './types.ts';
@@ -133,7 +133,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
         tx.afterCommit(changed);
       }
       const { items } = await statements.showJobs(tx, { ids: first });
-      return { ...counts, items: JSON.parse(items) as JobItem[] };
+      return { ...counts, items: redactJson(JSON.parse(items)) as JobItem[] };
     });
   };
   return {
@@ -142,13 +142,13 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
       const { key, error, conversationId, requestId, state, type } = values;
       const isRare = [key, error, conversationId, requestId].some((value) => value !== undefined);
       const isOfAKind = state !== undefined || type !== undefined;
-      return (await (isOfAKind && !isRare ? statements.listJobs : statements.findJobs)(db, values)).body;
+      return redactBody((await (isOfAKind && !isRare ? statements.listJobs : statements.findJobs)(db, values)).body);
     },
     show: async (id) => {
       const row = await statements.showJob(db, { id });
       if (row === undefined) return undefined;
       const [payload, result] = [row.payload, row.result ?? 'null'].map((text) => JSON.stringify(redactJson(parseJson(text))));
-      return `${row.facts.slice(0, -1)},"payload":${payload},"result":${result}}`;
+      return `${redactBody(row.facts).slice(0, -1)},"payload":${payload},"result":${result}}`;
     },
     findLatest: (type, conversationIds) => statements.findLatest(db, { type, conversationIds }),
     retry: (id, record) =>

@@ -3,6 +3,7 @@ import { types } from 'node:util';
 import { AppError } from '#libs/errors';
 import { toStorableText } from '#libs/json';
 import { sqlStateOf } from '#libs/orm';
+import { redactText } from '#libs/redaction';
 
 /** Trying again cannot help: the job is dead at once, with this message. No payload content in it. */
 export class PermanentJobError extends Error {
@@ -50,13 +51,13 @@ export class WorkerStopping extends Error {
 const maxErrorLength = 1000;
 
 /**
- * The text stored with a failed job: the message of an error that was written for it, else only the kind of fault. Messages of
+ * The text stored with a failed job: the message of an error that was written for it, without secrets, else only the kind of fault. Messages of
  * other errors may quote the data they failed on (a JSON parser does), which must not leave the job.
  */
 export function describeError(error: unknown): string {
   const ours =
     error instanceof AppError || error instanceof PermanentJobError || error instanceof RetryLater || error instanceof AttemptTimeout;
-  return ours ? truncate(error.message) : `Internal error (${nameFault(error)})`;
+  return ours ? truncate(redactText(error.message.slice(0, maxErrorLength + 1))) : `Internal error (${nameFault(error)})`;
 }
 
 /** Facts of a fault for the log: kind, code and place, never its message. */

@@ -6,15 +6,15 @@ import { isatty } from 'node:tty';
 import pino from 'pino';
 import { releaseVersion } from '#libs/release';
 import { createReadableLines } from './readable.ts';
-import { boundFields, secretSerializers } from './redact.ts';
+import { boundFields, boundText, secretSerializers } from './redact.ts';
 
 export { createReadableLines } from './readable.ts';
 
 export type Logger = pino.Logger;
 
 /**
- * Logger of one service. `level` is LOG_LEVEL; secrets are replaced by `[redacted]` and long values cut, both down to the third level of
- * nesting; a line that is over 16 KiB all the same keeps its own texts and numbers only.
+ * Logger of one service. `level` is LOG_LEVEL; secrets are replaced by `[redacted]` and long values cut, in texts and down to the third level
+ * of nesting; a line that is over 16 KiB all the same keeps its own texts and numbers only.
  */
 export function createLogger(options: { service: string; level?: string; destination?: pino.DestinationStream }): Logger {
   const settings: pino.LoggerOptions = {
@@ -27,8 +27,20 @@ export function createLogger(options: { service: string; level?: string; destina
       ...secretSerializers,
       err: (error: Error) => boundFields(pino.stdSerializers.err(error)),
     },
+    hooks: {
+      logMethod(args, method) {
+        method.apply(this, boundArguments(args));
+      },
+    },
   };
   return pino(settings, options.destination === undefined ? getStandardOutput() : boundLines(options.destination));
+}
+
+/** Texts of a line; that of an error alone is its message. */
+function boundArguments<Arguments extends unknown[]>(given: Arguments): Arguments {
+  const [first, text] = given;
+  const args = first instanceof Error && text === undefined ? [first, first.message] : given;
+  return args.map((arg) => (typeof arg === 'string' ? boundText(arg) : arg)) as Arguments;
 }
 
 const maxLineLength = 16_384;

@@ -53,6 +53,21 @@ describe('createLogger (rules/operations#logs)', () => {
     expect(text).toContain('[redacted]');
   });
 
+  it('redacts them in texts and errors too, and leaves counts', () => {
+    const { logger, lines } = capture();
+    const address = 'https://api.telegram.org/bot4242:s3cret/sendMessage';
+    logger.info({ clientSecret: 's3cret', pin: 53, tokens: 512, address }, `calling ${address}`);
+    logger.error({ err: new Error(`no answer of ${address}`, { cause: new Error('password: s3cret1') }) }, 'failed');
+    logger.error(new Error('Authorization: Token s3cret'));
+    const written = lines();
+    expect(JSON.stringify(written)).not.toContain('s3cret');
+    expect(written).toMatchObject([
+      { clientSecret: '[redacted]', pin: '[redacted]', tokens: 512, address: 'https://api.telegram.org/bot[redacted]/sendMessage' },
+      { msg: 'failed', err: { message: expect.stringContaining('bot[redacted]/') } },
+      { msg: 'Authorization: [redacted]' },
+    ]);
+  });
+
   it('cuts what is long, whoever it came from (D60)', () => {
     const { logger, lines } = capture();
     const path = '/x'.repeat(8_000);

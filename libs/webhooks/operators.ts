@@ -16,7 +16,8 @@ import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import type { Queryable } from '#libs/sql';
 import { decodeBody } from './body.ts';
-import { bodyPatterns, hasForm, type ReceiptSearch, textFilterValues } from './search.ts';
+import { bodyPatterns, type ReceiptSearch, textFilterValues } from './search.ts';
+import { collectShown, keepShown } from './shown.ts';
 
 type Rpcs = ReturnType<typeof webhookAdminRpcs>;
 type Wanted = Omit<RequestOf<Rpcs['listWebhooks']>, 'limit'>;
@@ -63,7 +64,7 @@ export function webhookHandlers({ db, search, isDone, replay }: WebhookOperation
       if (!mayActOps(context.actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
       const { ids, dry_run: dryRun = false, ...wanted } = request;
       const found = await search.choose(db, { ...toValues(wanted), ...textFilterValues(wanted.q), ids, limit: maxReplayed + 1 });
-      const taken = await keepShown(db, search, found.slice(0, maxReplayed), wanted.q);
+      const taken = await keepShown({ db, search, q: wanted.q }, found.slice(0, maxReplayed));
       const able = taken.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
       const unknown = ids === undefined ? 0 : new Set(ids).size - Math.min(found.length, maxReplayed);
       const counts = { matched: able.length, without_body: taken.filter(({ has_body: hasBody }) => !hasBody).length };
@@ -94,47 +95,15 @@ function toValues({ kind, outcome, person_id: personId, from, to, before }: Want
   return { kind, outcome, personId: personId?.toString(), from, to, beforeAt: before?.at, beforeId: before?.id };
 }
 
-/** Pages of one answer: of what has a text only in its secrets so many rows are passed over. */
-const mostPages = 5;
-/** Bodies that are held at once. */
-const bodiesAtOnce = 20;
-
 async function findItems(db: Queryable, search: ReceiptSearch, request: RequestOf<Rpcs['listWebhooks']>): Promise<string> {
-  const { limit, ...wanted } = request;
+  const { limit, before, ...wanted } = request;
   const { q, person_id: personId } = wanted;
-  if (q === undefined) return (await (personId === undefined ? search.list : search.ofPerson)(db, { ...toValues(wanted), limit })).items;
-  const items: WebhookItem[] = [];
-  let { before } = request;
-  for (let page = 0; page < mostPages && items.length < limit; page++) {
-    const found = JSON.parse(
-      await findRaw(db, search, { ...wanted, q, limit, ...(before === undefined ? {} : { before }) }),
-    ) as WebhookItem[];
-    items.push(...(await keepShown(db, search, found, q)));
-    const last = found.length < limit ? undefined : found.at(-1);
-    if (last === undefined) break;
-    before = { at: last.received_at, id: last.id };
-  }
-  return JSON.stringify(items.slice(0, limit));
-}
-
-/**
- * Those whose body has the text as it is shown: who could look for what is redacted could guess it piece by piece. What is passed over leaves
- * no trace in the answer.
- */
-async function keepShown<Receipt extends { readonly id: number }>(
-  db: Queryable,
-  search: ReceiptSearch,
-  found: readonly Receipt[],
-  q: string | undefined,
-): Promise<readonly Receipt[]> {
-  if (q === undefined) return found;
-  const shown = new Set<number>();
-  for (let from = 0; from < found.length; from += bodiesAtOnce) {
-    const ids = found.slice(from, from + bodiesAtOnce).map(({ id }) => id);
-    for (const { id, body } of await search.bodies(db, { ids }))
-      if (body !== null && hasForm(redactBody(decodeBody(body)), q)) shown.add(id);
-  }
-  return found.filter(({ id }) => shown.has(id));
+  if (q === undefined) return (await (personId === undefined ? search.list : search.ofPerson)(db, { ...toValues(request), limit })).items;
+  const items = await collectShown({ db, search, q }, { limit, before }, async (from) => {
+    const found = await findRaw(db, search, { ...wanted, q, limit, ...(from === undefined ? {} : { before: from }) });
+    return JSON.parse(found) as WebhookItem[];
+  });
+  return JSON.stringify(items);
 }
 
 /** Text that many bodies have is found in the newest; what few have, or none, by the index. */

@@ -107,7 +107,7 @@ describe('GET /api/ops/webhooks (P4)', () => {
   });
 
   it('is found by text and person with the admin CLI too, which shows no secret', async () => {
-    const [id = 0] = await receive('{"uid": "Sought-1", "token": "abc"}', { outcome: 'stale' });
+    const [id = 0] = await receive('{"uid": "Sought-1", "token": "hidden-4711"}', { outcome: 'stale' });
     const update = await receiveUpdate('{"text": "sought-1"}');
     const ids = async (...options: string[]): Promise<number[]> =>
       (await world.ask('webhooks', 'list', ...options)).map((item: { id: number }) => item.id);
@@ -119,6 +119,8 @@ describe('GET /api/ops/webhooks (P4)', () => {
       matched: 1,
       replayed: 1,
     });
+    expect(await ids('--text', 'hidden-4711')).toEqual([]);
+    expect(await world.ask('webhooks', 'replay', '--text', 'hidden-4711', '--dry-run')).toMatchObject({ matched: 0, replayed: 0 });
     const shown = await world.ask('webhooks', 'show', String(id));
     expect([shown.body, shown.headers['x-cal-signature-256']]).toEqual(['{"uid":"Sought-1","token":"[redacted]"}', '[redacted]']);
     await world.sql('delete from conversations.webhook_receipts where id = $1', [id]);

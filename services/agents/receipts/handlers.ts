@@ -4,8 +4,9 @@ import { AppError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson, type RequestContext } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { decodeBody, textFilterValues, webhookHandlers } from '#libs/webhooks';
+import { collectShown, decodeBody, keepShown, textFilterValues, webhookHandlers } from '#libs/webhooks';
 import type { agents } from '../contract.ts';
+import type { UpdateReceipt } from './contract.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { findReceiptDetails, findReplayable, receiptSearch, renderReceipts } from './statements.ts';
 
@@ -30,8 +31,12 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
   return {
     ...createWebhookHandlers(db, jobs, beginReplay),
     listReceipts: async ({ limit = defaultLimit, outcome, since, until, text, before }) => {
-      const wanted = { outcome, since, until, ...textFilterValues(text), beforeAt: before?.at, beforeId: before?.id, limit };
-      return rawJson(`{"items":${(await renderReceipts(db, wanted)).json}}`);
+      const wanted = { outcome, since, until, ...textFilterValues(text), limit };
+      const items = await collectShown({ db, search: receiptSearch, q: text }, { limit, before }, async (place) => {
+        const found = await renderReceipts(db, { ...wanted, beforeAt: place?.at, beforeId: place?.id });
+        return JSON.parse(found.json) as UpdateReceipt[];
+      });
+      return { items };
     },
     showReceipt: async ({ id }) => {
       const row = await findReceiptDetails(db, { id });
@@ -48,7 +53,7 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
       }),
     replayReceipts: async ({ limit, dry_run: dryRun, outcome, since, until, text }, context) => {
       const found = await findReplayable(db, { outcome, since, until, ...textFilterValues(text), limit: limit + 1 });
-      const rows = found.slice(0, limit);
+      const rows = await keepShown({ db, search: receiptSearch, q: text }, found.slice(0, limit));
       const kept = rows.filter((row) => row.has_body);
       const able = kept.filter((row) => !row.is_answered);
       const filter = describeFilter({ outcome, since, until, text });

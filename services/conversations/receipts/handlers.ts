@@ -3,7 +3,7 @@ import { describeFilter, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
-import { decodeBody, describeMissingBody, textFilterValues, webhookHandlers } from '#libs/webhooks';
+import { collectShown, decodeBody, describeMissingBody, keepShown, textFilterValues, webhookHandlers } from '#libs/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
@@ -18,9 +18,12 @@ const defaultLimit = 100;
 
 /** Newest first. */
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
-  const { before, limit = defaultLimit } = request;
-  const rows = await statements.listReceipts(db, { ...toFilter(request), beforeAt: before?.at, beforeId: before?.id, limit });
-  return { items: rows.map(toReceipt) };
+  const { before, limit = defaultLimit, text: q } = request;
+  const text = { db, search: statements.receiptSearch, q };
+  const items = await collectShown(text, { limit, before }, async (place) =>
+    (await statements.listReceipts(db, { ...toFilter(request), beforeAt: place?.at, beforeId: place?.id, limit })).map(toReceipt),
+  );
+  return { items };
 }
 
 /** @throws AppError 404 */
@@ -56,7 +59,7 @@ export async function replayReceipts(
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
   const { limit, dry_run: dryRun, ...wanted } = request;
   const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
-  const matched = found.slice(0, limit);
+  const matched = await keepShown({ db, search: statements.receiptSearch, q: request.text }, found.slice(0, limit));
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
     await jobs.transaction(async (tx) => {
