@@ -2276,7 +2276,7 @@ export type ReplayWebhooksResult = {
   matched: number;
   /** Those that are worked again; 0 in a dry run. */
   changed: number;
-  /** Ids without a webhook, and messages whose agent there is not. */
+  /** Ids without a webhook, and messages whose agent does not exist or has no secret to judge them by. */
   failed: number;
   /** Those that match and whose body is not kept. */
   without_body: number;
@@ -5612,7 +5612,7 @@ export interface Operations {
   listWebhooks(request?: ListWebhooksRequest, options?: CallOptions): Promise<ListWebhooksReply>;
   /**
    * Read one inbound webhook
-   * With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.
+   * With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.
    * `GET /api/ops/webhooks/{receipt_id}`
    */
   getWebhook(request: GetWebhookRequest & Conditional, options?: CallOptions): Promise<GetWebhookReply | NotModified>;

@@ -49,7 +49,7 @@ export const maxReplayed = 10_000;
 const changeReply = Type.Object({
   matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
   changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
-  failed: Type.Integer({ description: 'Ids without a webhook, and those whose agent there is not.' }),
+  failed: Type.Integer({ description: 'Ids without a webhook, and those whose agent does not exist or has no secret to judge them by.' }),
   without_body: Type.Integer({ description: 'Those that match and whose body is not kept: nothing is done with them.' }),
   more: Type.Boolean({ description: 'More match than one call takes: the oldest were taken.' }),
   items: Type.Array(webhookItem, { description: 'The first hundred that matched, oldest first.' }),

@@ -169,7 +169,7 @@ const forms: readonly (readonly [what: string, text: string])[] = [
   ['Stripe, restricted', `stays rk_test_${x}0123456789`],
   ['Slack', `stays xoxb-12345678-${x}`],
   ['the address of a hook', `stays https://hooks.slack.com/services/T01/B02/${x}`],
-  ['AWS', `stays ${'AKIA'}ZQ7W0123456789AB`.replace('ZQ7W', 'ZQ7W')],
+  ['AWS', `stays AKIAZQ7W0123456789AB`.replace('ZQ7W', 'ZQ7W')],
   ['OpenAI', `stays sk-proj-${x}0123456789`],
   ['Google', `stays AIza${x}0123456789abcdefghijklmnopqrstu`],
   ['SendGrid', `stays SG.${x}0123456789abcdef.${x}0123456789abcdef`],

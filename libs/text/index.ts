@@ -25,7 +25,7 @@ export const lineFormat = 'line';
 /** Whether a text can be a name, title or slug. */
 export const isLine = (text: string): boolean => plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
 
-/** Whether nothing of a text can be seen: it is empty, or of white space and invisible characters alone (D87). */
+/** Whether nothing of a text can be seen: it is empty, or of white space and invisible characters alone (rules/http#strings). */
 export const isBlank = (text: string): boolean => !anyVisible.test(text);
 
 export const hasControls = (text: string): boolean => anyControl.test(text);

@@ -63,5 +63,7 @@ describe('texts', () => {
     '\ufe0f\u{e0100}',
     '\u202e\u0000',
     '\u034f',
-  ])('that nobody can see are blank: %j (D87)', (text) => expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]));
+  ])('that nobody can see are blank: %j (rules/http#strings)', (text) =>
+    expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]),
+  );
 });

@@ -16,7 +16,7 @@ describe('keepBody (D68)', () => {
     (outcome) => expect(keepBody(outcome, body)).toEqual({ body, digest, size: body.length }),
   );
 
-  it.each(['rejected_unreadable', 'agent_not_found'])('keeps the body of what is %s up to 64 KiB (D82, D101)', (outcome) => {
+  it.each(['rejected_unreadable', 'agent_not_found'])('keeps the body of what is %s up to 64 KiB (D68)', (outcome) => {
     for (const [size, isKept] of [
       [65_536, true],
       [65_537, false],

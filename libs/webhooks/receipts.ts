@@ -18,7 +18,7 @@ export interface KeptBody {
 
 /** Nothing follows from it. With what was rejected, these rows go with their time; the others stay without their bodies. */
 export const passingOutcomes = ['ignored', 'agent_not_found'];
-/** Worked again once a later version reads them, or the agent is there (D82, P8); anybody may post the latter, so that they are bounded. */
+/** Worked again once a later version reads them, or the agent is there (D68, P8); anybody may post the latter, so that they are bounded. */
 const replayedOutcomes = ['rejected_unreadable', 'agent_not_found'];
 const maxReplayedBytes = 65_536;
 const anySize = 2_147_483_647;

@@ -114,7 +114,22 @@ describe('links that a browser runs (D72)', () => {
 });
 
 describe('names that forge (D74)', () => {
-  const characters = ['\u0000', '\u0007', '\n', '\r', '\t', '\u001b[2J', '\u007f', '\u0085', '\u009b31m'];
+  const characters = [
+    '\u0000',
+    '\u0007',
+    '\n',
+    '\r',
+    '\t',
+    '\u001b[2J',
+    '\u007f',
+    '\u0085',
+    '\u009b31m',
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\u{e0041}',
+    ' \u200d',
+  ];
 
   it.each(characters)('%j is refused in every name, title and slug of a body', async (character) => {
     const before = await peopleAndHolons();
@@ -144,11 +159,28 @@ describe('names that forge (D74)', () => {
     expect(await peopleAndHolons()).toEqual(before);
   });
 
-  it.each(['%00', '%07', '%0A', '%1B', '%7F', '%C2%85', '%C2%9B'])('no slug in a path has %s: 404', async (character) => {
-    const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
-    for (const path of paths) expect([path, (await world.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
-    expect((await world.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
-    expect((await world.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
+  it.each(['%00', '%07', '%0A', '%1B', '%7F', '%C2%85', '%C2%9B', '%E2%80%AE', '%E2%80%8B', '%F3%A0%81%81'])(
+    'no slug in a path has %s: 404',
+    async (character) => {
+      const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
+      for (const path of paths) expect([path, (await world.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
+      expect((await world.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
+      expect((await world.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
+    },
+  );
+
+  it('keep the joiners of a word, and are blank when nothing of them can be seen', async () => {
+    const name = '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645';
+    expect(await post('/people', { name })).toMatchObject({ status: 201, json: { person: { name } } });
+    for (const blank of ['\u3164', ' \u2800 ', '\u115f\ufe0f']) {
+      const answers = [
+        await post('/people', { name: blank }),
+        await update({ name: blank }),
+        await post('/experiences', { parent_id: plaza, name: blank, description: 'x' }),
+        await post('/people', { name: 'X', note: `\u200b${blank}` }),
+      ];
+      expect(answers.map(({ status, json }) => [status, json.code])).toEqual(answers.map(() => [400, 'validation_error']));
+    }
   });
 
   it('the workspace file is held to the same, with the line of each', async () => {

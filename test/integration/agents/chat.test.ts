@@ -127,7 +127,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     it('answers 404 before 400, and 400 to a blank body', async () => {
       expect((await failureOf(place.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
       expect((await failureOf(place.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
-      for (const body of ['', ' ', '\n\t\u00a0']) expect((await failureOf(place.say(body))).code).toBe('bad_request');
+      for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f']) expect((await failureOf(place.say(body))).code).toBe('bad_request');
     });
   });
 

@@ -121,7 +121,8 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     expect(await failureOf(write(id, 'Hi'))).toMatchObject({ code: 'conflict', reason: 'thread_not_taken' });
     const { thread } = await call('take', id);
     expect(await call('take', id)).toEqual({ thread });
-    expect(await failureOf(write(id, ' \n\0'))).toMatchObject({ code: 'bad_request', reason: 'empty_message' });
+    for (const blank of [' \n\0', '\u200b\u3164'])
+      expect(await failureOf(write(id, blank))).toMatchObject({ code: 'bad_request', reason: 'empty_message' });
     const { message } = await write(id, 'Once', 'name-1');
     expect(await write(id, 'Once', 'name-1')).toEqual({ message });
     expect((await write(id, 'Twice', 'name-1')).message.turn).toBe(message.turn + 1);

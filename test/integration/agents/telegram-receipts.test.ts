@@ -150,7 +150,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['no object', '[]'],
     ['no update_id', '{"message":{"text":"x"}}'],
     ['too deep', `{"update_id":1,"a":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('keeps the body of an unreadable request, to be replayed: %s (D82)', async (_what, body) => {
+  ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
     const known = await lastId();
     await desk.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
@@ -176,7 +176,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
-  it('keeps an update for an unknown agent, and judges it at its replay by the secret that the agent has then (P8, D101)', async () => {
+  it('keeps an update for an unknown agent, and judges it at its replay by the secret that the agent has then (P8)', async () => {
     const deliver = async (secret: string | null, body?: Buffer): Promise<{ id: number; chat: number }> => {
       const [chat, known] = [desk.next(), await lastId()];
       await desk.deliver(body ?? desk.compose(chat, { text: 'Anybody?' }), { slug: 'later', secret });

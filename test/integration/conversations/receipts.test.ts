@@ -43,7 +43,7 @@ describe('webhook receipts (D20, D33d)', () => {
     ['no JSON', '{"triggerEvent":'],
     ['no object', '["BOOKING_CREATED"]'],
     ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('keeps the body of an unreadable request, to be replayed: %s (D82)', async (_what, body) => {
+  ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
     const receipt = await desk.settle(undefined, { body, person: `${world.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
     await world.call(conversations.rpcs.replayReceipt, { id: receipt.id });
@@ -54,7 +54,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
-  it('applies a booking with characters that cannot be stored, and shows its body as it was read (D82, D106)', async () => {
+  it('applies a booking with characters that cannot be stored, and shows its body as it was read (rules/webhooks#text, D106)', async () => {
     const chain = createChain();
     const notes = { value: 'x\u0000\ud83d' };
     const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };

@@ -36,7 +36,7 @@ export const webhookRoutes = [
     tag: 'operations',
     summary: 'Read one inbound webhook',
     description:
-      'With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.',
+      'With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.',
     auth: 'ops',
     scope: 'ops:read',
     params: Type.Object({ receipt_id: receiptId }),
@@ -64,7 +64,9 @@ export const webhookRoutes = [
         schema: Type.Object({
           matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
           changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
-          failed: Type.Integer({ description: 'Ids without a webhook, and messages whose agent there is not.' }),
+          failed: Type.Integer({
+            description: 'Ids without a webhook, and messages whose agent does not exist or has no secret to judge them by.',
+          }),
           without_body: Type.Integer({ description: 'Those that match and whose body is not kept.' }),
           more: Type.Boolean({ description: `More than ${maxReplayed} of a kind match: the oldest were taken.` }),
           items: Type.Array(webhookItem, { description: 'The first hundred that can be worked again, oldest first.' }),

@@ -120,6 +120,8 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
   it.each<[string, Record<string, unknown>, unknown]>([
     ['people.0.name', { people: [{ key: 'a', name: 'A\u0007' }] }, 'must have no control characters'],
     ['people.0.key', { people: [{ key: 'a\u0085', name: 'A' }] }, 'must have no control characters'],
+    ['people.0.name', { people: [{ key: 'a', name: 'A\u202eB' }] }, 'must have no control characters'],
+    ['people.0.name', { people: [{ key: 'a', name: '\u3164' }] }, 'must not be blank'],
     ['journeys.0.steps.0.title', { journeys: [{ slug: 'j', steps: [{ slug: 's', title: 'T\n' }] }] }, 'must have no control characters'],
     ['journeys.0.svc_app', { journeys: [{ slug: 'j', svc_app: 'a\tb' }] }, 'must have no control characters'],
     ['accounts.0.groups.1', { accounts: [{ email: 'a@b.c', groups: ['g', 'h\u001b'] }] }, 'must have no control characters'],
