@@ -6,7 +6,7 @@ const read = (body: string | Buffer): unknown => readWebhookBody(Buffer.from(bod
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 const booking = '{"name":"Zo\u00eb"}';
 
-describe('the text of a webhook (rules/webhooks#text, D106)', () => {
+describe('the text of a webhook (rules/webhooks#text; D106)', () => {
   it.each([
     ['U+0000', String.raw`{"a":"x\u0000y"}`, { a: 'xy' }],
     ['U+0000 as a byte', '{"a":"x\0y"}\0', { a: 'xy' }],

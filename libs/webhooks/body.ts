@@ -1,4 +1,4 @@
-/** A webhook's body as text, and as JSON in which everything is repaired that cannot be stored (D33d, D106, rules/webhooks#text). */
+/** A webhook's body as text, and as JSON in which everything is repaired that cannot be stored (rules/webhooks#text; D33d, D106). */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import { toLine, toLines, toWord } from '#libs/text';
 

@@ -156,7 +156,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     expect(readJourneyHint(event.videoCallUrl)?.slugs).toEqual(['circle']);
   });
 
-  it('reads a booking with characters that cannot be stored, whatever field they stand in (rules/webhooks#text, D106)', () => {
+  it('reads a booking with characters that cannot be stored, whatever field they stand in (rules/webhooks#text; D106)', () => {
     const text = String.raw`{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"u-1","responses":{"notes":{"value":"x\u0000\ud83d"}},"n":1e99999}}`;
     const sent = ['utf8', 'utf16le', 'latin1'] as const;
     for (const encoding of sent) {

@@ -54,7 +54,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
-  it('applies a booking with characters that cannot be stored, and shows its body as it was read (rules/webhooks#text, D106)', async () => {
+  it('applies a booking with characters that cannot be stored, and shows its body as it was read (rules/webhooks#text; D106)', async () => {
     const chain = createChain();
     const notes = { value: 'x\u0000\ud83d' };
     const fields = { responses: { notes }, title: 'A\ntalk', attendees: [attendee('Zo\u00eb')] };

@@ -156,7 +156,7 @@ describe('judgeUpdate (D31, D33d)', () => {
     ['U+0000', body('{"update_id":7,"message":{"caption":"a\\u0000"}}')],
     ['a byte that is not UTF-8', Buffer.from('{"update_id":7,"message":{"caption":"\u00eb"}}', 'latin1')],
     ['UTF-16', Buffer.from('\ufeff{"update_id":7}', 'utf16le')],
-  ])('takes an update with %s (rules/webhooks#text, D106)', (_what, sent) => {
+  ])('takes an update with %s (rules/webhooks#text; D106)', (_what, sent) => {
     expect(judgeUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
   });
 
