@@ -77,6 +77,43 @@ describe('a broken workspace file', () => {
   });
 });
 
+describe('nesting of a workspace file', () => {
+  const lists = (count: number): string => `${'['.repeat(count)}1${']'.repeat(count)}`;
+
+  it('may be 100 levels deep', () => {
+    expect(read(`people: [{infos: {a: ${lists(96)}}}]\nend: 1\n`).problems).toEqual([]);
+  });
+
+  it.each([
+    ['lists', `# x\npeople: [{infos: {a: ${lists(97)}}}]\n`, 2],
+    ['objects', `people:\n  - infos: ${'{a: '.repeat(100)}1${'}'.repeat(100)}\n`, 2],
+    ['JSON', `{"people": ${lists(100_000)}}`, 1],
+    ['lists that never end', `people: ${'['.repeat(100_000)}`, 1],
+    ['lines', Array.from({ length: 101 }, (_value, index) => `${' '.repeat(index)}a:\n`).join(''), 101],
+    ['aliases', `a: &a ${lists(60)}\nb: ${'['.repeat(60)}*a${']'.repeat(60)}\n`, 1],
+  ])('is refused beyond that: %s', (_what, text, line) => {
+    expect(() => read(text)).toThrow(new RegExp(`file\\.yaml:${line}: is nested more than 100 levels deep`));
+  });
+});
+
+describe('tags of a workspace file', () => {
+  it('may say that a value is one of JSON', () => {
+    expect(read('a: !!str 5\nb: !!int 5\nc: ! x\nd: !!map {x: !!null ""}\n').document).toEqual({ a: '5', b: 5, c: 'x', d: { x: null } });
+  });
+
+  it.each([
+    ['people:\n  - key: a\n    name: !name A\n', '3: the tag !name '],
+    ['people: !!set {a}\n', '1: the tag !!set '],
+    ['people:\n  - name: !!binary aGVsbG8=\n', '2: the tag !!binary '],
+    ['a: 1\nday: !!timestamp 2026-05-01\n', '2: the tag !!timestamp '],
+    ['a: !<tag:yaml.org,2002:js/function> x\n', '1: the tag !!js/function '],
+    ['%TAG ! tag:example.org,2000:\n---\na: !x []\n', '3: the tag tag:example.org,2000:x '],
+    ['!key a: 1\n', '1: the tag !key '],
+  ])('are refused otherwise, with their line: %j (D106)', (text, message) => {
+    expect(() => read(text)).toThrow(`file.yaml:${message}`);
+  });
+});
+
 describe('values of a workspace file', () => {
   it('keeps big integers, dates as text and __proto__ as data', () => {
     const { document } = read('people: [{key: a, infos: {big: 9007199254740993, day: 2026-05-01, __proto__: {x: 1}}}]');

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
-import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import { isJsonObject, isRawNumber, parseJson, type JsonObject } from '#libs/json';
 import { CliError } from './failure.ts';
 
 export type Path = readonly (string | number)[];
@@ -25,6 +25,14 @@ export interface WorkspaceFile {
 
 /** Syntax errors that are shown; a broken file may have one a character. */
 const maxSyntaxErrors = 50;
+/** Lists and objects within each other; the outermost is level 1. */
+const maxDepth = 100;
+const tooDeep = `is nested more than ${maxDepth} levels deep`;
+/** Those of JSON's values, which a value may be marked with. */
+const knownTags: ReadonlySet<string> = new Set([
+  '!',
+  ...['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
+]);
 /** Aliases that a document may have, one in an alias counting for each time that it is written out. */
 const maxAliases = 10_000;
 /** Name of what comes without a file; files that it names are looked for where the user stands. */
@@ -48,10 +56,14 @@ export function parseWorkspace(
 ): WorkspaceFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, merge: true, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const messages = document.errors
+  const errors =
+    document.errors.length > 0
+      ? document.errors.map(({ pos, message }) => ({ offset: pos[0], message: isTooDeep(message) ? tooDeep : message }))
+      : listNodeProblems(document);
+  if (errors.length > 0) {
+    const messages = errors
       .slice(0, maxSyntaxErrors)
-      .map(({ pos, message }) => `${file}:${lineInFile(lines.linePos(pos[0]).line)}: ${message}`);
+      .map(({ offset, message }) => `${file}:${lineInFile(lines.linePos(offset).line)}: ${message}`);
     throw new CliError(messages.join('\n'));
   }
   const tooLong = findTooLong(document);
@@ -68,6 +80,7 @@ export function parseWorkspace(
   } catch (error) {
     throw new CliError(`${file}:${lineInFile(1)}: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (isNestedTooDeep(value)) throw new CliError(`${file}:${lineInFile(1)}: ${tooDeep}, aliases included`);
   const problems: FileProblem[] = [];
   return {
     document: resolveSecrets(value, env, problems),
@@ -75,6 +88,47 @@ export function parseWorkspace(
     lineOf: (path) => lineInFile(lines.linePos(offsetOf(document, path)).line),
   };
 }
+
+/** What the parser says of a document that is too deep for it. */
+const isTooDeep = (message: string): boolean => message.includes('call stack');
+
+interface NodeProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** Values that a file may not have, in the order of the document; below what is too deep nothing is looked at. */
+function listNodeProblems(document: Document): NodeProblem[] {
+  const problems: NodeProblem[] = [];
+  const pending: [node: unknown, depth: number][] = [[document.contents, 1]];
+  for (let next = pending.pop(); next !== undefined && problems.length < maxSyntaxErrors; next = pending.pop()) {
+    const [node, depth] = next;
+    if (!isNode(node)) continue;
+    const offset = node.range?.[0] ?? 0;
+    const { tag } = node;
+    if (tag !== undefined && !knownTags.has(tag))
+      problems.push({ offset, message: `the tag ${showTag(tag)} is not supported; leave it out` });
+    const items = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : isSeq(node) ? node.items : [];
+    if (items.length > 0 && depth > maxDepth) problems.push({ offset, message: tooDeep });
+    else for (const item of items.toReversed()) pending.push([item, depth + 1]);
+  }
+  return problems;
+}
+
+/** Aliases nest what does not look nested. */
+function isNestedTooDeep(root: unknown): boolean {
+  const pending: [value: unknown, depth: number][] = [[root, 1]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [value, depth] = next;
+    if (typeof value !== 'object' || value === null || isRawNumber(value)) continue;
+    const items: unknown[] = Object.values(value);
+    if (items.length > 0 && depth > maxDepth) return true;
+    for (const item of items) pending.push([item, depth + 1]);
+  }
+  return false;
+}
+
+const showTag = (tag: string): string => tag.slice(0, 100).replace(/^tag:yaml\.org,2002:/, '!!');
 
 /** Offset of the first alias at which those up to it add more to the document than they may. */
 function findTooLong(document: Document): number | undefined {

@@ -117,6 +117,14 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     ]);
   });
 
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('names the unknown list and the unknown field %s', (name) => {
+    const document = JSON.parse(`{"${name}": [], "people": [{"key": "a", "name": "A", "${name}": {"x": 1}}]}`) as unknown;
+    expect(checkDocument(document).problems).toEqual([
+      { path: [name], message: expect.stringMatching(/^is not a list of the workspace file; known are spheres, /) },
+      { path: ['people', 0, name], message: 'is not a known field' },
+    ]);
+  });
+
   it.each<[string, Record<string, unknown>, unknown]>([
     ['people.0.name', { people: [{ key: 'a', name: 'A\u0007' }] }, 'must have no control characters'],
     ['people.0.key', { people: [{ key: 'a\u0085', name: 'A' }] }, 'must have no control characters'],

@@ -30,7 +30,8 @@ export function checkDocument(document: unknown): { lists: Lists; problems: Prob
       problems.push({
         path: [name],
         message:
-          foreignLists[name] ?? `is not a list of the workspace file; known are ${[...listNames, ...Object.keys(foreignLists)].join(', ')}`,
+          (Object.hasOwn(foreignLists, name) ? foreignLists[name] : undefined) ??
+          `is not a list of the workspace file; known are ${[...listNames, ...Object.keys(foreignLists)].join(', ')}`,
       });
     } else if (Array.isArray(list)) {
       lists[name] = checkList(name, list, problems);
