@@ -141,12 +141,17 @@ people: [{key: p, infos: {env: SECRET}}]
   });
 
   it('tells every variable that is not set, with its place', () => {
-    const file = read('accounts:\n  - email: a@b.c\n    password: {env: NO_A}\n  - email: b@b.c\n    password: {env: NO_B}\n', {
-      NO_B: '',
-    });
+    const file = read(
+      'accounts:\n  - email: a@b.c\n    password: {env: NO_A}\n  - email: b@b.c\n    password: {env: NO_B}\n  - email: c@b.c\n    password: {env: BLANK}\n',
+      {
+        NO_B: '',
+        BLANK: ' \t',
+      },
+    );
     expect(file.problems.map(({ path, message }) => [file.lineOf(path), message])).toEqual([
       [3, 'the environment variable NO_A is not set'],
       [5, 'the environment variable NO_B is not set'],
+      [7, 'the environment variable BLANK is blank'],
     ]);
   });
 

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
 import { isJsonObject, isRawNumber, parseJson, type JsonObject } from '#libs/json';
+import { isBlank } from '#libs/text';
 import { CliError } from './failure.ts';
 
 export type Path = readonly (string | number)[];
@@ -231,8 +232,8 @@ function resolveSecrets(document: unknown, env: Readonly<Record<string, string |
     const name = value['env'];
     if (typeof name === 'string' && Object.keys(value).length === 1) {
       const found = env[name];
-      if (found !== undefined && found !== '') return found;
-      problems.push({ path, message: `the environment variable ${name} is not set` });
+      if (found !== undefined && !isBlank(found)) return found;
+      problems.push({ path, message: `the environment variable ${name} is ${found === undefined || found === '' ? 'not set' : 'blank'}` });
       return unsetPlaceholder;
     }
     return mapObject(value, (key, item) => resolve(item, [...path, key]));

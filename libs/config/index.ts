@@ -4,6 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { compileSchema } from '#libs/schema';
+import { isBlank } from '#libs/text';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
 export { nameSecrets } from './name-secrets.ts';
@@ -55,6 +56,10 @@ export function loadConfig<Properties extends TProperties>(
       else if (required.has(name)) problems.push(`${name} is missing${describe(property)}`);
       continue;
     }
+    if (readKeyword(property, 'writeOnly') === true && isBlank(text)) {
+      problems.push(`${name} ${describeBlank(property)}`);
+      continue;
+    }
     values[name] = coerce(text, property);
     const problem = compileSchema(property)(values[name]);
     if (problem !== undefined) problems.push(`${name} ${wording(property, problem.message)}${describe(property)}`);
@@ -62,6 +67,12 @@ export function loadConfig<Properties extends TProperties>(
   if (isExposed(schema.properties, values, env['NODE_ENV'])) problems.push(...findWeakSecrets(schema.properties, values));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(values) as ConfigOf<Properties>;
+}
+
+/** White space alone is a slip: it vouches for nothing, and an empty variable says that there is no secret. */
+function describeBlank(schema: TSchema): string {
+  const wanted = readKeyword(schema, 'errorMessage');
+  return `${typeof wanted === 'string' ? `${wanted}, and ` : ''}is blank: set a value, or leave it empty for none${describe(schema)}`;
 }
 
 function coerce(text: string, schema: TSchema): unknown {

@@ -70,6 +70,17 @@ describe('secrets where others reach the platform', () => {
     },
   );
 
+  it.each([' ', '\t\n', ' '.repeat(30), '\u200b'.repeat(30)])('are never blank, wherever the process listens: %j', (blank) => {
+    for (const env of [production, {}]) {
+      const given = { ...sound, ...env, API_TOKEN: blank, PROVIDER_TOKEN: blank, ROTATED: blank };
+      expect(problemsOf(given)).toEqual([
+        'API_TOKEN is blank: set a value, or leave it empty for none',
+        expect.stringMatching(/^ROTATED must be one value, or up to 4 separated by white space, and is blank: /),
+        'PROVIDER_TOKEN is blank: set a value, or leave it empty for none',
+      ]);
+    }
+  });
+
   it('are told all at once with everything else, and never repeated', () => {
     const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2', ROTATED: long };
     expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is missing too

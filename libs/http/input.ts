@@ -73,7 +73,8 @@ export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | un
     if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
       ctx.res.setHeader('Deprecation', 'true');
     }
-    const problems = [...check(value), ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)];
+    const broken = check(value);
+    const problems = [...broken, ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems - broken.length)];
     return finish(ctx, actor, readGiven(ctx), problems.length === 0 ? pick(value) : undefined, problems);
   };
 }

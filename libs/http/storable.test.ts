@@ -31,6 +31,20 @@ describe('listUnstorable (rules/http#strings; D60)', () => {
     expect(find(form, many, 3)).toEqual([0, 1, 2].map((index) => ['string_unicode', ['infos', 'list', index]]));
   });
 
+  it('looks into no list or object over its size, which the check of the schema reports', () => {
+    const sized = Type.Object({
+      names: Type.Array(Type.String(), { maxItems: 1_000 }),
+      links: Type.Object({}, { additionalProperties: Type.String(), maxProperties: 2 }),
+      more: Type.Optional(Type.Union([Type.Array(Type.String(), { maxItems: 2 }), Type.Null()])),
+    });
+    const sought = (value: object): unknown[] => listUnstorable(sized, value, JSON.stringify(value), [], 50);
+    const zeros = (length: number): string[] => Array.from({ length }, () => '\u0000');
+    expect(sought({ names: zeros(2_000), links: { a: '\u0000', b: '', c: '' }, more: zeros(3) })).toEqual([]);
+    expect(sought({ names: zeros(1_000), links: {} })).toHaveLength(50);
+    expect(sought({ names: [], links: { a: '\u0000', b: '' }, more: zeros(2) })).toHaveLength(3);
+    expect(listUnstorable(sized, { names: zeros(1) }, String.raw`{"names":["\u0000"]}`, [], 0)).toEqual([]);
+  });
+
   it('looks into declared fields of every depth', () => {
     const text = String.raw`{"name":"\ud800","people":[{"name":"x"},{"name":"\u0000"}],"links":{"a":"b","\u0000":"c"},"infos":{"x":{"\ud800":1}}}`;
     expect(find(form, text).map(([, loc]) => loc)).toEqual([

@@ -23,10 +23,11 @@ const suspicious = /\\u(?:0000|[dD][89a-fA-F])|(?<![0-9])[0-9]{500}|[0-9.][eE][+
 
 /**
  * The first `max` of them; `text` shows cheaply whether a search is needed. Fields that the schema does not declare are ignored, so
- * they are looked through for U+0000 alone and are one problem together.
+ * they are looked through for U+0000 alone and are one problem together. A list or object over its size is not looked into: its size is the
+ * problem, which the check of the schema reports.
  */
 export function listUnstorable(schema: TSchema, value: unknown, text: string, location: Location, max: number): ValidationItem[] {
-  if (!suspicious.test(text)) return [];
+  if (max <= 0 || !suspicious.test(text)) return [];
   const search = new Search(location, max);
   search.visit(schema as Json, value);
   return search.found;
@@ -47,6 +48,7 @@ class Search {
     if (this.found.length >= this.#max) return;
     const shape = Array.isArray(value) ? findShape(schema, 'items') : findShape(schema, 'properties', 'additionalProperties');
     if (typeof value !== 'object' || value === null || shape === undefined) this.#report(value);
+    else if (isOverSize(shape, value)) return;
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) this.#visitPart(index, shape['items'], item);
     else this.#visitFields(shape, value as Json);
   }
@@ -78,6 +80,11 @@ class Search {
     for (const { path, kind } of problems) this.found.push({ ...items[kind], loc: [...this.#path, ...path] });
     return problems.length > 0;
   }
+}
+
+function isOverSize({ maxItems, maxProperties }: Json, value: object): boolean {
+  if (Array.isArray(value)) return typeof maxItems === 'number' && value.length > maxItems;
+  return typeof maxProperties === 'number' && Object.keys(value).length > maxProperties;
 }
 
 /** The part of a schema, or of the branches of its union, that speaks of the parts of a value. */

@@ -64,6 +64,13 @@ describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
 });
 
 describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
+  it('names fifty fields at most, with names that are cut (D60)', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_525 }, (_value, index) => [`k${index}`, 1]));
+    for (const patch of [many, { upload: many }, { upload: { limits: many } }]) expect(refused({}, patch)).toHaveLength(50);
+    expect(refused({}, { ['k'.repeat(200)]: 1 })).toEqual(['k'.repeat(120)]);
+    expect(Object.keys(validateStepConfig(videohost, { upload: many }).problems)).toHaveLength(50);
+  });
+
   it.each([
     ['a read_write field', {}, { channel: 'b', upload: { title: 't', limits: { size: 2 } }, labels: { x: { y: null } }, tags: [null] }, []],
     ['null for a read_write field', { channel: 'b' }, { channel: null, upload: null }, []],

@@ -3,6 +3,7 @@
  * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
  */
 import type { TObject } from '#libs/contract';
+import { cutText, maxQuotedLength } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
 import type { PipelineJob, PipelineRegistry } from './declaration.ts';
@@ -44,7 +45,10 @@ export function validateStepConfig(job: PipelineJob, stored: JsonObject): StepCo
   const problems: [string, string][] = checkOf(job)(parseJson(JSON.stringify(config))).map((problem) => {
     const extra = problem.params['additionalProperty'] ?? problem.params['missingProperty'];
     const path = typeof extra === 'string' ? [...problem.path, extra] : problem.path;
-    return [path.join('.'), problem.keyword === 'additionalProperties' ? 'is not a setting of this job' : problem.message];
+    return [
+      path.map((part) => (typeof part === 'string' ? cutText(part, maxQuotedLength) : part)).join('.'),
+      problem.keyword === 'additionalProperties' ? 'is not a setting of this job' : problem.message,
+    ];
   });
   return { config, problems: Object.fromEntries(problems) };
 }

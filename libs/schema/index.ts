@@ -3,6 +3,7 @@
  * be a secret or speech.
  */
 import type { TSchema } from '#libs/contract';
+import { lineFormat, linePattern } from '#libs/text';
 import { getAjv, guardObjects, type Json } from './ajv.ts';
 import { explain, type SchemaViolation } from './explain.ts';
 
@@ -71,5 +72,6 @@ function compileNow(schema: TSchema, useDefaults: boolean): CompiledSchema {
 }
 
 function toProblem({ path, keyword, params, message }: SchemaViolation): SchemaProblem {
-  return { path, keyword, params, message };
+  const isLine = params['pattern'] === linePattern || params['format'] === lineFormat;
+  return { path, keyword, params, message: isLine ? 'must have no control characters' : message };
 }

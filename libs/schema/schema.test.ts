@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type } from '#libs/contract';
+import { line, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { compileSchema, compileSchemaForAll, maxViolations } from '#libs/schema';
 
@@ -53,6 +53,13 @@ describe('compileSchema (architecture#contracts)', () => {
     const refused = { keyword: 'type', params: { type: 'object' }, message: 'must be object' };
     expect(store(parseJson('{"infos":12345678901234567890}'))).toEqual({ path: ['infos'], ...refused });
     expect(store(parseJson('{"infos":{},"list":[{},1.50]}'))).toEqual({ path: ['list', 1], ...refused });
+  });
+
+  it('says of a name what is wrong with it', () => {
+    const named = compileSchema(Type.Object({ name: line() }));
+    expect(named({ name: 'Ada' })).toBeUndefined();
+    for (const name of ['A\u0007', 'A\u202e', 'A\u{e0041}', 'A\u200d'])
+      expect(named({ name })).toMatchObject({ path: ['name'], message: 'must have no control characters' });
   });
 
   it('tells naive times from times with an offset', () => {

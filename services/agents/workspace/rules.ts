@@ -41,6 +41,11 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
   const problems = ['bot_token', 'webhook_secret', 'echo_channel']
     .filter((key) => messaging[key] !== undefined && messaging[key] !== null && typeof messaging[key] !== 'string')
     .map((key) => ({ path: [index, 'config', 'messaging', key], message: 'must be a string' }));
+  for (const key of ['bot_token', 'webhook_secret']) {
+    const text = messaging[key];
+    if (typeof text === 'string' && text !== '' && isBlank(text))
+      problems.push({ path: [index, 'config', 'messaging', key], message: 'must not be blank; null takes it away' });
+  }
   const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
   if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isGoodSecret(secret ?? '')) return problems;
   return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
