@@ -5618,7 +5618,7 @@ export interface Operations {
   getWebhook(request: GetWebhookRequest & Conditional, options?: CallOptions): Promise<GetWebhookReply | NotModified>;
   /**
    * Read one inbound webhook
-   * With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.
+   * With body and headers as they came; secrets are replaced by `[redacted]`. No body is kept of what was ignored, or rejected for another reason than being unreadable.
    * `GET /api/ops/webhooks/{receipt_id}`
    */
   getWebhook(request: GetWebhookRequest, options?: CallOptions): Promise<GetWebhookReply>;
