@@ -28,7 +28,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['indented code', '    a\n    b', '<pre>a\nb</pre>'],
     ['tables', '| a | b |\n|---|---|\n| 1 | *2* |', '<pre>a | b\n1 | 2</pre>'],
     ['rules', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
-    ['reference definitions as text', '[x]: https://example.org', '[x]: https://example.org'],
+    ['reference definitions as text', '[x]: https://example.org', '[x]: <a href="https://example.org">https://example.org</a>'],
     ['a lone quote mark', '>', '&gt;'],
     ['entities', 'a &amp; b &copy;', 'a &amp; b ©'],
   ];
@@ -37,6 +37,61 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
       expect(render(markdown)).toBe(html);
     });
   }
+
+  const link = (url: string): string => `<a href="${url.replaceAll('&', '&amp;')}">${url.replaceAll('&', '&amp;')}</a>`;
+  it.each([
+    ['https://example.org/a_b_c', link('https://example.org/a_b_c')],
+    ['https://example.org/*a*/~~b~~/__c__/d', link('https://example.org/*a*/~~b~~/__c__/d')],
+    ['https://example.org/`a`/b', '<a href="https://example.org/%60a%60/b">https://example.org/`a`/b</a>'],
+    ['See HTTP://example.org/?a=1&b_c=2_3#x_y!', `See ${link('HTTP://example.org/?a=1&b_c=2_3#x_y')}!`],
+    ['mailto:ada_lovelace_1@example.org?subject=a_b_c.', `${link('mailto:ada_lovelace_1@example.org?subject=a_b_c')}.`],
+    ['**https://example.org/a_b**', `<a href="https://example.org/a_b"><b>https://example.org/a_b</b></a>`],
+    ['_see https://example.org/a_b_', '<i>see </i><a href="https://example.org/a_b"><i>https://example.org/a_b</i></a>'],
+    ['~~https://example.org/~a~~', '<a href="https://example.org/~a"><s>https://example.org/~a</s></a>'],
+    ['(https://example.org/a_(b_c))', `(${link('https://example.org/a_(b_c)')})`],
+    [
+      '"https://example.org/a_b", https://example.org/c_d; e',
+      `"${link('https://example.org/a_b')}", ${link('https://example.org/c_d')}; e`,
+    ],
+    ['[https://example.org/a_b]', `[${link('https://example.org/a_b')}]`],
+    ['http://[::1]:80/a_b_', `${link('http://[::1]:80/a_b')}_`],
+    ['（https://example.org/a_b）。', `（${link('https://example.org/a_b')}）。`],
+    ['https://example.org/ä_ö_ü', '<a href="https://example.org/%C3%A4_%C3%B6_%C3%BC">https://example.org/ä_ö_ü</a>'],
+    ['https://example.org/a\\_b\\_c?d&amp;e', link('https://example.org/a_b_c?d&e')],
+    ['- https://example.org/a_b_c', `• ${link('https://example.org/a_b_c')}`],
+    ['[https://example.org/a_b_c](https://example.com/d_e_f)', '<a href="https://example.com/d_e_f">https://example.org/a_b_c</a>'],
+    ['`https://example.org/a_b_c`', '<code>https://example.org/a_b_c</code>'],
+    [
+      'xhttps://example.org/_a_ https:// http:/x mailto:nobody ftp://example.org',
+      'xhttps://example.org/<i>a</i> https:// http:/x mailto:nobody ftp://example.org',
+    ],
+    ['<https://example.org/a_b_c>', link('https://example.org/a_b_c')],
+    ['https://example.org/a_b\nhttps://example.org/c_d', `${link('https://example.org/a_b')}\n${link('https://example.org/c_d')}`],
+  ])('makes a link of a bare address as it is written: %s (D88)', (markdown, html) => {
+    expect(render(markdown)).toBe(html);
+  });
+
+  it('finds addresses in a time that grows with the text alone', () => {
+    for (const text of [
+      'http://',
+      'http://a',
+      'https://a.b/(',
+      'mailto:',
+      'mailto:a@b',
+      '[http://a',
+      'http://a]',
+      'http://a._',
+      'http:',
+      'http://a**',
+      'http://[',
+      'http://:',
+      'http://a%',
+    ]) {
+      const startedAt = performance.now();
+      render(text.repeat(100_000 / text.length));
+      expect([text, performance.now() - startedAt < 3_000]).toEqual([text, true]);
+    }
+  });
 
   it('makes no link of a dangerous scheme', () => {
     for (const target of [

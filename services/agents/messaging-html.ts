@@ -4,7 +4,8 @@
  * result is well-formed by construction, whatever the Markdown was.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
-import { dropUncertainEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
+import { readBareAddresses } from './bare-address.ts';
+import { dropUncertainEnd, isAtEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
 
 export interface MessagingHtml {
   /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
@@ -43,6 +44,7 @@ export function createMessagingHtml(): MessagingHtml {
   parser.disable('reference');
   boundTables(parser);
   readUnfinished(parser);
+  readBareAddresses(parser, isAtEnd);
   const render = (markdown: string, env: Partial<Unfinished>): string => {
     const tokens = parser.parse(markdown, { ...env });
     const tooDeep = tokens.some((token) => token.nesting === 1 && token.level >= maxNesting - 1);

@@ -62,7 +62,8 @@ function isUnfinished(env: object): env is Unfinished {
   return 'isUnfinished' in env;
 }
 
-function isAtEnd({ env, tokens }: StateInline): boolean {
+/** Whether a piece of inline content is the end of an unfinished text. */
+export function isAtEnd({ env, tokens }: StateInline): boolean {
   return isUnfinished(env) && env.last === tokens;
 }
 
