@@ -38,3 +38,5 @@ export const toWord = (text: string): string => text.replace(everyUnfit, '').rep
 
 /** The same of a text of several lines, which keeps its tabs and line breaks. */
 export const toLines = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
+
+export { cutText } from './cut.ts';

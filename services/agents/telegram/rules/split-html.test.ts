@@ -30,6 +30,23 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     for (const part of parts) expect(part.isWellFormed()).toBe(true);
   });
 
+  it.each(['👩‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', 'ക്ഷ', '한', '1️⃣', 'e</b><i>\u0301</i><b>'])('never cuts within %s', (grapheme) => {
+    for (let before = 1; before <= 20; before++) {
+      const whole = `<b>${'x'.repeat(before)}${grapheme.repeat(9)}</b>`;
+      const parts = splitHtml(whole, small).map(toVisibleText);
+      const shown = toVisibleText(grapheme);
+      expect(parts.join('')).toBe(toVisibleText(whole));
+      expect(parts.map((part) => part.replaceAll(shown, '').replaceAll('x', ''))).toEqual(parts.map(() => ''));
+    }
+  });
+
+  it('cuts a grapheme that is too long for a part, and no character', () => {
+    const marks = `x${'\u0301'.repeat(50)}😀`;
+    const parts = splitHtml(marks, small);
+    expect(parts.join('')).toBe(marks);
+    expect(parts.every((part) => part.length <= 20 && part.isWellFormed())).toBe(true);
+  });
+
   it('never cuts an entity, and closes and opens again what is open at a cut', () => {
     expect(splitHtml('<b><i>aaaaaaaaaaaaaaaaaaa&amp;bb</i></b>', small)).toEqual([
       '<b><i>aaaaaaaaaaaaaaaaaaa&amp;</i></b>',

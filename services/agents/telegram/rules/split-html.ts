@@ -1,6 +1,6 @@
 /**
  * Cuts HTML of the messaging subset into messages (D32, D33b; rules/providers#telegram-sending): never inside a tag, an entity or a
- * character; tags that are open at a cut are closed before and opened again after it. The visible texts of the parts, one after the other, are
+ * grapheme, such as a flag or a letter with its accents, unless one alone is too long; tags that are open at a cut are closed before and opened again after it. The visible texts of the parts, one after the other, are
  * the visible text of the whole.
  */
 
@@ -25,9 +25,13 @@ interface Token {
   readonly bytes: number;
   /** Visible character; whether a cut after it looks natural. */
   readonly isBreak: 'line' | 'space' | false;
+  /** Whether a grapheme begins here, so that a cut before it parts none. */
+  readonly beginsGrapheme: boolean;
 }
 
 const tokenPattern = /<(\/?)([a-z][a-z0-9-]*)(?![a-z0-9-])[^<>]*>|&(?:lt|gt|amp|quot|#[0-9]+|#x[0-9a-f]+);|[\s\S]/giu;
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Parts in order; none for an empty text. */
 export function splitHtml(html: string, limits: SplitLimits = messageLimits): string[] {
@@ -56,6 +60,7 @@ function takePart(tokens: readonly Token[], start: number, openBefore: readonly 
   let bytes = Buffer.byteLength(source);
   let visible = 0;
   let lineCut: Cut | undefined;
+  let graphemeCut: Cut | undefined;
   let spaceCut: Cut | undefined;
   const cutAt = (next: number): Cut => ({ html: source + closingOf(open), visible, next, open: [...open] });
   for (let index = start; index < tokens.length; index++) {
@@ -63,12 +68,13 @@ function takePart(tokens: readonly Token[], start: number, openBefore: readonly 
     const openAfter = applyTag(open, token);
     const total = bytes + token.bytes + Buffer.byteLength(closingOf(openAfter));
     const fits = visible + token.width <= limits.visible && total <= limits.bytes;
-    if (!fits && visible > 0) return lineCut ?? spaceCut ?? cutAt(index);
+    if (token.beginsGrapheme && visible > 0) graphemeCut = cutAt(index);
+    if (!fits && visible > 0) return lineCut ?? spaceCut ?? graphemeCut ?? cutAt(index);
     open = openAfter;
     source += token.source;
     bytes += token.bytes;
     visible += token.width;
-    if (visible * 2 < limits.visible && bytes * 2 < limits.bytes) continue;
+    if ((visible * 2 < limits.visible && bytes * 2 < limits.bytes) || tokens[index + 1]?.beginsGrapheme === false) continue;
     if (token.isBreak === 'line') lineCut = cutAt(index + 1);
     else if (token.isBreak === 'space') spaceCut = cutAt(index + 1);
   }
@@ -88,13 +94,36 @@ function closingOf(open: readonly Token[]): string {
 }
 
 function readTokens(html: string): Token[] {
+  const begins = findGraphemes(html);
+  let at = 0;
   return [...html.matchAll(tokenPattern)].map(([source, slash, name]): Token => {
     const bytes = Buffer.byteLength(source);
+    const beginsGrapheme = begins.has(at);
     if (name !== undefined)
-      return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false };
-    const width = source.startsWith('&') && source.length > 1 ? entityWidth(source) : source.length;
-    return { kind: 'text', source, name: '', width, bytes, isBreak: source === '\n' ? 'line' : /^\s$/.test(source) ? 'space' : false };
+      return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false, beginsGrapheme };
+    const width = widthOf(source);
+    at += width;
+    const isBreak = source === '\n' ? 'line' : /^\s$/.test(source) ? 'space' : false;
+    return { kind: 'text', source, name: '', width, bytes, isBreak, beginsGrapheme };
   });
+}
+
+/** Places in the visible text, and its end. An entity is a character like any other. */
+function findGraphemes(html: string): Set<number> {
+  const visible = html.replace(tokenPattern, (source, _slash, name) =>
+    name !== undefined ? '' : isEntity(source) ? '.'.repeat(widthOf(source)) : source,
+  );
+  const begins = new Set([visible.length]);
+  for (const { index } of graphemes.segment(visible)) begins.add(index);
+  return begins;
+}
+
+function isEntity(source: string): boolean {
+  return source.startsWith('&') && source.length > 1;
+}
+
+function widthOf(source: string): number {
+  return isEntity(source) ? entityWidth(source) : source.length;
 }
 
 function entityWidth(entity: string): number {
