@@ -633,6 +633,9 @@ export type ReadChatUpdatesBody = {
   visitor_id: string;
   /** `next` of the answer before; 0 at first. */
   after?: number;
+  /** Seconds to wait for a message, or for another `waits_for` than the one given. Fewer while the platform is busy. */
+  wait?: number;
+  waits_for?: "person" | null;
 };
 
 export type ChatUpdatesMessagesItem = {
@@ -3287,6 +3290,7 @@ export type ReadChatUpdatesError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 429; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -5222,7 +5226,7 @@ export interface Operations {
   sendChatMessage(request: SendChatMessageRequest, options?: CallOptions): Promise<SendChatMessageReply>;
   /**
    * Read what a person wrote in the place of the agent
-   * A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask every few seconds while `waits_for` says so, else now and then. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. An unknown one has no updates.
+   * A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask again and again with `wait`, or every few seconds while `waits_for` says so, else now and then; the limits of messages hold, counted apart. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. An unknown one has no updates.
    * `POST /api/chat/{agent_slug}/updates/`
    */
   readChatUpdates(request: ReadChatUpdatesRequest, options?: CallOptions): Promise<ReadChatUpdatesReply>;

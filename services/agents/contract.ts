@@ -5,7 +5,7 @@ import { agentRpcs } from './agent/contract.ts';
 import { botRpcs } from './bot/contract.ts';
 import { chatRpcs } from './chat/contract.ts';
 import { forgetRpcs } from './forget/contract.ts';
-import { handoverRpcs } from './handover/contract.ts';
+import { handoverEvents, handoverRpcs } from './handover/contract.ts';
 import { knowledgeRpcs } from './knowledge/contract.ts';
 import { languageModelRpcs } from './language-model/contract.ts';
 import { memoryJobs } from './memory/contract.ts';
@@ -17,7 +17,14 @@ import { workspaceRpcs } from './workspace/contract.ts';
 
 export { AgentOut } from './agent/contract.ts';
 export { AgentChatIn, AgentChatOut, maxChatBodyCharacters } from './chat/contract.ts';
-export { ChatUpdates, type Message as ThreadMessage, messageFacts, type Thread, threadFacts } from './handover/contract.ts';
+export {
+  ChatUpdates,
+  longestChatWaitSeconds,
+  type Message as ThreadMessage,
+  messageFacts,
+  type Thread,
+  threadFacts,
+} from './handover/contract.ts';
 export { sentence } from './knowledge/contract.ts';
 export { firstUpdateReceiptId, updateOutcomes, type UpdateReceipt } from './receipts/contract.ts';
 export { TelegramWebhook, telegramWebhookSubject } from './telegram/contract.ts';
@@ -43,6 +50,6 @@ export const agents = defineService({
     ...languageModelRpcs,
   },
   jobs: { ...telegramJobs, ...jobsOf('agents', pipelineJobs), ...memoryJobs },
-  events: {},
+  events: handoverEvents,
   consumers: { updates: { stream: 'WEBHOOKS', durable: 'agents-updates', filter: telegramWebhookSubject } },
 });

@@ -7,12 +7,14 @@ import type { OwnHandlers } from '#libs/service';
 import { createAgentHandlers } from './agent/handlers.ts';
 import type { BotApi } from './bot/bot-api.ts';
 import { createBotWebhookHandlers } from './bot/handlers.ts';
+import { createAdmit } from './chat/admission.ts';
 import { createChatHandlers } from './chat/handlers.ts';
 import type { ChatRuntime } from './chat/runtime.ts';
 import type { AgentsConfig } from './config.ts';
 import type { agents } from './contract.ts';
 import { createForgetHandlers } from './forget/handlers.ts';
 import { createHandoverHandlers } from './handover/handlers.ts';
+import type { ThreadChanges } from './handover/thread-changes.ts';
 import { createKnowledgeHandlers } from './knowledge/handlers.ts';
 import { createListUsage } from './language-model/handlers.ts';
 import type { RenewAgentMemory } from './memory/workers.ts';
@@ -32,14 +34,16 @@ export interface HandlerDependencies {
   readonly runtime: ChatRuntime | undefined;
   readonly html: MessagingHtml;
   readonly renewAgentMemory: RenewAgentMemory;
+  readonly changes: ThreadChanges;
   /** Aborts when the service stops and can wait no longer. */
   readonly stopping: AbortSignal;
 }
 
 export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof agents> {
-  const { config, db, jobs, metrics, bot, runtime, html, renewAgentMemory, stopping } = deps;
+  const { config, db, jobs, metrics, bot, runtime, html, renewAgentMemory, changes, stopping } = deps;
   const { ALLOW_UNSIGNED_WEBHOOKS: allowUnsigned, AGENT_KNOWLEDGE: mode } = config;
-  const messagesPerMinute = { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE };
+  const perMinute = { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE };
+  const admit = createAdmit({ db, metrics, perMinute });
   return {
     ...jobAdminHandlers(jobs),
     ...auditHandlers(db),
@@ -49,8 +53,8 @@ export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof ag
     ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
     ...createRecordHandlers({ db, html }),
     ...createKnowledgeHandlers({ db, mode, renewAgentMemory }),
-    ...createChatHandlers({ db, runtime, html, metrics, messagesPerMinute, stopping }),
-    ...createHandoverHandlers({ db, jobs, html, memoryDelayMs: config.MEMORY_DELAY_MS }),
+    ...createChatHandlers({ db, runtime, html, admit, stopping }),
+    ...createHandoverHandlers({ db, jobs, html, memoryDelayMs: config.MEMORY_DELAY_MS, changes, admit }),
     listUsage: createListUsage(db),
     exportPerson: createExportPerson(db),
     applyWorkspace: createWorkspaceHandler(db, allowUnsigned),

@@ -18,6 +18,7 @@ import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
 import { createHandlers } from './handlers.ts';
+import { ThreadChanges } from './handover/thread-changes.ts';
 import { createMeasuredModel } from './language-model/measured-model.ts';
 import { createTokenBudget } from './language-model/token-budget.ts';
 import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
@@ -75,7 +76,10 @@ export async function createService({ config, logger, clock = systemClock, pipel
 
   return frame.service(async () => {
     frame.tell(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
-    await frame.serve(createHandlers({ ...shared, stopping: stopping.signal }));
+    const changes = new ThreadChanges(bus);
+    frame.onStop(() => changes.stop());
+    frame.onClose(bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => changes.wake(id)));
+    await frame.serve(createHandlers({ ...shared, changes, stopping: stopping.signal }));
     frame.breakOffAfter(turnGraceMs, () => stopping.abort());
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }), { onDead: createOnDead({ bus, jobs, pipeline }) });
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));

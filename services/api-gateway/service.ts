@@ -20,6 +20,7 @@ import { createHandlers } from './handlers/index.ts';
 import { createMediaProxy } from './handlers/media-proxy.ts';
 import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import { ChatWaits, readChatUpdates } from './chat-waits.ts';
 import { LongPolls } from './long-polls.ts';
 import { createLoginFilter } from './published-passwords.ts';
 import { countRefusedCredentials } from './refused-credentials.ts';
@@ -82,7 +83,11 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     const filterLogin = createLoginFilter(config);
     const { forgetSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
     const polls = new LongPolls(connected, config.MAX_IN_FLIGHT_REQUESTS);
-    endPolls = () => polls.stop();
+    const chatWaits = new ChatWaits(connected, config.MAX_IN_FLIGHT_REQUESTS);
+    endPolls = () => {
+      polls.stop();
+      chatWaits.stop();
+    };
     const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
     const refused = countRefusals(telemetry.metrics);
     const corsAllowedOrigins = splitList(config.CORS_ALLOWED_ORIGINS);
@@ -110,6 +115,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
       callRaw: (rpc, request, call, ctx) => {
         if (rpc === followed) return polls.read(request as RequestOf<typeof followed>, call, ctx);
+        if (rpc === readChatUpdates) return chatWaits.read(request as RequestOf<typeof readChatUpdates>, call, ctx);
         return connected.callRaw(rpc, rpc === login ? filterLogin(request as RequestOf<typeof login>) : request, call);
       },
       handlers: createHandlers({

@@ -34,6 +34,20 @@ afterAll(async () => {
 
 const say = (json: unknown, slug = 'guide'): Promise<Answer> => world.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
+describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
+  it('has the limit of messages, counted apart from them, for each visitor', async () => {
+    const { json } = await say({ body: 'Hello' }, 'limited');
+    const ask = (visitorId: string): Promise<Answer> =>
+      world.call('POST', '/api/chat/limited/updates/', { token: null, json: { visitor_id: visitorId } });
+    const asked = [];
+    for (let count = 0; count < 5; count++) asked.push(await ask(json.visitor_id));
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);
+    expect(Number(asked.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await ask('somebody-else')).status).toBe(200);
+    expect((await say({ body: 'Still here', visitor_id: json.visitor_id }, 'limited')).status).toBe(200);
+  });
+});
+
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', () => {
   it('refuses a per-user token with 401', async () => {
     const token = await world.login('ada@example.org', 'correct horse');

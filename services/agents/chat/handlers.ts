@@ -4,16 +4,15 @@ import { type Handlers, liveStream, type RequestContext } from '#libs/nats';
 import type { RequestOf, Static } from '#libs/contract';
 import type { Listener } from '#libs/openai';
 import type { Database } from '#libs/orm';
-import type { Metrics } from '#libs/telemetry';
 import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
+import { type Admit, visitorKey } from './admission.ts';
 import type { AgentChatOut } from './contract.ts';
 import { WordsSoFar, writeEvents } from './reply-events.ts';
 import { visitorThreadKey, visitorTurnKey } from './rules/visitor.ts';
 import type { ChatRuntime, RecordedTurn } from './runtime.ts';
-import { admitMessage } from './statements/rate-limit.ts';
 import { findVisitor } from './statements/threads.ts';
 import { TurnFailure } from './turn-failure.ts';
 
@@ -22,15 +21,10 @@ export interface ChatHandlerDependencies {
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
   readonly html: MessagingHtml;
-  readonly metrics: Metrics;
-  /** Of one visitor from one address, and of one address; 0 = no limit. */
-  readonly messagesPerMinute: Readonly<Record<ChatLimit, number>>;
+  readonly admit: Admit;
   /** Aborts when the service stops and can wait no longer. */
   readonly stopping: AbortSignal;
 }
-
-const limits = ['visitor', 'address'] as const;
-type ChatLimit = (typeof limits)[number];
 
 /** Time in which an answer must be ready before the caller gives up. */
 const answerMarginMs = 1_000;
@@ -42,17 +36,7 @@ type Message = RequestOf<typeof agents.rpcs.sendChatMessage>;
 type Answer = Static<typeof AgentChatOut>;
 
 export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers<typeof agents>, 'sendChatMessage' | 'streamChatMessage'> {
-  const { db, runtime, messagesPerMinute } = deps;
-  const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', { limit: limits });
-
-  async function admit(limit: ChatLimit, key: string): Promise<void> {
-    const perMinute = messagesPerMinute[limit];
-    if (perMinute === 0) return;
-    const { admitted, retryAfter } = await admitMessage(db, { key, limit: perMinute });
-    if (admitted) return;
-    refusals.inc({ limit });
-    throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
-  }
+  const { db, runtime, admit } = deps;
 
   /** Whoever sends a first message again is the visitor of the first time. */
   async function findSender(visitorId: string, turn: RecordedTurn): Promise<string> {
@@ -67,7 +51,6 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
     if (isBlank(request.body)) throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
     if (runtime === undefined) throw unavailable('Agent runtime is not configured');
     const thread = await runtime.findThread(agent, request.visitor_id);
-    // An address without a known visitor counts by itself, so that leaving the id out does not lift the limit.
     await admit('visitor', visitorKey(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip));
     await admit('address', `address:${request.ip}`); // D71: over all visitors and agents
     const deadlineMs = context.deadlineMs - answerMarginMs;
@@ -109,10 +92,6 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
       return liveStream(writeEvents(words, turn, (text) => deps.html.renderUnfinished(text)));
     },
   };
-}
-
-function visitorKey(agentId: number, visitorId: string, ip: string): string {
-  return `${agentId}:${visitorId}:${ip}`;
 }
 
 function rethrowFailure(error: unknown): never {

@@ -1,4 +1,5 @@
 /** The chat runtime, and the threads and turns that it records. */
+export { type Admit, visitorKey } from './admission.ts';
 export { rekeyThread } from './rekey-thread.ts';
 export type { ChatRuntime } from './runtime.ts';
 export { findTakeover, isTaken, lockThread } from './statements/takeovers.ts';

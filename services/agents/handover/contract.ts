@@ -1,5 +1,5 @@
 /** Operators take threads over from the agent, write in them, and hand them back (H1 to H5); visitors read what they wrote. */
-import { byAnybody, byOperators, byUsers, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byAnybody, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../schemas.ts';
 
@@ -42,6 +42,9 @@ const Message = Type.Object({
   account_id: nullable(Type.Integer({ description: 'Account of the operator; null for the admin CLI, and for others.' })),
 });
 export type Message = Static<typeof Message>;
+
+/** Longest time for which a request for updates waits: less than a gateway that stops has for its requests. */
+export const longestChatWaitSeconds = 8;
 
 /** What a visitor is told of a person who answers in the place of the agent. */
 export const ChatUpdates = Type.Object(
@@ -162,7 +165,22 @@ export const handoverRpcs = {
       agent_slug: slug,
       visitor_id: Type.String({ maxLength: 200 }),
       after: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+      wait: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: longestChatWaitSeconds, description: 'Seconds to wait for something new. 0 = none.' }),
+      ),
+      waits_for: Type.Optional(nullable(Type.Literal('person', { description: 'As the caller knows it: another value is news.' }))),
+      ip: Type.Optional(Type.String({ description: 'What limits count the visitor by; without it there is none.' })),
     }),
     reply: ChatUpdates,
+    timeoutMs: 14_000,
+  }),
+} as const;
+
+export const handoverEvents = {
+  threadChanged: event({
+    subject: 'events.agents.threads.changed',
+    subscribers: ['agents'],
+    summary: 'An operator has taken a thread, written in it or handed it back.',
+    payload: Type.Object({ thread_id: threadId }),
   }),
 } as const;

@@ -1,7 +1,7 @@
 /** Threads in the hands of operators (H1 to H5): taken by one at a time, written in, handed back; and what visitors see of it. */
 import { createHash } from 'node:crypto';
 import { type AuditContext, recordAudit } from '#libs/audit';
-import { type Actor, mayActOps, mayReadOps } from '#libs/contract';
+import { type Actor, mayActOps, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { toStorableText } from '#libs/json';
@@ -10,13 +10,13 @@ import type { Database, Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
-import { findTakeover, lockThread } from '../chat/index.ts';
+import { type Admit, findTakeover, lockThread, visitorKey } from '../chat/index.ts';
 import type { agents } from '../contract.ts';
 import { enqueueThreadMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
 import { cleanAnswer } from '../recorded-answer.ts';
 import { say } from '../telegram/index.ts';
-import type { Message, Thread } from './contract.ts';
+import type { ChatUpdates, Message, Thread } from './contract.ts';
 import {
   endTakeover,
   findMessage,
@@ -30,6 +30,7 @@ import {
   takeThread,
   type ThreadRow,
 } from './statements.ts';
+import type { ThreadChanges } from './thread-changes.ts';
 
 type Operations = Pick<
   Handlers<typeof agents>,
@@ -42,10 +43,14 @@ export interface HandoverDependencies {
   readonly jobs: Jobs<typeof agents>;
   readonly html: MessagingHtml;
   readonly memoryDelayMs: number;
+  readonly changes: ThreadChanges;
+  readonly admit: Admit;
 }
 
 /** What the operations need of the context of a call. */
 type Context = AuditContext & Pick<CallContext, 'requestId' | 'traceparent'> & { readonly actor?: Actor | undefined };
+
+type UpdatesRequest = RequestOf<typeof agents.rpcs.readChatUpdates>;
 
 const updatesPerPage = 100;
 /** At most. */
@@ -86,17 +91,32 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     threadsTake: (request, context) => take(request.thread_id, context),
     threadsSay: write,
     threadsHandBack: (request, context) => handBack(request.thread_id, context),
-    readChatUpdates: async ({ agent_slug: agentSlug, visitor_id: visitorId, after }) => {
-      // No slug or id has U+0000, which PostgreSQL would not take.
-      const ofVisitor = { visitorId: visitorId.includes('\0') ? '' : visitorId, after, limit: updatesPerPage };
-      const rows = agentSlug.includes('\0') ? [] : await listUpdates(db, { agentSlug, ...ofVisitor });
-      if (rows.length === 0) throw notFound();
-      const messages = rows.flatMap(({ html, createdAt }) =>
-        html === null || createdAt === null ? [] : [{ operator_html: html, created_at: createdAt.replace(/Z$/, '+00:00') }],
-      );
-      return { waits_for: rows[0]?.taken === true ? 'person' : null, messages, next: rows.at(-1)?.turn ?? after };
-    },
+    readChatUpdates: (request) => readUpdates(deps, request),
   };
+}
+
+async function readUpdates({ db, changes, admit }: HandoverDependencies, request: UpdatesRequest): Promise<Static<typeof ChatUpdates>> {
+  const { agent_slug: agentSlug, visitor_id: visitorId, after, wait = 0, waits_for: knownState, ip } = request;
+  // No slug or id has U+0000, which PostgreSQL would not take.
+  const ofVisitor = { visitorId: visitorId.includes('\0') ? '' : visitorId, after, limit: updatesPerPage };
+  const look = async () => (agentSlug.includes('\0') ? [] : await listUpdates(db, { agentSlug, ...ofVisitor }));
+  const [thread] = await look();
+  if (thread === undefined) throw notFound();
+  const { agentId, threadId } = thread;
+  if (ip !== undefined) {
+    await admit('visitor', `updates:${visitorKey(agentId, threadId === null ? '' : visitorId, ip)}`);
+    await admit('address', `updates:address:${ip}`);
+  }
+  const toReply = (rows: Awaited<ReturnType<typeof look>>): Static<typeof ChatUpdates> => {
+    const messages = rows.flatMap(({ html, createdAt }) =>
+      html === null || createdAt === null ? [] : [{ operator_html: html, created_at: createdAt.replace(/Z$/, '+00:00') }],
+    );
+    return { waits_for: rows[0]?.taken === true ? 'person' : null, messages, next: rows.at(-1)?.turn ?? after };
+  };
+  const isNews = ({ messages, waits_for: state }: Static<typeof ChatUpdates>): boolean =>
+    messages.length > 0 || (knownState !== undefined && state !== knownState);
+  const waitMs = threadId === null ? 0 : wait * 1_000;
+  return await changes.lookFor(threadId ?? 0, waitMs, async () => toReply(await look()), isNews);
 }
 
 function mayRead({ actor }: Context): void {
@@ -129,12 +149,13 @@ function checkHolder({ isTaken, accountId, takenAt }: ThreadRow, context: Contex
   }
 }
 
-async function takeOver({ db }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
+async function takeOver({ db, changes }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
     const row = await holdThread(tx, threadId);
     checkHolder(row, context);
     if (row.isTaken) return { thread: toThread(row) };
     await takeThread(tx, { threadId, accountId: accountOf(context) });
+    tx.afterCommit(() => changes.publish(threadId));
     recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: { agent: row.agent } });
     return { thread: toThread(await getThread(tx, threadId)) };
   });
@@ -148,7 +169,7 @@ interface Words {
 
 /** Recorded and, in Telegram, on its way: both happen or neither. */
 async function writeInThread(
-  { jobs, html: writer, memoryDelayMs }: HandoverDependencies,
+  { jobs, html: writer, memoryDelayMs, changes }: HandoverDependencies,
   { thread_id: threadId, body: given, idempotency_key: name = null }: Words,
   context: Context,
 ): Promise<{ message: Message }> {
@@ -165,19 +186,21 @@ async function writeInThread(
     const html = writer.render(body);
     const { id: messageId, turn } = await recordWords(tx, { threadId, body, html, accountId, turnKey });
     if (row.channel === 'telegram') await say(tx, jobs, { messageId, threadKey: row.threadKey, html }, context);
+    tx.afterCommit(() => changes.publish(threadId));
     await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
     recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: { agent: row.agent, turn } });
     return { message: await getMessage(tx, threadId, turn) };
   });
 }
 
-async function endHandover({ db }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
+async function endHandover({ db, changes }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
     const row = await holdThread(tx, threadId);
     const holder = await findTakeover(tx, { threadId });
     if ((await endTakeover(tx, { threadId })) === undefined) return { thread: toThread(row) };
-    const changes = { agent: row.agent, taken_by: holder?.accountId ?? null };
-    recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes });
+    tx.afterCommit(() => changes.publish(threadId));
+    const facts = { agent: row.agent, taken_by: holder?.accountId ?? null };
+    recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: facts });
     return { thread: toThread(await getThread(tx, threadId)) };
   });
 }

@@ -138,8 +138,15 @@ export const findWordsByKey = statement.maybeOne({
 export const listUpdates = statement.many({
   name: 'handover.updates',
   params: { agentSlug: t.text, visitorId: t.text, after: t.integer, limit: t.integer },
-  row: { taken: t.boolean, turn: t.integer.nullable, html: t.text.nullable, createdAt: t.text.nullable },
-  sql: ({ agentSlug, visitorId, after, limit }) => sql`select
+  row: {
+    agentId: t.integer,
+    threadId: t.bigint.nullable,
+    taken: t.boolean,
+    turn: t.integer.nullable,
+    html: t.text.nullable,
+    createdAt: t.text.nullable,
+  },
+  sql: ({ agentSlug, visitorId, after, limit }) => sql`select a.id as "agentId", t.id as "threadId",
       exists (select from agents.thread_takeovers o where o.thread_id = t.id and o.ended_at is null) as taken,
       m.turn, m.html, agents.iso_utc(m.created_at) as "createdAt"
     from agents.agents a left join agents.threads t on t.agent_id = a.id and t.visitor_id = ${visitorId} and t.channel = 'web'

@@ -6,7 +6,7 @@ import { isTurn, isWords } from './thread-store.js';
 /** The server answers within 140 s or not at all. */
 const timeoutMs = 150_000;
 const maxWaitSeconds = 600;
-const updatesTimeoutMs = 15_000;
+const updatesTimeoutMs = 20_000;
 
 /** What the visitor is told; the text is still theirs. */
 export class ChatFailure extends Error {
@@ -53,15 +53,16 @@ export async function sendMessage(message, signal, onSnapshot) {
 /**
  * What a person wrote in the place of the agent. Nobody waits for it, so a failure is told to nobody: the next question comes soon.
  * @param {string} agent slug
- * @param {{ visitorId: string, after: number }} asked
+ * @param {{ visitorId: string, after: number, isPerson: boolean }} asked
+ * @param {number} waitSeconds for something new
  * @returns {Promise<{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean } | undefined>}
  */
-export async function readUpdates(agent, { visitorId, after }) {
+export async function readUpdates(agent, { visitorId, after, isPerson }, waitSeconds) {
   try {
     const response = await fetch(`/api/chat/${encodeURIComponent(agent)}/updates/`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ visitor_id: visitorId, after }),
+      body: JSON.stringify({ visitor_id: visitorId, after, wait: waitSeconds, waits_for: isPerson ? 'person' : null }),
       signal: AbortSignal.timeout(updatesTimeoutMs),
       cache: 'no-store',
       credentials: 'omit',

@@ -15,6 +15,8 @@ export function createLogView({ log, list, welcome, agentName }) {
   let writing;
   /** What comes is scrolled to; not while the visitor reads further up. */
   let follows = true;
+  /** What was said last was said while a person has the conversation: that one has it is written above. */
+  let isTaken = false;
   let lastTop = 0;
 
   for (const event of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
@@ -45,6 +47,7 @@ export function createLogView({ log, list, welcome, agentName }) {
       passing = [];
       writing = undefined;
       list.replaceChildren();
+      isTaken = false;
       welcome.hidden = turns.length > 0;
       for (const turn of turns)
         if ('operator_html' in turn) this.addWords(turn);
@@ -59,16 +62,29 @@ export function createLogView({ log, list, welcome, agentName }) {
       removePassing();
       if (turn.fresh === true) append(createNotice(say('forgotten')));
       const own = append(createMessage('visitor', say('you'), toSafeFragment(turn.human_html)));
-      if (turn.waits_for === 'person') return scroll(log, topOf(own));
+      if (turn.waits_for === 'person') {
+        this.showTakeover();
+        return scroll(log, topOf(own));
+      }
+      isTaken = false;
       const reply = append(createMessage('agent', agentName, toSafeFragment(turn.stopped_html ?? turn.agent_html), turn.created_at));
       if (turn.stopped_html !== undefined) reply.append(createRest(reply, turn));
       if (!wasWriting) scroll(log, topOf(reply));
       else if (follows) scroll(log, topOf(reply), 'instant');
     },
 
+    /** A person has the conversation from here on; what is on its way stays below. */
+    showTakeover() {
+      if (isTaken) return;
+      isTaken = true;
+      welcome.hidden = true;
+      list.insertBefore(createNotice(say('personTookOver')), passing[0] ?? null);
+      if (passing.length === 0) scroll(log, log.scrollHeight);
+    },
+
     /** @param {import('./thread-store.js').Words} words of a person in the place of the agent; what is on its way stays below them */
     addWords({ operator_html: html, created_at: createdAt }) {
-      welcome.hidden = true;
+      this.showTakeover();
       const item = createMessage('agent', say('person'), toSafeFragment(html), createdAt);
       item.classList.add('person');
       const who = createElement('span', 'who', say('person'));

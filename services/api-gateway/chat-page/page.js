@@ -46,10 +46,17 @@ let waitUntil = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let countdown;
 
-/** A person has the conversation: what they write is asked for often, else now and then, since they may take it at any time. */
+/** A person has the conversation. */
 let isPerson = false;
-const soonMs = 2_500;
+/** What a person writes is waited for while the visitor is likely to wait too, else asked for now and then, since they may write at any time. */
+const waitSeconds = 8;
+const attentionMs = 600_000;
+/** After something new, and after an answer that was not waited for. */
+const soonMs = 1_000;
+const notWaitedMs = 5_000;
 const laterMs = 20_000;
+let lastActiveAt = Date.now();
+let isAsking = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let nextUpdate;
 
@@ -181,7 +188,8 @@ function accept(visitorId, turn) {
   view.addTurn(turn);
   isPerson = turn.waits_for === 'person';
   state.textContent = isPerson ? say('personAnswers') : '';
-  schedule();
+  lastActiveAt = Date.now();
+  void update();
   startOver.hidden = false;
   isStopped = false;
   keepDraft();
@@ -193,10 +201,15 @@ function accept(visitorId, turn) {
 async function update() {
   clearTimeout(nextUpdate);
   const { visitorId, seen: after } = store.readThread();
-  if (visitorId === null || document.hidden) return;
-  const found = await readUpdates(agent, { visitorId, after });
+  if (visitorId === null || document.hidden || isAsking) return;
+  isAsking = true;
+  const isWaiting = isPerson || Date.now() - lastActiveAt < attentionMs;
+  const askedAt = Date.now();
+  const found = await readUpdates(agent, { visitorId, after, isPerson }, isWaiting ? waitSeconds : 0);
+  isAsking = false;
   if (found !== undefined && store.readThread().visitorId === visitorId) showUpdate({ visitorId, after }, found);
-  schedule();
+  const wasWaitedFor = found !== undefined && (found.words.length > 0 || Date.now() - askedAt > notWaitedMs);
+  nextUpdate = setTimeout(() => void update(), !isWaiting || found === undefined ? laterMs : wasWaitedFor ? soonMs : notWaitedMs);
 }
 
 /**
@@ -204,14 +217,12 @@ async function update() {
  * @param {{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean }} found
  */
 function showUpdate(asked, found) {
-  if (store.addWords(asked, found)) for (const words of found.words) view.addWords(words);
-  if (sending === undefined && found.isPerson !== isPerson) state.textContent = found.isPerson ? say('personAnswers') : '';
+  if (found.isPerson !== isPerson) {
+    if (found.isPerson) view.showTakeover();
+    if (sending === undefined) state.textContent = found.isPerson ? say('personAnswers') : '';
+  }
   isPerson = found.isPerson;
-}
-
-function schedule() {
-  clearTimeout(nextUpdate);
-  nextUpdate = setTimeout(() => void update(), isPerson ? soonMs : laterMs);
+  if (store.addWords(asked, found)) for (const words of found.words) view.addWords(words);
 }
 
 /** The text goes back into the field, before what was typed since. @param {ChatFailure} failure */

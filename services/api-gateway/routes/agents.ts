@@ -2,8 +2,8 @@
  * Agent records, the visitor chat and the messaging webhook (rules/agents#agents, rules/agents#visitor-chat,
  * rules/agents#messaging-webhook; D30 to D33d).
  */
-import { route, Type } from '#libs/contract';
-import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates } from '#services/agents';
+import { nullable, route, Type } from '#libs/contract';
+import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates, longestChatWaitSeconds } from '#services/agents';
 
 /** Two attempts of the language model, and a turn of the same thread that may have to end first. */
 const chatDeadlineMs = 140_000;
@@ -89,8 +89,8 @@ export const agentRoutes = [
     tag: 'chat',
     summary: 'Read what a person wrote in the place of the agent',
     description:
-      'A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask every few ' +
-      'seconds while `waits_for` says so, else now and then. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. ' +
+      'A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask again ' +
+      'and again with `wait`, or every few seconds while `waits_for` says so, else now and then; the limits of messages hold, counted apart. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. ' +
       'An unknown one has no updates.',
     auth: 'none',
     params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
@@ -100,12 +100,32 @@ export const agentRoutes = [
         after: Type.Optional(
           Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: '`next` of the answer before; 0 at first.' }),
         ),
+        wait: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: longestChatWaitSeconds,
+            default: 0,
+            description: 'Seconds to wait for a message, or for another `waits_for` than the one given. Fewer while the platform is busy.',
+          }),
+        ),
+        waits_for: Type.Optional(nullable(Type.Literal('person', { description: '`waits_for` of the answer before.' }))),
       }),
     },
     rpc: agents.rpcs.readChatUpdates,
-    toRequest: ({ params, body: { visitor_id, after = 0 } }) => ({ ...params, visitor_id, after }),
+    toRequest: ({ params, body: { visitor_id, after = 0, wait = 0, waits_for }, ip }) => ({
+      ...params,
+      visitor_id,
+      after,
+      wait,
+      ...(waits_for === undefined ? {} : { waits_for }),
+      ip,
+    }),
     responseHeaders: () => ({ 'Cache-Control': 'no-store' }),
-    replies: { 200: { description: 'What came since.', schema: ChatUpdates }, 404: { description: 'No agent has the slug.' } },
+    replies: {
+      200: { description: 'What came since.', schema: ChatUpdates },
+      404: { description: 'No agent has the slug.' },
+      429: { description: 'Too many requests of this visitor, or of all visitors from this address; see `Retry-After`.' },
+    },
   }),
   route({
     method: 'POST',

@@ -160,6 +160,29 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
   });
 
+  it('answers a visitor who waits as soon as a person has it, writes, or gives it back, on whatever replica (H2)', async () => {
+    const replica = await desk.place.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
+    const { id, visitorId } = await openThread();
+    const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
+      const asked = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
+      const startedAt = performance.now();
+      // Several requests, so that both replicas have some.
+      const answers = Promise.all(Array.from({ length: 6 }, () => desk.place.bus.call(readChatUpdates, asked, context())));
+      await desk.place.env.sql('select pg_sleep(0.3)');
+      await act();
+      const [first, ...others] = await answers;
+      for (const other of others) expect(other).toEqual(first);
+      expect(performance.now() - startedAt).toBeLessThan(6_000);
+      return first;
+    };
+    expect(await wait(null, 0, () => call('take', id))).toEqual({ waits_for: 'person', messages: [], next: 0 });
+    const said = await wait('person', 0, () => write(id, 'At once'));
+    expect(said).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'At once' }] });
+    expect(await wait('person', said?.next ?? 0, () => call('handBack', id))).toMatchObject({ waits_for: null, messages: [] });
+    expect(await wait('person', said?.next ?? 0, () => Promise.resolve())).toMatchObject({ waits_for: null, messages: [] });
+    await replica.stop();
+  });
+
   it('is listed once, also where something was said in several at the same moment', async () => {
     const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
     await desk.place.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
