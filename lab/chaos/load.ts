@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from './client.ts';
 import type { Entry, History } from './history.ts';
-import { book, chat, importTranscript, makePerson, writeToBot } from './lives/effects.ts';
+import { book, bookSeats, bookSeries } from './lives/bookings.ts';
+import { chat, importTranscript, makePerson, writeToBot } from './lives/effects.ts';
 import { findOrMake, finalReads, patchPair, patchPairBeside, recordSteps, renameHolon, uploadAudio, writeRoom } from './lives/objects.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
@@ -33,6 +34,8 @@ const lives: readonly Life[] = [
   chat,
   makePerson,
   importTranscript,
+  bookSeats,
+  bookSeries,
 ];
 const thinkMs = { least: 80, more: 160 };
 

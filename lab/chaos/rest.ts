@@ -49,7 +49,13 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
   const updates = await keys(`select update_id::text as key from agents.webhook_receipts where update_id is not null`);
   return {
     effects: {
-      booking: await keys(`select config->'booking'->>'uid' as key from conversations.all_conversations where config ? 'booking'`),
+      booking: await keys(
+        `select config #>> '{booking,uid}' as key from conversations.all_conversations where config #>> '{booking,uid}' like 'booking-%'`,
+      ),
+      seat: await listSeats(chaos),
+      occurrence: await keys(
+        `select config #>> '{booking,uid}' as key from conversations.conversations where config #>> '{booking,uid}' ~ '^series-\\d+-[02]$'`,
+      ),
       update: [...updates, ...listRepeatedReplies(telegram.shown.map(({ text }) => text))],
       turn: await keys(`select body as key from agents.messages where note_type = 'chat_visitor' and body like 'question %'`),
       person: await keys(`select name as key from directory.people where name like 'Made %'`),
@@ -65,9 +71,37 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
           )
           .join(' union all '),
       )),
+      ...(await listLeft(chaos)),
       ...(await listFiles(chaos)),
     ],
   };
+}
+
+/** Guests with a seat, once for each conversation that they are in; one who is among the guests of another booking is named with it. */
+async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
+  const rows = await sql<{ name: string; uid: string }>(
+    `select p.name, c.config #>> '{booking,uid}' as uid from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
+     where p.name ~ '^Guest seats-\\d+ (stays|moves)$'`,
+  );
+  return rows.map(({ name, uid }) => {
+    const own = /^Guest (seats-\d+) /.exec(name)?.[1] ?? '';
+    return uid === own || uid === `${own}-moved` ? name : `${name} in ${uid}`;
+  });
+}
+
+/** What a cancellation that was taken has not ended: a guest with a seat, an occurrence of a series. */
+async function listLeft({ sql }: ChaosPlatform): Promise<string[]> {
+  const rows = await sql<{ line: string }>(
+    `select format('%s left and is in conversation %s', p.name, c.id) as line
+     from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
+     where p.name like 'Guest seats-% leaves' and exists (select from conversations.webhook_receipts r where r.trigger_event = 'BOOKING_CANCELLED'
+       and position(convert_to('"' || p.name || '"', 'UTF8') in r.body) > 0)
+     union all
+     select format('occurrence %s was cancelled and is conversation %s', c.config #>> '{booking,uid}', c.id) from conversations.conversations c
+     where c.config #>> '{booking,uid}' ~ '^series-\\d+-1$' and exists (select from conversations.webhook_receipts r
+       where r.trigger_event = 'BOOKING_CANCELLED' and r.identifiers @> array['uid:' || (c.config #>> '{booking,uid}')])`,
+  );
+  return rows.map(({ line }) => line);
 }
 
 /** Numbers of updates that a chat shows more than one answer to, once for each answer too many. */

@@ -61,6 +61,15 @@ describe('the judgement of a run', () => {
     expect(judge([...right(), ...some], nothing)).toEqual([]);
   });
 
+  it('finds a guest who is among those of another booking, and one who has lost the seat', () => {
+    const asked = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
+    const effects = { booking: ['one'], seat: ['Guest seats-1 stays', 'Guest seats-1 stays in seats-2'] };
+    expect(judge([...right(), ...asked], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`)).toEqual([
+      'lost: seat Guest seats-2 stays was lost',
+      'wrong: seat Guest seats-1 stays in seats-2 was made, though nobody was told so',
+    ]);
+  });
+
   it('finds effects that are lost or doubled, and what is left over', () => {
     const leftovers = ['media: upload running'];
     const found = judge([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });

@@ -1,49 +1,13 @@
 /** Lives of clients who ask for what happens later, each under a key: it must happen once. */
 import { randomUUID } from 'node:crypto';
-import { signBooking } from '../../../libs/testing/booking-signature.ts';
 import type { Client } from '../client.ts';
 import { describeFind } from './objects.ts';
 
 type Step = () => Promise<void>;
 
-const bookedFrom = Date.UTC(2032, 0, 1);
 const importedFrom = Date.UTC(2022, 0, 1);
 /** Chats of the bot: what waits in one must not keep others waiting. */
 const chats = { from: 9_000, count: 8 } as const;
-
-/** A provider sends a webhook again until it is told that it was taken. */
-export async function book(client: Client): Promise<Step> {
-  const { workspace } = client.target;
-  let count = 0;
-  return async () => {
-    const uid = `booking-${count}`;
-    const start = bookedFrom + count * 7_200_000;
-    count += 1;
-    const booking = {
-      triggerEvent: 'BOOKING_CREATED',
-      createdAt: new Date().toISOString(),
-      payload: {
-        uid,
-        title: 'Intro',
-        status: 'ACCEPTED',
-        startTime: new Date(start).toISOString(),
-        endTime: new Date(start + 1_800_000).toISOString(),
-        attendees: [{ name: `Guest ${uid}`, email: `${uid}@example.org`, timeZone: 'Europe/Paris' }],
-        metadata: { videoCallUrl: `https://meet.example.org/${workspace.journey}` },
-      },
-    };
-    await client.insist({
-      kind: 'booking webhook',
-      object: 'booking',
-      input: { do: 'effect', key: uid },
-      method: 'POST',
-      path: `/api/coherence/hook/booking/${workspace.people[client.number] ?? 0}`,
-      json: booking,
-      token: null,
-      headers: signBooking(JSON.stringify(booking)),
-    });
-  };
-}
 
 export async function writeToBot(client: Client): Promise<Step> {
   const { workspace } = client.target;

@@ -1,0 +1,102 @@
+/** Lives of a booking provider whose events come in any order: single bookings, guests with seats, and series. */
+import { signBooking } from '../../../libs/testing/booking-signature.ts';
+import type { Client, Request } from '../client.ts';
+
+type Step = () => Promise<void>;
+
+const bookedFrom = Date.UTC(2032, 0, 1);
+const hour = 3_600_000;
+
+interface Event {
+  readonly trigger: string;
+  readonly uid: string;
+  /** Hours after the first booking. */
+  readonly place: number;
+  /** Of the provider: which of the events of a step came first there. */
+  readonly second: number;
+  readonly guests: readonly string[];
+  /** Request for what must be there, or must not, when all is at rest; absent where another event decides that. */
+  readonly effect?: { readonly object: string; readonly key: string } | undefined;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** A provider sends a webhook again until it is told that it was taken. */
+export async function book(client: Client): Promise<Step> {
+  let count = 0;
+  return async () => {
+    const uid = `booking-${count}`;
+    const effect = { object: 'booking', key: uid };
+    await send(client, { trigger: 'BOOKING_CREATED', uid, place: 2 * count++, second: 0, guests: [`Guest ${uid}`], effect });
+  };
+}
+
+/** Of three guests with seats one stays, one moves to another time and one leaves. */
+export async function bookSeats(client: Client): Promise<Step> {
+  let count = 0;
+  return async () => {
+    const uid = `seats-${count}`;
+    const [stays, moves, leaves] = ['stays', 'moves', 'leaves'].map((what) => `Guest ${uid} ${what}`) as [string, string, string];
+    const seats = { seatsPerTimeSlot: 6 };
+    const about = { uid, place: 2 * count++, more: seats };
+    const moved = { ...seats, rescheduleUid: uid, attendeeSeatId: 'seat' };
+    const events: Event[] = [
+      { ...about, trigger: 'BOOKING_CREATED', second: 0, guests: [stays], effect: { object: 'seat', key: stays } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 1, guests: [moves], effect: { object: 'seat', key: moves } },
+      { ...about, trigger: 'BOOKING_CREATED', second: 2, guests: [leaves] },
+      { ...about, trigger: 'BOOKING_CANCELLED', second: 3, guests: [leaves] },
+      { ...about, trigger: 'BOOKING_RESCHEDULED', uid: `${uid}-moved`, place: about.place + 1, second: 4, guests: [moves], more: moved },
+    ];
+    for (const event of shuffle(client, events)) await send(client, event);
+  };
+}
+
+/** Of three occurrences with one iCalUID one is cancelled. */
+export async function bookSeries(client: Client): Promise<Step> {
+  let count = 0;
+  return async () => {
+    const series = `series-${count}`;
+    const from = 10_000 + 4 * count++;
+    const more = { iCalUID: `${series}@Cal.com`, bookingId: count };
+    const guests = [`Guest ${series}`];
+    const created = [0, 1, 2].map((number): Event => {
+      const uid = `${series}-${number}`;
+      const effect = number === 1 ? undefined : { object: 'occurrence', key: uid };
+      return { trigger: 'BOOKING_CREATED', uid, place: from + number, second: number, guests, effect, more };
+    });
+    const cancelled: Event = { trigger: 'BOOKING_CANCELLED', uid: `${series}-1`, place: from + 1, second: 5, guests, more };
+    for (const event of shuffle(client, [...created, cancelled])) await send(client, event);
+  };
+}
+
+function shuffle(client: Client, events: readonly Event[]): Event[] {
+  const left = [...events];
+  return events.flatMap(() => left.splice(client.random.below(left.length), 1));
+}
+
+async function send(client: Client, { trigger, uid, place, second, guests, effect, more = {} }: Event): Promise<void> {
+  const { workspace } = client.target;
+  const start = bookedFrom + place * hour;
+  const booking = {
+    triggerEvent: trigger,
+    createdAt: new Date(Date.UTC(2031, 0, 1, place) + second * 1_000).toISOString(),
+    payload: {
+      uid,
+      title: 'Intro',
+      startTime: new Date(start).toISOString(),
+      endTime: new Date(start + hour / 2).toISOString(),
+      attendees: guests.map((name) => ({ name, email: `${name.replaceAll(' ', '-')}@example.org`, timeZone: 'Europe/Paris' })),
+      metadata: { videoCallUrl: `https://meet.example.org/${workspace.journey}` },
+      ...more,
+    },
+  };
+  const request: Omit<Request, 'object' | 'input'> = {
+    kind: 'booking webhook',
+    method: 'POST',
+    path: `/api/coherence/hook/booking/${workspace.people[client.number] ?? 0}`,
+    json: booking,
+    token: null,
+    headers: signBooking(JSON.stringify(booking)),
+  };
+  const { object, key } = effect ?? { object: 'booking event', key: `${uid} ${trigger} ${second}` };
+  await client.insist({ ...request, object, input: { do: 'effect', key } });
+}
