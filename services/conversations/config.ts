@@ -31,7 +31,8 @@ export const conversationsSettings = Type.Object({
   CALCOM_API_KEY: secret(
     Type.String({
       default: '',
-      description: 'key of the API of Cal.com, which is asked every day for bookings whose webhooks never came; empty = nobody asks',
+      description:
+        'key of the API of Cal.com, which is asked every day for bookings whose webhooks never came, and for the rest of a series that is cancelled; empty = nobody asks',
     }),
   ),
   CALCOM_API_URL: Type.String({

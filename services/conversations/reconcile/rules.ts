@@ -132,29 +132,32 @@ export interface MissingEvent {
   readonly isRoster: boolean;
   /** It is of the time at which Cal.com was asked, which does not say when it happened. */
   readonly isOfNow: boolean;
+  readonly hasSeats: boolean;
 }
 
 /** The event of a chain that had no effect here; undefined when all is well. */
 export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
+  const own = known.find(({ uid }) => uid === tip.uid);
+  const hasSeats = tip.hasSeats || own?.hasSeats === true;
+  const event = { isRoster: false, isOfNow: false, hasSeats };
   if (tip.status === 'cancelled') {
     const isLeft = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
-    return isLeft ? { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: false } : undefined;
+    return isLeft ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
   }
-  const own = known.find(({ uid }) => uid === tip.uid);
   // Bookings with seats that follow each other stay apart.
-  const isSplit = !tip.hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
+  const isSplit = !hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
   if (isSplit || own === undefined) {
-    return { trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', isRoster: false, isOfNow: false };
+    return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
   }
-  return lacksAttendees(tip, own) ? { trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true } : undefined;
+  return lacksAttendees(tip, own, hasSeats) ? { ...event, trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true } : undefined;
 }
 
-function lacksAttendees(tip: CalBooking, own: KnownBooking): boolean {
-  const listed = readAttendees(tip.attendees).map(({ key }) => key);
+function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: boolean): boolean {
+  const listed = readAttendees(attendees).map(({ key }) => key);
   const named = Object.entries(own.attendees);
   if (listed.length === 0 || own.wasErasedFrom) return false;
-  if (tip.hasSeats) {
-    const present = new Set(named.filter(([, { present }]) => present).map(([key]) => key));
+  if (hasSeats) {
+    const present = new Set(named.filter(([, { present: isIn }]) => isIn).map(([key]) => key));
     return listed.some((key) => !present.has(key)) || [...present].some((key) => !listed.includes(key));
   }
   return named.length > 0 && own.conversationId !== null && listed.some((key) => own.attendees[key] === undefined);
@@ -165,14 +168,14 @@ function lacksAttendees(tip: CalBooking, own: KnownBooking): boolean {
  * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `askedAt`.
  */
 export function composeWebhook(
-  { trigger, isRoster, isOfNow }: MissingEvent,
+  { trigger, isRoster, isOfNow, hasSeats }: MissingEvent,
   tip: CalBooking,
   formerUids: readonly string[],
   askedAt: string,
 ): Buffer {
   const { uid, id, title, start, end, attendees, videoCallUrl, icsUid, cancellationReason } = tip;
   const cancels = trigger === 'BOOKING_CANCELLED';
-  const [rescheduleUid] = isRoster || tip.hasSeats ? [] : formerUids;
+  const [rescheduleUid] = isRoster || hasSeats ? [] : formerUids;
   const payload = {
     uid,
     ...(id === null ? {} : { bookingId: id }),
@@ -182,7 +185,7 @@ export function composeWebhook(
     startTime: start,
     endTime: end,
     attendees: cancels ? [] : attendees,
-    ...(tip.hasSeats ? { seatsPerTimeSlot: Math.max(1, attendees.length), isRoster: !cancels } : {}),
+    ...(hasSeats ? { seatsPerTimeSlot: Math.max(1, attendees.length), isRoster: !cancels } : {}),
     ...(videoCallUrl === null ? {} : { metadata: { videoCallUrl } }),
     ...(cancels && cancellationReason !== null ? { cancellationReason } : {}),
   };

@@ -29,7 +29,7 @@ export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | 
     const askedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
     const cancelled = await listCancelled(dependencies, run, calCom, known);
     const missing = cancelled.map((tip) => ({
-      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true } as const,
+      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true, hasSeats: false } as const,
       tip,
       formerUids: [],
       personId: hostId,
@@ -72,10 +72,8 @@ async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly
     .slice(0, maxNamed)
     .map(({ id, title, start }) => `${title === null ? 'without a title' : `"${title}"`}, ${start ?? 'no start'} (conversation ${id})`);
   const more = known.length > named.length ? ` and ${known.length - named.length} more` : '';
-  const body = `A series of bookings was cancelled. Without CALCOM_API_KEY it is not known which of its later conversations are over: ${named.join('; ')}${more}.`;
-  await run.complete(async (tx) => {
-    if (known.length === 0) return;
-    const note = { key: `booking-series:${receiptId}`, person_ids: [hostId], body, note_type: 'booking', author_person_id: null };
-    await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
-  });
+  const which = known.length === 0 ? 'Look at those of the same series.' : `Look at ${named.join('; ')}${more}.`;
+  const body = `Several occurrences of a series were cancelled in Cal.com. Without CALCOM_API_KEY it is not known which later conversations are over. ${which}`;
+  const note = { key: `booking-series:${receiptId}`, person_ids: [hostId], body, note_type: 'booking', author_person_id: null };
+  await run.complete((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId }));
 }

@@ -102,6 +102,35 @@ describe('a booking with seats (D78, D102)', () => {
     ]);
   });
 
+  it('keeps the conversation of a guest who came back after all had moved, when the move comes late', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
+    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+      ['Ada', 'Ben'],
+      ['Ada', 'Ben', 'Cleo'],
+    ]);
+  });
+
+  it('has none of its guests any more after an event without seats cancelled it', async () => {
+    const chain = createChain();
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
+    expect(await desk.booked(chain)).toEqual([]);
+    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 2, ['Dora']));
+    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+  });
+
+  it('takes the event of another host: that host takes part, no guest twice', async () => {
+    const chain = createChain();
+    for (const key of ['ada', 'cleo'])
+      await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(world.personId(key)) });
+    expect(names((await desk.booked(chain))[0])).toEqual(['Ada', 'Cleo', 'Ben']);
+    for (const key of ['cleo', 'ada'])
+      await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(world.personId(key)) });
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+
   it('does not count the host as a guest', async () => {
     const chain = createChain();
     await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ada', 'Ben']));

@@ -11,7 +11,7 @@ import { idsFromSql } from '../../sql-values.ts';
 import type { ConversationRow } from '../../statements.ts';
 import { lockConversation } from '../../statements.ts';
 import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { awaitTime, type BookingRow, updateBooking } from '../statements/booking.ts';
+import { awaitTime, type BookingRow, markSeats, updateBooking } from '../statements/booking.ts';
 import { updateBooked } from '../statements/conversation.ts';
 import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
@@ -19,11 +19,12 @@ import type { PreparedEvent } from './prepare.ts';
 /** Cancels the locked booking; one that is cancelled already stays so. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
-  if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared);
+  if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   if (row !== undefined && prepared.event.asksForTime) return takeTime(dependencies, tx, booking, row, prepared);
   // First the conversation, which remembers the booking that it still has.
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
+  if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
   tellApplied(dependencies.news, tx, row.id, 'cancelled');
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
@@ -35,9 +36,11 @@ export async function cancelSeries(
   tx: Tx,
   bookingId: number,
   { event, at, personId, receiptId, run }: PreparedEvent,
+  row: ConversationRow | undefined,
 ): Promise<void> {
+  const start = showInstant(event.start ?? (row === undefined ? undefined : boundsOf(row).start));
   const about = { booking_id: bookingId, person_id: personId, receipt_id: receiptId };
-  const payload = { ...about, start: showInstant(event.start), uid: event.uid, at: formatInstant(at) };
+  const payload = { ...about, start, uid: event.uid, at: formatInstant(at) };
   await jobs.enqueue(tx, conversations.jobs.bookingSeries, payload, { requestId: run.requestId });
 }
 

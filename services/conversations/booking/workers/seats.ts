@@ -85,8 +85,8 @@ async function takeSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow
 async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const { event, at, guests } = prepared;
   await extendChain(dependencies, tx, booking.id, prepared);
-  if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared);
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   if (event.asksForTime) {
     if (at < parseSqlInstant(booking.last_event_at))
       return { outcome: 'stale', message: 'A newer event of this booking is applied already.' };
@@ -124,15 +124,15 @@ export async function leaveBooking(
   const former = booking ?? (await addBooking(dependencies, tx, prepared, { isStub: true, uid: formerUid }));
   await adoptParticipants(tx, former);
   await markSeats(tx, { id: former.id, since: null });
-  const present = findPresent(await findSeating(tx, former));
+  const wasEmpty = findPresent(await findSeating(tx, former)).length === 0;
   await recordAttendees(tx, former.id, guests, { state: 'moved', at: prepared.at });
-  const named = new Set(guests.map(({ key }) => key));
-  const isWhole = !prepared.event.isAboutSeat && present.length > 0 && present.every(({ attendee }) => named.has(attendee));
+  const seating = await findSeating(tx, former);
+  const isWhole = !prepared.event.isAboutSeat && !wasEmpty && findPresent(seating).length === 0;
   if (isWhole && former.conversation_id !== null && next.conversation_id === null && next.former_conversation_id === null) {
     await moveConversation(tx, { from: former.id, to: next.id });
     return true;
   }
-  await settleSeats(dependencies, tx, former, await findSeating(tx, former), prepared, 'moved');
+  await settleSeats(dependencies, tx, former, seating, prepared, 'moved');
   return false;
 }
 
