@@ -40,3 +40,5 @@ export const toWord = (text: string): string => text.replace(everyUnfit, '').rep
 export const toLines = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
 
 export { cutText } from './cut.ts';
+export { emailKey } from './email-key.ts';
+export { fold } from './folding.ts';

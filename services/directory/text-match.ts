@@ -51,12 +51,42 @@ export function containsInAnySql(column: Sql, text: SqlPart, grams: Sql, longGra
   return caseOf(column, long, text, grams);
 }
 
-/** The row's name or channels contain the text. Words are compared first, where what is between them counts as one space. */
+/** The same of a person's name, which the text's words may stand in in any order. */
+export function nameInAnySql(alias: string, text: SqlPart): Sql {
+  const name = sql`${sql.id(alias)}.search_name`;
+  const [folded, grams] = [foldedSql(text), gramsOf(alias)];
+  const words = sql`btrim(directory.words(${folded}))`;
+  const word = sql`directory.sought_word(${folded})`;
+  const inAnyOrder = nameInAnyOrderSql(alias, text);
+  const hasWord = sql`((char_length(${word}) >= 5 and ${longGramsOf.people(alias)} @> directory.covering_grams(${word}))
+      or (char_length(${word}) < 5 and ${name} like '%' || directory.like_literal(${word}) || '%'))`;
+  // Of words of two characters, such as those of many Chinese names, each is a gram.
+  const long = sql`((${hasWord} and (strpos(${name}, ${folded}) > 0 or ${inAnyOrder}))
+      or (${words} !~ '[^ ]{3}' and ${grams} @> string_to_array(${words}, ' ') and ${inAnyOrder}))`;
+  return caseOf(name, long, text, grams);
+}
+
+/** Each word of the text begins a word of the column, in any order; a text of one word is not asked so. `words`: the column's, as `directory.words` gives them. */
+export const wordsInAnyOrderSql = (column: Sql, words: Sql, text: SqlPart): Sql =>
+  sql`(btrim(${foldedSql(text)}) like '% %' and directory.has_words(${column}, ${words}, ${foldedSql(text)}))`;
+/** The same of the name alone. */
+export const nameInAnyOrderSql = (alias: string, text: SqlPart): Sql => {
+  const name = sql`${sql.id(alias)}.search_name`;
+  return wordsInAnyOrderSql(name, sql`directory.words(' ' || ${name})`, text);
+};
+
+/** The same of a row's name and channels, where an index is asked for the longest words. */
+function wordsOfRowSql(row: Sql, text: SqlPart): Sql {
+  const patterns = [1, 2, 3].map((place) => sql`${row}.search_words like directory.word_pattern(${foldedSql(text)}, ${place})`);
+  return sql`(${sql.join(patterns, sql` and `)} and ${wordsInAnyOrderSql(sql`${row}.search_text`, sql`${row}.search_words`, text)})`;
+}
+
+/** The row's name or channels contain the text, or each of its words. Words are compared first, where what is between them counts as one space. */
 export function rowContainsSql(alias: string, text: SqlPart, frequent: SqlPart): Sql {
   const row = sql.id(alias);
   const column = sql`${row}.search_text`;
   const long = sql`${row}.search_words like '%' || ${wordsSql(text)} || '%' and strpos(${column}, ${foldedSql(text)}) > 0`;
-  return caseOf(column, long, text, gramsOf(alias), frequent);
+  return sql`(${caseOf(column, long, text, gramsOf(alias), frequent)} or ${wordsOfRowSql(row, text)})`;
 }
 
 /** A word of the row's name or channels begins with the text: a start of two characters is trigrams already. No word begins with a sign. */

@@ -3,6 +3,7 @@ import type { RequestOf } from '#libs/contract';
 import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
+import { emailKey } from '#libs/text';
 import type { Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -70,8 +71,10 @@ function toAttendee({ name, email, phone }: Given, place: number, key: string): 
   return { ...none, origin_key: `attendee/${key}/${place}/${name.trim()}` };
 }
 
-const identityOf = ({ email, phone_digits: digits, origin_key: originKey }: Attendee): string =>
-  email?.toLowerCase() ?? (digits === null ? (originKey ?? '') : `phone/${digits}`);
+function identityOf({ email, phone_digits: digits, origin_key: originKey }: Attendee): string {
+  if (email !== null) return emailKey(email);
+  return digits === null ? (originKey ?? '') : `phone/${digits}`;
+}
 
 async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<number, number>> {
   const rows = await findAttendees(db, { attendees: JSON.stringify(attendees) });

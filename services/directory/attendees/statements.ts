@@ -1,5 +1,6 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import { sql, statement, t } from '#libs/sql';
+import { emailKeySql } from '../address-keys.ts';
 
 /** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, phone_digits, origin_key}`: the oldest of several with one address. */
 export const findAttendees = statement.many({
@@ -9,13 +10,13 @@ export const findAttendees = statement.many({
   sql: ({ attendees }) => sql`
     with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, phone_digits text, origin_key text)), known as (
       select a.place, p.id from given a
-      join directory.people p on lower(btrim(p.contact ->> 'email')) = lower(btrim(a.email)) or p.origin_key = a.origin_key
+      join directory.people p on (p.contact ->> 'email' is not null and ${emailKeySql(sql`p.contact ->> 'email'`)} = ${emailKeySql(sql`a.email`)}) or p.origin_key = a.origin_key
       union all
       select a.place, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
         and regexp_replace(regexp_replace(p.contact ->> 'phone', '\\D', '', 'g'), '^00', '') = a.phone_digits
       union all
       select a.place, f.person_id from given a
-      join directory.person_aliases f on (f.kind = 'email' and f.value = lower(btrim(a.email))) or (f.kind = 'origin' and f.value = a.origin_key)
+      join directory.person_aliases f on (f.kind = 'email' and ${emailKeySql(sql`f.value`)} = ${emailKeySql(sql`a.email`)}) or (f.kind = 'origin' and f.value = a.origin_key)
     )
     select distinct on (place) place, id from known order by place, id`,
 });
@@ -25,7 +26,7 @@ export const lockAttendees = statement.none({
   name: 'people.lock-attendees',
   params: { keys: t.text.array },
   sql: ({ keys }) => sql`
-    select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || lower(btrim(what)), 0)))
+    select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || what, 0)))
     from (select distinct what from unnest(${keys}) as w(what) order by what) as ordered`,
 });
 

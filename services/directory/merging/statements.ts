@@ -1,5 +1,6 @@
 /** Everything of one person in the directory becomes another's (rules/people#merge-people; I3, I5). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { emailKeySql, linkedinAddressSql } from '../address-keys.ts';
 import { personDigestSql } from '../person-digest.ts';
 import { personPublicSql } from '../public-json.ts';
 
@@ -144,7 +145,7 @@ export const findMerged = statement.maybeOne({
   sql: ({ who, intoId }) => sql`
     select gone_id from directory.merged_people
     where into_id = ${intoId} and (gone_id::text = ${who} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
-      and ((a.kind = 'email' and a.value = lower(btrim(${who}))) or (a.kind = 'key' and a.value = ${who}))))
+      and ((a.kind = 'email' and ${emailKeySql(sql`a.value`)} = ${emailKeySql(who)}) or (a.kind = 'key' and a.value = ${who}))))
     order by (gone_id::text = ${who}) desc, merged_at desc limit 1`,
 });
 
@@ -171,11 +172,11 @@ export const listDuplicates = statement.many({
   sql: ({ after, limit }) => sql`
     select field || ':' || value as place, json_build_object('match_field', field, 'match_value', value,
       'people', json_agg(json_build_object('id', id, 'name', name) order by id))::text as item
-    from (select 'contact.email' as field, lower(btrim(contact ->> 'email')) as value, id, name from directory.people
-          where btrim(contact ->> 'email') <> ''
+    from (select 'contact.email' as field, ${emailKeySql(sql`contact ->> 'email'`)} as value, id, name from directory.people
+          where contact ->> 'email' is not null
           union all
-          select 'contact.linkedin', directory.linkedin_key(contact ->> 'linkedin'), id, name from directory.people
-          where directory.linkedin_key(contact ->> 'linkedin') <> '') as given
+          select 'contact.linkedin', ${linkedinAddressSql(sql`contact ->> 'linkedin'`)}, id, name from directory.people
+          where contact ->> 'linkedin' is not null) as given
     where field || ':' || value > ${after}
     group by field, value having count(*) > 1 order by place limit ${limit}`,
 });

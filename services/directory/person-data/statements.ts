@@ -1,6 +1,7 @@
 /** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { personDataParts } from '../contract.ts';
+import { emailKeySql } from '../address-keys.ts';
 import { personDigestSql } from '../person-digest.ts';
 
 const identifiedRow = { id: t.integer, name: t.text };
@@ -25,7 +26,7 @@ export const findPeopleByEmail = statement.many({
   row: identifiedRow,
   sql: ({ email }) => sql`
     select id, name from directory.people
-    where id in (select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email}))
+    where id in (select id from directory.people where contact ->> 'email' is not null and ${emailKeySql(sql`contact ->> 'email'`)} = ${emailKeySql(email)}
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
     order by id`,
 });
@@ -36,7 +37,7 @@ export const findPersonByAlias = statement.maybeOne({
   row: identifiedRow,
   sql: ({ who }) => sql`
     select id, name from directory.people where id in (select person_id from directory.person_aliases
-      where (kind = 'key' and value = ${who}) or (kind = 'email' and value = lower(btrim(${who}))))
+      where (kind = 'key' and value = ${who}) or (kind = 'email' and ${emailKeySql(sql`value`)} = ${emailKeySql(who)}))
     order by id limit 1`,
 });
 /** Who somebody is now that was merged. */

@@ -1,8 +1,10 @@
 /** Names in lists and search: one order in all of them, whatever the locale of the database, and names in Greek (rules/people#people; D42, D47). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fold } from '#libs/text';
 import { directory } from '#services/directory';
 import { Migration20260101000100_people_and_accounts } from '../../../services/directory/migrations/Migration20260101000100_people_and_accounts.ts';
 import { Migration20260402090000_search_horizon } from '../../../services/directory/migrations/Migration20260402090000_search_horizon.ts';
+import { Migration20261130100000_one_folding } from '../../../services/directory/migrations/Migration20261130100000_one_folding.ts';
 import { Migration20261128090000_folded_names } from '../../../services/directory/migrations/Migration20261128090000_folded_names.ts';
 import { createReadsNetwork, names, type ReadsNetwork } from './reads-network.ts';
 
@@ -42,6 +44,22 @@ const found = async (q: string) =>
     item.kind === 'person' ? item.person.name : item.holon.name,
   );
 
+async function runAll(statements: readonly string[]): Promise<void> {
+  for (const sql of statements) await world.env.sql(sql);
+}
+type MigrationKind = new (driver: never, config: never) => { up(): void; getQueries(): unknown[] };
+function statementsOf(kind: MigrationKind): string[] {
+  const migration = new kind(undefined as never, undefined as never);
+  migration.up();
+  return migration.getQueries().map(String);
+}
+/** The functions of an earlier release in the place of the present ones. */
+function foldsOf(...kinds: readonly MigrationKind[]): string[] {
+  const made = kinds.flatMap(statementsOf).filter((sql) => /create (or replace )?function directory\.fold/.test(sql));
+  expect(made.length).toBeGreaterThanOrEqual(2);
+  return made.map((sql) => sql.replace('create function', 'create or replace function'));
+}
+
 describe('lists by name', () => {
   it('have one order', async () => {
     expect(await people('zz ')).toEqual(inOrder);
@@ -61,6 +79,98 @@ describe('lists by name', () => {
   });
 });
 
+describe('texts that are folded (D87)', () => {
+  const written = [
+    'Doris D’Unger',
+    'Łukasz Żak',
+    'Hauptstraße Ω',
+    'Yılmaz Øster',
+    'Æsa Þór',
+    'Li\u00a0\u2009Wu',
+    'Anna\u2011Lena',
+    'Zero\u200bWidth',
+    'Rene\u0301 Œuvre',
+  ] as const;
+  const contact = { email: 'mailto:Doris.U@Bücher.example.', phone: '+49 (0)30 123-456' };
+  beforeAll(() => world.apply({ people: written.map((name, index) => ({ key: `fold${index}`, name, ...(index === 0 && { contact }) })) }));
+
+  const [unger, lukasz, street, yilmaz, aesa, li, anna, zero, rene] = written;
+  it.each([
+    ["D'Unger", unger],
+    ['d‘unger', unger],
+    ['d´unger', unger],
+    ['dʼunger', unger],
+    ['unger doris', unger],
+    ['Unger, Doris', unger],
+    ['D’UNGER DORIS', unger],
+    ['lukasz', lukasz],
+    ['ŁUKASZ', lukasz],
+    ['Zak Lukasz', lukasz],
+    ['hauptstrasse', street],
+    ['HAUPTSTRASSE', street],
+    ['HAUPTSTRAẞE', street],
+    ['YILMAZ', yilmaz],
+    ['YİLMAZ', yilmaz],
+    ['yılmaz', yilmaz],
+    ['oster yilmaz', yilmaz],
+    ['aesa', aesa],
+    ['thor aesa', aesa],
+    ['li wu', li],
+    ['wu li', li],
+    ['Wu   Li', li],
+    ['li\u3000wu', li],
+    ['anna-lena', anna],
+    ['zerowidth', zero],
+    ['oeuvre rené', rene],
+  ])('%s is found in names: %s', async (q, name) => {
+    expect([await people(q), await found(q)]).toEqual([[name], [name]]);
+  });
+
+  it.each([
+    'doris.u@bücher.example',
+    'DORIS.U@xn--bcher-kva.example',
+    'mailto:doris.u@bücher.example',
+    'doris.u@bu\u0308cher.example.',
+    'Doris.U@b',
+    'doris.u@xn--bc',
+    '+49 30 123456',
+    '004930123',
+    '+49 (30) 1',
+  ])('an email or phone number is found by %s', async (q) => expect(await people(q)).toEqual(q === 'Doris.U@b' ? [] : [unger]));
+
+  it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])('%s is the beginning of no address, and no words of a name', async (q) =>
+    expect(await people(q)).toEqual([]),
+  );
+
+  it('are folded by the database as by the process, each character', async () => {
+    const sent = [0x20, 0x3000, 0xf900, 0xfb00, 0x1_0000, 0x1_d400].flatMap((start) =>
+      Array.from({ length: start === 0x20 ? 0x2fe0 : 0x500 }, (_value, index) => start + index),
+    );
+    // Without a line break, which stays, and without letters that are younger than the tables of PostgreSQL.
+    const rows = await world.env.sql<{ code: number; folded: string; start: string }>(
+      `select code, directory.fold('a' || chr(code) || 'b') as folded, directory.fold_start('a' || chr(code) || 'b', 100) as start
+       from unnest($1::integer[]) as code where code <> 10 and code not between 7296 and 7359 and code <> 11311`,
+      [sent],
+    );
+    const wrong = rows.filter(({ code, folded, start }) => folded !== fold(`a${String.fromCodePoint(code)}b`) || start !== folded);
+    expect(wrong.map(({ code, folded }) => [code.toString(16), folded])).toEqual([]);
+  });
+
+  it('are found so too when they were stored by an earlier release', async () => {
+    await runAll(foldsOf(Migration20260402090000_search_horizon, Migration20261128090000_folded_names));
+    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
+    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
+    expect(await people('hauptstrasse')).toEqual([]);
+    await runAll(statementsOf(Migration20261130100000_one_folding).filter((sql) => !/create (function|index)/.test(sql)));
+    for (const q of ["d'unger", 'd´unger', 'hauptstrasse', 'yilmaz', 'wu li', 'anna-lena'])
+      expect([q, (await found(q)).length]).toEqual([q, 1]);
+    const values = await world.env.sql('select * from directory.people_channel_values order by 1, 2');
+    await runAll(['delete from directory.people_channel_values', `update directory.people set contact = contact || '{"again": "x"}'`]);
+    await runAll([`update directory.people set contact = contact - 'again'`]);
+    expect(await world.env.sql('select * from directory.people_channel_values order by 1, 2')).toEqual(values);
+  });
+});
+
 describe('a Greek name', () => {
   const parts = ['ΟΣΜΗ', 'ΚΟΣΜΑΣ', 'οσμη', 'κοσμασ', 'κοσμας', 'ΟΣ', 'ος', 'οσ', 'ΚΟΣ', 'κος', 'ΑΣ', 'Κοσμάς'];
   const isFound = async (part: string) => [await people(part), await holons(part), (await found(part)).toSorted()];
@@ -68,28 +178,15 @@ describe('a Greek name', () => {
   it.each(parts)('is found by its part %s', async (part) => expect(await isFound(part)).toEqual([[greek], ['Greek'], ['Greek', greek]]));
 
   it('is found so too when it was stored by an earlier release', async () => {
-    const run = async (statements: readonly string[]): Promise<void> => {
-      for (const sql of statements) await world.env.sql(sql);
-    };
-    const statementsOf = (migration: { up(): void; getQueries(): unknown[] }): string[] => {
-      migration.up();
-      return migration.getQueries().map(String);
-    };
-    const make = <Made>(kind: new (driver: never, config: never) => Made): Made => new kind(undefined as never, undefined as never);
-    const folds = [Migration20260101000100_people_and_accounts, Migration20260402090000_search_horizon]
-      .flatMap((kind) => statementsOf(make(kind)))
-      .filter((sql) => /create function directory\.fold/.test(sql))
-      .map((sql) => sql.replace('create function', 'create or replace function'));
-    expect(folds).toHaveLength(2);
-    await run([
-      ...folds,
+    await runAll([
+      ...foldsOf(Migration20260101000100_people_and_accounts, Migration20260402090000_search_horizon),
       'alter table directory.journeys drop column search_name',
       'drop index directory.holons__class_id_search_name__order',
     ]);
-    await run(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
-    await run(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
+    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
+    await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
     expect(await people('ΟΣ')).toEqual([]);
-    await run(statementsOf(make(Migration20261128090000_folded_names)));
+    await runAll(statementsOf(Migration20261128090000_folded_names));
     for (const part of parts) expect([part, await isFound(part)]).toEqual([part, [[greek], ['Greek'], ['Greek', greek]]]);
     const values = `select search_name || value as text from directory.people_channel_values where search_name || value like '%ς%'`;
     expect(await world.env.sql(values)).toEqual([]);

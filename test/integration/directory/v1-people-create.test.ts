@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
+import { emailKey } from '#libs/text';
 import { directory } from '#services/directory';
 import { createPlaces, type Places } from './v1-places.ts';
 
@@ -160,6 +161,11 @@ describe('people.create, duplicates (D44)', () => {
     'http://LinkedIn.com/in/known/',
     'https://www.linkedin.com/in/known?a=b',
     ' www.linkedin.com/in/known//#x ',
+    'https://de.linkedin.com/in/known',
+    'https://uk.m.linkedin.com:443/in/known/de',
+    'https://www.linkedin.com/in/known/en-us/?trk=x',
+    'linkedin.com./in//known/pt_BR',
+    'linkedin.com/in/kno\u200bwn',
   ])('finds the LinkedIn address %s', async (linkedin) => {
     expect((await refusal({ name: 'X', contact: { email: 'free@example.org', linkedin } })).details).toEqual({
       match_field: 'contact.linkedin',
@@ -168,8 +174,49 @@ describe('people.create, duplicates (D44)', () => {
     });
   });
 
-  it.each(['linkedin.com/in/known2', 'linkedin.com/in/know', 'linkedin.com/company/known'])('does not take %s for it', async (linkedin) => {
+  it.each([
+    'linkedin.com/in/known2',
+    'linkedin.com/in/know',
+    'linkedin.com/company/known',
+    'https://notlinkedin.com/in/known',
+    'linkedin.com/in/known/details',
+  ])('does not take %s for it', async (linkedin) => {
     await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
+  });
+
+  it.each([
+    ['Renée.Müller@Bücher.Example', 'renée.müller@xn--bcher-kva.example'],
+    ['rene\u0301e.mu\u0308ller@bu\u0308cher.example', 'renée.müller@xn--bcher-kva.example'],
+    ['renée.müller@XN--BCHER-KVA.example.', 'renée.müller@xn--bcher-kva.example'],
+    ['mailto:renée.müller@bücher.example?subject=Hi', 'renée.müller@xn--bcher-kva.example'],
+    ['MAILTO: renée.müller@bücher.example..', 'renée.müller@xn--bcher-kva.example'],
+    ['\u200brenée.mül\u00adler@bücher\u2060.example\ufeff', 'renée.müller@xn--bcher-kva.example'],
+    ['renée.müller@bücher。example', 'renée.müller@xn--bcher-kva.example'],
+    ['a@日本語.例え.jp', 'a@xn--wgv71a119e.xn--r8jz45g.jp'],
+    ['a@straße.de', 'a@xn--strae-oqa.de'],
+    ['a@пример.испытание', 'a@xn--e1afmkfd.xn--80akhbyknj4f'],
+    ['"b@c"@Example.org', '"b@c"@example.org'],
+    ['nobody', 'nobody'],
+    ['@', '@'],
+    [' \u200b ', ''],
+  ])('compares the email %j as %j, in the process and in the database', async (email, key) => {
+    const [row] = await places.world.env.sql<{ key: string }>(`select coalesce(directory.email_key($1), '') as key`, [email]);
+    expect([emailKey(email), row?.key]).toEqual([key, key]);
+  });
+
+  it('finds an email in every form of it (D44, D87)', async () => {
+    const { person } = await create({ name: 'Renée', contact: { email: 'mailto:Renée@Bücher.example.' } });
+    for (const email of ['rene\u0301e@xn--bcher-kva.example', 'RENÉE@bücher.example', 'renée\u200b@bücher.example..'])
+      expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({ existing_person_ids: [person.id] });
+    const attendees = [{ name: 'R', email: 'renée@xn--bcher-kva.example' }];
+    expect(await places.world.call(resolveAttendees, { attendees, create: false, key: 'k' })).toEqual({ person_ids: [person.id] });
+    const twin = { name: 'Twin', email: 'TWIN@exämple.org' };
+    const both = await places.world.call(resolveAttendees, {
+      attendees: [twin, { ...twin, email: 'mailto:twin@xn--exmple-cua.org' }],
+      create: true,
+      key: 'k',
+    });
+    expect(both.person_ids[0]).toBe(both.person_ids[1]);
   });
 
   it('makes one person of 50 parallel calls, a booking among them', async () => {

@@ -41,8 +41,9 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(names(await list({ q: 'lefevre' }))).toEqual(['François Lefèvre']);
   });
 
-  it('looks at the name alone, and takes wildcards as they are', async () => {
-    expect((await list({ q: 'hana@example.org' })).count).toBe(0);
+  it('looks at names, and at the beginnings of emails and phone numbers; wildcards are themselves (D87)', async () => {
+    for (const q of ['hana@example.org', 'HANA@ex']) expect([q, (await list({ q })).count]).toEqual([q, 1]);
+    expect((await list({ q: 'ana@example.org' })).count).toBe(0);
     expect((await list({ q: 'programmes' })).count).toBe(0);
     for (const q of ['%', '_', '%%%', 'a_a', '\\']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
   });

@@ -2,6 +2,7 @@
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { listSql, pageParams } from '../../list-statement.ts';
+import { wordsInAnyOrderSql } from '../../text-match.ts';
 import { viewerParams } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';
 import { hangsOnVisibleSql, membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
@@ -94,10 +95,10 @@ function holonListSql(sort: MembershipSort, asked: Asked, text?: SqlPart): Sql {
   });
 }
 
-/** Name and contact values are lines of one text. */
+/** Name and contact values are lines of one text, whose words may be asked for in any order. */
 function containsSql(text: SqlPart): Sql {
   const pattern = sql`'%' || directory.like_literal(directory.fold(${text})) || '%'`;
-  return sql`p.search_text like ${pattern} or p.search_description like ${pattern}`;
+  return sql`p.search_text like ${pattern} or p.search_description like ${pattern} or ${wordsInAnyOrderSql(sql`p.search_text`, sql`p.search_words`, text)}`;
 }
 
 const nameOf = (sort: MembershipSort): string => `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}`;

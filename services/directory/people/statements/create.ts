@@ -1,5 +1,6 @@
 /** Creation of people through the open API (D43, D44). */
 import { sql, statement, t } from '#libs/sql';
+import { emailKeySql, idsByEmailSql, linkedinAddressSql } from '../../address-keys.ts';
 import { personPublicSql } from '../../public-json.ts';
 
 /**
@@ -12,7 +13,7 @@ export const lockAddresses = statement.none({
   sql: ({ email, linkedin }) => sql`
     select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || key, 0)))
     from (select distinct key
-          from (values (lower(btrim(${email}))), ('linkedin/' || directory.linkedin_key(${linkedin}))) as given(key)
+          from (values (${emailKeySql(email)}), ('linkedin/' || ${linkedinAddressSql(linkedin)})) as given(key)
           where key is not null order by key) as ordered`,
 });
 
@@ -22,10 +23,9 @@ export const findByAddress = statement.one({
   params: { email: t.text.nullable, linkedin: t.text.nullable },
   row: { by_email: t.integer.array, by_linkedin: t.integer.array },
   sql: ({ email, linkedin }) => sql`
-    select array(select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email}))
-        union select person_id from directory.person_aliases where kind = 'email' and value = lower(btrim(${email})) order by id) as by_email,
-      array(select id from directory.people where directory.linkedin_key(contact ->> 'linkedin') = directory.linkedin_key(${linkedin}) order by id)
-        as by_linkedin`,
+    select array(select id from (${idsByEmailSql(email)}) as found order by id) as by_email,
+      array(select id from directory.people where contact ->> 'linkedin' is not null
+        and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} order by id) as by_linkedin`,
 });
 
 /** The id, and PersonPublic as JSON. */

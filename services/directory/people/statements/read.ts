@@ -1,10 +1,11 @@
 /** Reads of people (rules/people#people); JSON is made by SQL and passed on as it is. */
-import { sql, statement, t } from '#libs/sql';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { listSql, pageParams } from '../../list-statement.ts';
 import { personListItemSql, personPublicSql } from '../../public-json.ts';
 import { afterParams, recordOrders, type RecordSort } from '../../record-list.ts';
-import { containsInAnySql, containsSql, gramsOf, longGramsOf } from '../../text-match.ts';
+import { startsOfAddressesSql } from '../../address-keys.ts';
+import { containsSql, gramsOf, nameInAnySql } from '../../text-match.ts';
 
 /** The reply of `people.get-many`, in the order of the ids. */
 export const getPeople = statement.one({
@@ -45,14 +46,19 @@ const list = (sort: RecordSort, foundOnce: boolean) =>
     params: { text: t.text, ...afterParams, ...pageParams },
     row: bodyRow,
     sql: ({ text, createdAfter, updatedAfter, limit, offset }) => {
-      const name = sql`p.search_name`;
-      const contains = foundOnce
-        ? containsInAnySql(name, text, gramsOf('p'), longGramsOf.people('p'))
-        : containsSql(name, text, gramsOf('p'), sql`true`);
+      const addresses = startsOfAddressesSql('p', text);
+      const inName = containsSql(sql`p.search_name`, text, gramsOf('p'), sql`true`);
+      const arms = (columns: Sql, conditions: readonly Sql[]): Sql =>
+        sql.join(
+          conditions.map((condition) => sql`select ${columns} from directory.people p where ${condition}`),
+          sql` union `,
+        );
       return listSql({
         foundOnce,
-        from: sql`directory.people p`,
-        where: sql`${contains}
+        from: foundOnce
+          ? sql`(${arms(sql`p.id, p.search_name, p.created_at, p.updated_at`, [nameInAnySql('p', text), ...addresses])}) as p`
+          : sql`directory.people p`,
+        where: sql`${foundOnce ? sql`true` : sql`(${inName} or p.id in (${arms(sql`p.id`, addresses)}))`}
       and (${createdAfter} is null or p.created_at > ${createdAfter}) and (${updatedAfter} is null or p.updated_at > ${updatedAfter})`,
         key: sql`p.id`,
         order: recordOrders[sort]('p'),
@@ -72,7 +78,7 @@ const lists = (foundOnce: boolean) => ({
   updated: list('updated', foundOnce),
 });
 
-/** People with a part of the name that is in few. */
+/** People with a part of the name that is in few, its words in any order, or an email or phone number that begins with the text. */
 export const findPeople = lists(true);
 /** The same for a text that is empty, or short and in many names. */
 export const listPeople = lists(false);

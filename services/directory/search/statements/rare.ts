@@ -11,10 +11,14 @@ import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, se
 /** The text as it is compared: computed once, since the plan does not know it. `word_start` is null where no word can begin with the text. */
 const askedSql = (text: SqlPart): Sql => sql`
   asked as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
+    btrim(text) like '% %' as is_several,
     case when words not like ' %' then '% ' || directory.like_literal(words) || '%' end as word_start
   from (select ${foldedSql(text)} as text offset 0) as folded, lateral (select directory.words(text) as words offset 0) as split)`;
 const of = (column: string): Sql => sql`(select ${sql.id(column)} from asked)`;
 const contains = (column: string): Sql => sql`strpos(${sql.id(column)}, ${of('text')}) > 0`;
+
+/** Each word of a text of several begins one of these, which the text itself is no part of. */
+const inAnyOrder = (column: Sql, words: Sql): Sql => sql`(${of('is_several')} and directory.has_words(${column}, ${words}, ${of('text')}))`;
 
 /** Tier and field of a match as one number, such as 42: the least is the best. */
 function rankSql(table: SearchKind['table']): Sql {
@@ -23,7 +27,8 @@ function rankSql(table: SearchKind['table']): Sql {
     select min(case when v.value = ${of('text')} then 12 else 22 end)
     from ${sql.id(`directory.${table}_channel_values`)} v where v.owner_id = r.id and v.value like ${of('start')}) end`;
   return sql`case
-    when not ${contains('r.search_text')} then 53
+    when not ${contains('r.search_text')} then case when not ${inAnyOrder(sql`r.search_text`, sql`r.search_words`)} then 53
+      when ${inAnyOrder(sql`r.search_name`, sql`directory.words(' ' || r.search_name)`)} then 41 else 42 end
     else least(
       case when r.search_name = ${of('text')} then 11 when r.search_name like ${of('start')} then 21 end, ${channel},
       case when r.search_words like ${of('word_start')}
@@ -36,7 +41,7 @@ function kindSql({ kind, table, from, visible, item }: SearchKind, { limit, kind
   const [found, best, name] = [sql.id(`${kind}_found`), sql.id(`${kind}_best`), sql.literal(kind)];
   return sql`${found} as materialized (select r.id, r.search_name, ${rankSql(table)} as rank from ${from(sql.empty)}
       where ${name} = any(${kinds}) and ${longGramsOf.search('r')} @> ${of('grams')}
-        and (${contains('r.search_text')} or ${contains('r.search_description')}) and ${visible}),
+        and (${contains('r.search_text')} or ${contains('r.search_description')} or ${inAnyOrder(sql`r.search_text`, sql`r.search_words`)}) and ${visible}),
     ${best} as (select h.rank / 10 as tier, h.search_name, h.id, ${name} as kind, json_build_object('kind', ${name}, 'id', h.id,
         'score', (${scoresSql})[h.rank / 10], 'matched_field', (${fieldsSql})[h.rank % 10], ${name}, ${item}) as item
       from (select * from ${found} order by rank / 10, search_name, id limit ${limit}) as h join ${from(sql`on r.id = h.id`)})`;

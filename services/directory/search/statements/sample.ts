@@ -3,12 +3,12 @@ import { type Sql, sql, statement, t } from '#libs/sql';
 import { sampledSql } from '../../short-text.ts';
 import { foldedSql } from '../../text-match.ts';
 
-/** A text is frequent in a table when one in 200 of the rows, and 50 rows, contain it. Fewer are ranked in memory. */
+/** A text is frequent in a table when one in 200 of the rows, and 50 rows, contain it. Fewer are ranked in memory. A sample without a row has none. */
 const leastShareSql = (table: 'people' | 'holons'): Sql => sql`(select greatest(0.005, 50 / greatest(1, reltuples)) as share
       from pg_class where oid = ${sql.literal(`directory.${table}`)}::regclass) as least_share`;
 
 const frequentSql = (column: Sql): Sql =>
-  sql`count(*) filter (where strpos(r.${column}, (select text from asked)) > 0) > count(*) * max(share)`;
+  sql`count(*) filter (where strpos(r.${column}, (select text from asked)) > 0) > count(*) * coalesce(max(share), 1)`;
 
 const flagsSql = (table: 'people' | 'holons'): Sql => sql`
   (select ${frequentSql(sql`search_text`)} as text, ${frequentSql(sql`search_description`)} as description
@@ -29,5 +29,5 @@ export const sampleSearch = statement.one({
     with folded as materialized (select ${foldedSql(text)} as text),
      asked as materialized (select directory.sought_word(text) as text from folded),
      sampled as (select array[people.text, people.description, holons.text, holons.description] as frequent from ${flagsSql('people')}, ${flagsSql('holons')})
-   select frequent, char_length(asked.text) >= 5 and char_length(folded.text) <= 500 and not true = any(frequent) as rare from sampled, asked, folded`,
+   select frequent, directory.words(folded.text) ~ '[^ ]{5}' and char_length(folded.text) <= 500 and not true = any(frequent) as rare from sampled, asked, folded`,
 });

@@ -4,7 +4,16 @@
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
-import { containsSql, foldedSql, gramsOf, literalSql, nameWordStartSql, rowContainsSql, wordStartSql } from '../../text-match.ts';
+import {
+  containsSql,
+  foldedSql,
+  gramsOf,
+  literalSql,
+  nameInAnyOrderSql,
+  nameWordStartSql,
+  rowContainsSql,
+  wordStartSql,
+} from '../../text-match.ts';
 import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';
 
 const unionAll = sql` union all `;
@@ -70,7 +79,7 @@ function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql 
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
   const exactChannel = sql`v.value = left(${foldedSql(text)}, 500)`;
   const channelStart = sql`v.value like ${start} and (char_length(${foldedSql(text)}) < 2 or left(v.value, 2) = left(${foldedSql(text)}, 2))`;
-  const inName = field(sql`strpos(r.search_name, ${foldedSql(text)}) > 0`);
+  const inName = field(sql`(strpos(r.search_name, ${foldedSql(text)}) > 0 or ${nameInAnyOrderSql('r', text)})`);
   const inDescription = containsSql(sql`r.search_description`, text, gramsOf('r'), inMany.descriptions);
   return sql.join(
     [

@@ -45,6 +45,8 @@ describe('highlights (T6)', () => {
   it.each([
     ['budget', 'The Budget, our BUDGET.', ['Budget', 'BUDGET']],
     ['ete grosse', 'L’été in Größe', ['été', 'Größe']],
+    ['strasse dunger', 'Straße, DUNGER', ['Straße', 'DUNGER']],
+    ["d'unger yilmaz", 'Yılmaz D’Unger', ['Yılmaz', 'D', 'Unger']],
     ['"the plan"', 'the, plan; the other plan', ['the', 'plan']],
     ['haus*', 'Haushalt und Hausboot im Rathaus', ['Haushalt', 'Hausboot']],
     ['plan -draft', 'the plan', ['plan']],

@@ -13,6 +13,7 @@ describe('words of a text (T2, T6)', () => {
     ['Œuvre Æther Łódź Søren', ['oeuvre', 'aether', 'lodz', 'soren']],
     ['ΣΊΣΥΦΟΣ σίσυφος', ['σισυφοσ', 'σισυφοσ']],
     ["well-known e.g. and/or don't 3.5 %", ['well', 'known', 'e', 'g', 'and', 'or', 'don', 't', '3', '5']],
+    ['dʼUnger d’Unger d‘Unger ʻokina', ['d', 'unger', 'd', 'unger', 'd', 'unger', 'okina']],
     ['Haus\u00adhalt ﬁne ①', ['haushalt', 'fine']],
     ['東京で会う tomorrow', ['東', '京', 'で', '会', 'う', 'tomorrow']],
     ['שָׁלוֹם', ['שלום']],

@@ -1,7 +1,8 @@
 /**
  * What a word is (T2, T6): one answer for the index, for questions and for highlights, so that what is found is what is marked. Words are
- * runs of letters and digits; case and accents do not count. docs/adr/words-are-made-in-one-place.md
+ * runs of letters and digits, folded as for every search: case and accents do not count, an apostrophe of any kind ends one. docs/adr/words-are-made-in-one-place.md
  */
+import { fold } from '#libs/text';
 
 /** A word as it is compared, and where it stands in the text: UTF-16 units, half-open. */
 export interface Word {
@@ -16,29 +17,8 @@ const maxWordLength = 100;
 export const searchedCharacters = 100_000;
 /** Scripts without spaces between words: each sign is a word, and a run of them in a question is a phrase. */
 const token =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[[\p{L}\p{N}\p{M}\u00ad\u200c\u200d]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+/gv;
-/** Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; what other scripts cannot be read without stays. */
-const accents =
-  /(?:[\u0300-\u036f]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\u0591-\u05c7]|[\u0610-\u061a]|[\u064b-\u065f]|\u0670)+/g;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[[\p{L}\p{N}\p{M}\u00ad\u200c\u200d]--[\u02b9\u02bb\u02bc\u0374\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+/gv;
 const noWord = /[^\p{L}\p{N}\p{M}]+/gu;
-/** Letters that no decomposition takes apart, as `unaccent` writes them. */
-const letters: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ħ: 'h',
-  ı: 'i',
-  ŋ: 'n',
-  ŧ: 't',
-  ς: 'σ',
-};
-const special = new RegExp(`[${Object.keys(letters).join('')}]`, 'gu');
-
 /** The words of a text in order. */
 export function listWords(text: string): Word[] {
   const words: Word[] = [];
@@ -49,13 +29,7 @@ export function listWords(text: string): Word[] {
   return words;
 }
 
-function foldWord(text: string): string {
-  const lower = text.toLowerCase();
-  if (/^[a-z0-9]+$/.test(lower)) return lower.slice(0, maxWordLength);
-  const plain = lower.normalize('NFKD').toLowerCase().replace(accents, '').replace(noWord, '');
-  const spelled = plain.replace(special, (letter) => letters[letter] ?? letter);
-  return spelled.normalize('NFC').slice(0, maxWordLength).toWellFormed();
-}
+const foldWord = (text: string): string => fold(text).replace(noWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
 
 /** The words as a `tsvector` in PostgreSQL's own writing, with their places. */
 export function writeVector(text: string): string {
