@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
@@ -36,9 +37,12 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .command('reject <slug> [ids...]')
     .description('Deletes sentences for good, approved or not, with what was made of them')
     .option('--all', 'every sentence of the agent')
-    .action(async (slug: string, ids: string[], { all }: { all?: true }) => {
+    .option('--yes', 'do not ask')
+    .action(async (slug: string, ids: string[], { all, yes }: { all?: true; yes?: true }) => {
       if ((all === true) === ids.length > 0) throw new CliError('Name ids, or --all.', 'usage');
       const request = all === true ? { slug } : { slug, ids: ids.map(parseSentenceId) };
+      const what = all === true ? 'all sentences' : countSentences(ids.length);
+      if (yes !== true) await confirm(`This deletes ${what} of the agent ${slug} and cannot be undone.`, slug);
       const { rejected } = await context.call(agents.rpcs.rejectKnowledge, request);
       context.print({ rejected }, rejected === 0 ? 'Nothing was deleted: there is no sentence.' : `Deleted ${countSentences(rejected)}.`);
     });

@@ -7,6 +7,7 @@ import { media } from '#services/media';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { keepErasuresBesideBackups } from './backup/erasures.ts';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
@@ -22,6 +23,7 @@ interface Options {
   after?: number;
   limit?: number;
   since?: string;
+  yes?: true;
 }
 
 type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
@@ -110,6 +112,7 @@ function registerForget(group: Command, context: CliContext): void {
     .option('--all', 'every thread of the agent')
     .option('--visitor <id>', 'the conversations of this visitor of the chat page, with any agent')
     .option('--telegram-user <id>', 'the private chats of this Telegram user, and their turns in groups, with any agent', parseCount)
+    .option('--yes', 'do not ask')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
       const nothing = counts.threads + counts.messages + counts.facts === 0;
@@ -121,7 +124,7 @@ function registerForget(group: Command, context: CliContext): void {
 async function forget(
   context: CliContext,
   slug: string | undefined,
-  { thread, all, visitor, telegramUser }: Options,
+  { thread, all, visitor, telegramUser, yes }: Options,
 ): Promise<ReplyOf<typeof agents.rpcs.forgetThreads>> {
   const { forgetThreads, forgetPerson } = agents.rpcs;
   const named = [thread, all, visitor, telegramUser].filter((value) => value !== undefined).length;
@@ -130,6 +133,7 @@ async function forget(
   if (slug !== undefined && (visitor !== undefined || telegramUser !== undefined)) {
     throw new CliError('--visitor and --telegram-user are forgotten by every agent: leave the slug out.', 'usage');
   }
+  if (yes !== true) await confirm('This deletes conversations with all that was made of them and cannot be undone.', 'forget');
   if (slug !== undefined) return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
   if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
   if (visitor !== undefined) return await forgetVisitor(context, visitor);

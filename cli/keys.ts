@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type ReplyOf, scopes } from '#libs/contract';
 import { directory, maxOverlapSeconds } from '#services/directory';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
@@ -79,7 +80,9 @@ export function register(program: Command, context: CliContext): void {
   keys
     .command('revoke <id>')
     .description('Ends a key for good, at once')
-    .action(async (id: string) => {
+    .option('--yes', 'do not ask')
+    .action(async (id: string, { yes }: { yes?: true }) => {
+      if (yes !== true) await confirm(`Programs with the key ${id} are refused from now on; it cannot be undone.`, id);
       const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
       context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key));
     });

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { media } from '#services/media';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
@@ -9,6 +10,7 @@ import { table } from './output/table.ts';
 interface Options {
   minAgeHours: number;
   delete?: true;
+  yes?: true;
 }
 
 type Page = ReplyOf<typeof media.rpcs.findOrphans>;
@@ -41,8 +43,16 @@ export function register(program: Command, context: CliContext): void {
     .description('Objects that no record names, and records whose object is missing; only shows them unless --delete is given')
     .option('--min-age-hours <hours>', 'leave out what is younger', parseHours, defaultAgeHours)
     .option('--delete', 'delete the objects; records are never deleted, their objects may come back from a backup')
+    .option('--yes', 'with --delete: do not ask')
     .option('--json', 'print {orphans, missing, deleted, scanned}')
     .action(async (options: Options) => {
+      const isToAsk = options.delete === true && options.yes !== true;
+      if (isToAsk)
+        await confirm(
+          'This deletes all objects that no record names and cannot be undone.',
+          'delete',
+          'use --yes, or leave --delete out first',
+        );
       const total: { orphans: Page['orphans']; missing: Page['missing']; deleted: number; scanned: number } = {
         orphans: [],
         missing: [],

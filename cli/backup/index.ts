@@ -43,6 +43,7 @@ export interface RestoreOptions extends Place {
 interface PruneOptions extends Place {
   keepDays: number;
   dryRun?: true;
+  yes?: true;
 }
 
 export function register(program: Command, context: CliContext): void {
@@ -67,10 +68,13 @@ function registerMaking(group: Command, context: CliContext): void {
     .requiredOption('--keep-days <days>', 'backups younger than that stay', parseDays)
     .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
     .option('--dry-run', 'show what would be removed')
+    .option('--yes', 'do not ask')
     .action((options: PruneOptions) =>
       tellErrors(() =>
         withTarget(context, options, async (target) => {
           const dryRun = options.dryRun === true;
+          const question = `This removes all backups that are older than ${options.keepDays} days but the newest complete one.`;
+          if (!dryRun && options.yes !== true) await confirm(question, 'prune', 'use --yes, or --dry-run first');
           const pruned = await pruneBackups(target, options.keepDays, new Date(), dryRun);
           const done = dryRun ? 'would be removed; nothing was changed' : 'removed';
           context.print({ ...pruned, dry_run: dryRun }, `${pruned.backups.length} backups and ${pruned.objects} objects ${done}.`);

@@ -40,12 +40,11 @@ export function registerMerging(people: Command, context: CliContext): void {
     .action(async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
       const ask = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
       const shown = await ask(true);
-      // Scripts are not asked: nothing is lost but the id of who goes.
-      const isToAsk = !dryRun && !yes && shown.outcome !== 'done' && process.stdin.isTTY;
-      if (isToAsk)
+      if (!dryRun && !yes && shown.outcome !== 'done')
         await confirm(
           `Person ${shown.gone.id} (${shown.gone.name}) becomes ${shown.keep.id} (${shown.keep.name}), for good.`,
           String(shown.gone.id),
+          'use --yes, or --dry-run first',
         );
       const result = dryRun ? shown : await ask(false);
       context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'Nothing moves.'));

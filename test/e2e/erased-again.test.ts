@@ -157,12 +157,12 @@ describe('doctor --after-restore', () => {
       );
     const visitors = async () => (await world.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
     for (const visitor of ['heron', 'stork']) await write(visitor);
-    await world.ask('agents', 'forget', '--visitor', 'heron');
+    await world.ask('agents', 'forget', '--visitor', 'heron', '--yes');
     expect(await visitors()).toEqual(['stork']);
     await write('heron');
     const before = (await world.ask('doctor', '--after-restore')).people;
     expect(await visitors()).toEqual(['stork']);
-    await world.ask('agents', 'forget', '--visitor', 'stork');
+    await world.ask('agents', 'forget', '--visitor', 'stork', '--yes');
     await write('stork');
     expect((await world.ask('doctor', '--after-restore')).people).toEqual(before);
     expect(await visitors()).toEqual([]);

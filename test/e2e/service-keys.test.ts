@@ -117,8 +117,8 @@ describe('keys create|list|rotate|revoke (K9)', () => {
 
     const rotated = await cli('keys', 'rotate', made.key.id, '--overlap-seconds', '3600');
     expect([rotated.code, await statusOf(made.token), await statusOf(rotated.token)]).toEqual([0, 200, 200]);
-    expect(await cli('keys', 'revoke', made.key.id)).toMatchObject({ code: 0, key: { revoked_at: expect.any(String) } });
-    expect(await cli('keys', 'revoke', made.key.id)).toMatchObject({ code: 0 });
+    expect(await cli('keys', 'revoke', made.key.id, '--yes')).toMatchObject({ code: 0, key: { revoked_at: expect.any(String) } });
+    expect(await cli('keys', 'revoke', made.key.id, '--yes')).toMatchObject({ code: 0 });
   });
 
   it.each([
@@ -126,7 +126,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
     [['keys', 'create', 'ada-keys@example.org', '--name', 'x', '--scope', 'all'], 'bad_request'],
     [['keys', 'create', 'ada-keys@example.org', '--name', 'x', '--scope', '*', '--expires-at', '2020-01-01'], 'bad_request'],
     [['keys', 'rotate', 'nothing'], 'not_found'],
-    [['keys', 'revoke', 'nothing'], 'not_found'],
+    [['keys', 'revoke', 'nothing', '--yes'], 'not_found'],
   ])('%j fails as every command does', async (args, code) => {
     const { stdout, code: exitCode } = await world.cli(...args, '--json');
     const { error } = JSON.parse(stdout);

@@ -118,11 +118,11 @@ describe('media orphans (architecture#orphans)', () => {
       const { orphans: found, deleted } = JSON.parse(stdout) as { orphans: { key: string }[]; deleted: number };
       return [found.filter(({ key }) => key.startsWith(`recordings/${lost}/`)).length, found.length, deleted];
     };
-    expect(await orphans('--delete')).toEqual([0, 0, 0]);
+    expect(await orphans('--delete', '--yes')).toEqual([0, 0, 0]);
     expect((await world.cli('media', 'orphans', '--min-age-hours', '0')).stdout).toMatch(
       /1 orphans \(4 bytes, nothing deleted; --delete does\)/,
     );
-    expect(await orphans('--min-age-hours', '0', '--delete')).toEqual([1, 1, 1]);
+    expect(await orphans('--min-age-hours', '0', '--delete', '--yes')).toEqual([1, 1, 1]);
     expect(await (await fetchMedia((await video(id)).json.url as string)).text()).toBe('kept');
   });
 });

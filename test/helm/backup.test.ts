@@ -40,7 +40,7 @@ describe('backups by the clock (rules/operations#backups)', () => {
     const objects = render({ file: 'minimal', values });
     const { initContainers, containers } = podOf(objects);
     expect(initContainers[0].command).toEqual(['node', 'cli/main.ts', 'backup', 'create', '--objects']);
-    expect(containers[0].command).toEqual(['node', 'cli/main.ts', 'backup', 'prune', '--keep-days', '30']);
+    expect(containers[0].command).toEqual(['node', 'cli/main.ts', 'backup', 'prune', '--keep-days', '30', '--yes']);
     const names = initContainers[0].env.map(({ name }: { name: string }) => name);
     expect(names).toEqual(
       expect.arrayContaining([

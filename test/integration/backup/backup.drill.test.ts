@@ -88,7 +88,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(listed.map((item: { state: string }) => item.state)).toEqual(['complete', 'complete', 'complete']);
     const soon = String(1 / 86_400_000);
     expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon, '--dry-run')).toMatchObject({ objects: 1, dry_run: true });
-    expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon)).toMatchObject({ objects: 1 });
+    expect(await one.run(settings, 'backup', 'prune', '--keep-days', soon, '--yes')).toMatchObject({ objects: 1 });
     expect((await one.run(settings, 'backup', 'list')).map((item: { id: string }) => item.id)).toEqual([third.id]);
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ ok: true });
   });

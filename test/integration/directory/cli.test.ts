@@ -167,6 +167,20 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     );
   });
 
+  it.each([
+    ['people', 'merge', 'ada', 'ben'],
+    ['people', 'erase', 'ada'],
+    ['keys', 'revoke', 'nothing'],
+    ['agents', 'forget', 'guide', '--all'],
+    ['agents', 'knowledge', 'reject', 'guide', '1'],
+    ['media', 'orphans', '--delete'],
+    ['events', 'prune', '--before', '1d'],
+    ['endpoints', 'disable', '1'],
+    ['backup', 'prune', '--keep-days', '1', '--from', tmpdir()],
+  ])('refuses an act that cannot be undone without a terminal and without --yes: %s %s', async (...args) => {
+    await expect(ask(...args)).rejects.toThrow(/^There is no terminal to ask for confirmation; use --yes/);
+  });
+
   it('fails readably for unknown accounts, missing variables and wrong usage', async () => {
     await expect(cli(['accounts', 'deactivate', 'nobody@example.org'])).resolves.toMatchObject({
       code: 1,
