@@ -55,6 +55,8 @@ const lookMs = 1_000;
 const keepEveryMs = 5_000;
 /** What is delivered is often not the last thing that happens. */
 const lingerMs = 2_000;
+/** Deliveries that have waited in memory for longer are sent only after a look at the endpoint and at their rows: one that answers at once costs none. */
+const knownForMs = 100;
 /** An attempt that takes longer is waited for without a place. */
 const slowMs = 2_000;
 
@@ -110,6 +112,8 @@ export class EndpointRun {
   #keptMs = performance.now();
   #queue: Ready[] = [];
   #judgedMs = -Infinity;
+  /** When the endpoint and the rows of the queue were read. */
+  #readMs = -Infinity;
   /** Nothing was left to begin at that moment. */
   #nothing: { readonly count: number; readonly atMs: number } | undefined;
   #lingersUntilMs = 0;
@@ -184,10 +188,26 @@ export class EndpointRun {
   /** @param count of the feed's news, from before it is looked */
   async #next(count: number): Promise<Ready | undefined> {
     const { length } = this.#queue;
-    if (length > 0 && performance.now() - this.#judgedMs > judgedForMs) await this.#judge(this.#queue.map(({ delivery }) => delivery));
+    if (length > 0 && performance.now() - this.#readMs > knownForMs) await this.#readAgain();
+    if (this.#queue.length > 0 && performance.now() - this.#judgedMs > judgedForMs)
+      await this.#judge(this.#queue.map(({ delivery }) => delivery));
     const isKnown = this.#nothing !== undefined && this.#nothing.count === count && performance.now() - this.#nothing.atMs < lookMs;
     if (this.#queue.length === 0 && (length > 0 || !isKnown)) await this.#refill(count);
     return this.#queue.shift();
+  }
+
+  /**
+   * What waits in memory follows what was done to the endpoint meanwhile: nothing is sent of what was given up, of an endpoint that is disabled, deleted or
+   * held by another job, and the rest goes to the present address with the present secrets.
+   */
+  async #readAgain(): Promise<void> {
+    const readMs = performance.now();
+    const endpoint = await readHeld(this.#deps.db, { ...this.#own, taken: this.#queue.map(({ delivery }) => delivery.id) });
+    if (endpoint === undefined) return this.#end();
+    this.#readMs = readMs;
+    this.#endpoint = endpoint;
+    const pending = new Set(endpoint.pending);
+    this.#queue = this.#queue.filter(({ delivery }) => pending.has(delivery.id));
   }
 
   /** Holds on; what was news until then is to be looked at, which `#nothing` remembers. */
@@ -209,8 +229,10 @@ export class EndpointRun {
     const { db } = this.#deps;
     for (let hasMore = true; hasMore && this.#queue.length === 0;) {
       if (performance.now() - this.#keptMs > keepEveryMs) await this.#keep();
-      const endpoint = this.#isHeld ? await readHeld(db, this.#own) : undefined;
+      const readMs = performance.now();
+      const endpoint = this.#isHeld ? await readHeld(db, { ...this.#own, taken: [] }) : undefined;
       if (endpoint === undefined) return this.#end();
+      this.#readMs = readMs;
       this.#endpoint = endpoint;
       const due = endpoint.has_due ? await takeDue(db, { id: endpoint.id, limit: taken, lease: takenForMs }) : [];
       if (due.length > 0) await this.#judge(due);
@@ -248,7 +270,7 @@ export class EndpointRun {
       limit: pageSize,
     };
     const { items, reached } = await findPage({ ...this.#deps, context: known.asking }, known.viewer, wanted, { after, upTo });
-    return { items, reached, atMs };
+    return { items, reached, atMs: known.atMs };
   }
 
   /** Rows and place move together: no event is left out, and none comes twice. What is taken was judged when it was read. */
@@ -282,7 +304,7 @@ export class EndpointRun {
     const events = due.flatMap(({ position, occurred_at: at }) => (position === null ? [] : [{ position, occurred_at: at }]));
     const shown =
       known === undefined ? new Map<number, FoundEvent>() : await findShown({ ...this.#deps, context: known.asking }, known.viewer, events);
-    this.#judgedMs = atMs;
+    this.#judgedMs = known?.atMs ?? atMs;
     this.#queue = [];
     const hidden: string[] = [];
     for (const delivery of due) {
@@ -294,9 +316,9 @@ export class EndpointRun {
   }
 
   /** The account, and what is asked on its behalf; undefined while it is deactivated. */
-  async #findReader(): Promise<{ viewer: Viewer; asking: Asking } | undefined> {
+  async #findReader(): Promise<{ atMs: number; viewer: Viewer; asking: Asking } | undefined> {
     const known = await this.#deps.readers.find(this.#endpoint.account_id, this.#context);
-    return known && { viewer: known.viewer, asking: { ...this.#context, reader: known.reader } };
+    return known && { atMs: known.atMs, viewer: known.viewer, asking: { ...this.#context, reader: known.reader } };
   }
 
   async #send({ delivery, event }: Ready): Promise<void> {

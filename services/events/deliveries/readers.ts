@@ -11,6 +11,8 @@ export const judgedForMs = 1_000;
 const mostKnown = 1_000;
 
 interface Known {
+  /** When the account was asked about. */
+  readonly atMs: number;
   readonly reader: Reader;
   readonly viewer: Viewer;
 }
@@ -29,16 +31,16 @@ export class Readers {
     const atMs = performance.now();
     if (known !== undefined && atMs - known.atMs <= judgedForMs) return known.answer;
     if (this.#asked.size >= mostKnown) this.#asked.clear();
-    const answer = this.#ask(accountId, context);
+    const answer = this.#ask(accountId, context, atMs);
     this.#asked.set(accountId, { atMs, answer });
     answer.catch(() => this.#asked.delete(accountId));
     return answer;
   }
 
-  async #ask(accountId: number, context: CallContext): Promise<Known | undefined> {
+  async #ask(accountId: number, context: CallContext, atMs: number): Promise<Known | undefined> {
     const { bus, db } = this.#deps;
     const { reader, exists } = await bus.call(directory.rpcs.findReader, { account_id: accountId }, context);
     if (!exists) await endEndpointsOf(db, { accountId });
-    return reader === null ? undefined : { reader, viewer: await findViewer(bus, { ...context, reader }) };
+    return reader === null ? undefined : { atMs, reader, viewer: await findViewer(bus, { ...context, reader }) };
   }
 }

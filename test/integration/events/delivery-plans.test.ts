@@ -128,7 +128,7 @@ describe('plans of deliveries with many endpoints and deliveries (V7)', () => {
   it.each([
     ['holding an endpoint', queue.holdEndpoint, one, 2],
     ['keeping it', queue.keepEndpoint, one, 2],
-    ['what it is now', queue.readHeld, one, 2],
+    ['what it is now', queue.readHeld, { ...one, taken: [randomUUID()] }, 2],
     ['a word for who holds it', queue.tellHolder, { id: busyId }, 2],
     ['leaving it', queue.leaveEndpoint, one, 4],
     ['letting it go', queue.settleEndpoint, one, 4],

@@ -101,6 +101,31 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'nothing' });
   });
 
+  it('cancel a job that the broker already holds: it never runs', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const ran = new Set<string>();
+    const { jobs } = await suite.start({
+      handlers: {
+        step: async ({ id }) => {
+          ran.add(id);
+          await gate.promise;
+        },
+      },
+    });
+    const slots = shop.jobs.step.policy.concurrency;
+    const ids = await jobs.transaction((tx) =>
+      Promise.all(Array.from({ length: slots + 3 }, (_value, n) => jobs.enqueue(tx, shop.jobs.step, { n }))),
+    );
+    await waitFor(() => ran.size === slots, { what: 'workers without a free slot' });
+    const held = ids.filter((id) => !ran.has(id));
+    await expect(jobs.admin.cancel({ ids: held })).resolves.toMatchObject({ changed: 3 });
+    const last = await jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 99 }));
+    gate.resolve(undefined);
+    for (const id of [...ran, last]) await suite.waitForState(id, 'succeeded');
+    for (const id of held) await expect(readJob(suite.env, id)).resolves.toMatchObject({ state: 'cancelled', attempts: 0 });
+    expect(held.filter((id) => ran.has(id))).toEqual([]);
+  });
+
   it('cancel a waiting job, and a running one, which is aborted and cannot complete', async () => {
     let outcome: Promise<unknown> | undefined;
     const replica = await suite.start({

@@ -58,16 +58,20 @@ export const keepEndpoint = statement.maybeOne({
     returning e.id`,
 });
 
-/** What the held endpoint is now, whether something is due, and the end of the feed at the same moment. No row: it is disabled, deleted, or somebody else's. */
+/**
+ * The held endpoint as it is now, whether a delivery is due, the end of the feed at the same moment, and which of the `taken` deliveries are still
+ * pending. No row: the endpoint is disabled, deleted, or held by another job.
+ */
 export const readHeld = statement.maybeOne({
   name: 'deliveries.read-held',
-  params: { id: t.integer, holder: t.uuid },
-  row: { ...held, last_position: t.bigint, has_due: t.boolean },
+  params: { id: t.integer, holder: t.uuid, taken: t.uuid.array },
+  row: { ...held, last_position: t.bigint, has_due: t.boolean, pending: t.uuid.array },
   pipelined: true,
-  sql: ({ id, holder }) => sql`
+  sql: ({ id, holder, taken }) => sql`
     select ${columns}, h.last_position, exists (
       select from events.webhook_deliveries d
-      where d.endpoint_id = ${id} and d.status = 'pending' and d.next_at <= statement_timestamp()) as has_due
+      where d.endpoint_id = ${id} and d.status = 'pending' and d.next_at <= statement_timestamp()) as has_due,
+      array(select d.id from events.webhook_deliveries d where d.id = any(${taken}) and d.status = 'pending') as pending
     from events.webhook_endpoints e cross join events.feed_head h
     where e.id = ${id} and e.holder = ${holder} and ${isAlive}`,
 });
