@@ -85,7 +85,7 @@ export async function startChaosPlatform(servers: ChaosServers, dir: string): Pr
         LLM_MODEL: 'played',
         LLM_DAILY_TOKENS: '0',
         MEMORY_DELAY_MS: '200',
-        OUTBOUND_ALLOWED_HOSTS: '127.0.0.1',
+        WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
         REALTIMEKIT_BASE_URL: provider.baseUrl,
         REALTIMEKIT_API_TOKEN: provider.apiToken,
         TELEGRAM_API_ROOT: telegram.apiRoot,

@@ -26,7 +26,9 @@ const say = (line: string): void => {
 
 const size = { deliveries: count('deliveries'), endpoints: count('endpoints'), rate: count('rate') };
 const receiver = await startWebhookReceiver();
-const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' });
+const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), {
+  WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
+});
 try {
   const rows = await runDeliveries(world, receiver, { ...size, say });
   console.table(rows);

@@ -9,6 +9,7 @@ import {
   natsSettings,
   portSetting,
   s3Settings,
+  webhookHostSettings,
 } from './index.ts';
 
 const schema = Type.Object({
@@ -49,6 +50,32 @@ describe('loadConfig (architecture#configuration)', () => {
       RATIO: 0.5,
     });
     expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('takes lists of hosts with commas and white space, and names a list with another entry (D90)', () => {
+    const read = (value: string) => {
+      try {
+        return loadConfig(Type.Object(webhookHostSettings), { WEBHOOK_ALLOWED_HOSTS: value }).WEBHOOK_ALLOWED_HOSTS;
+      } catch (error) {
+        return String(error);
+      }
+    };
+    for (const value of [
+      'a',
+      'a:80, b',
+      ' a\n\tb ',
+      ',',
+      'http://a/',
+      '[::1]:8443',
+      '::1 fe80::1',
+      '10.0.0.1:8080,hooks_in.local',
+      'bücher.example',
+    ])
+      expect([value, read(value)]).toEqual([value, value]);
+    for (const value of ['a/path', 'a:b', 'a:123456', 'ftp://a', 'user@a', '*.a', 'a;b', '[::1', 'http://'])
+      expect(read(value)).toContain(
+        'WEBHOOK_ALLOWED_HOSTS must be a list of host[:port] or http://host[:port], separated by commas or white space',
+      );
   });
 
   it('treats an empty variable as absent', () => {

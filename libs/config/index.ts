@@ -252,12 +252,24 @@ export const webhookSettings = {
   }),
 };
 
-/** Private addresses that outgoing calls may reach. */
-export const outboundSettings = {
-  OUTBOUND_ALLOWED_HOSTS: Type.String({
+/** One of a list of hosts: `host`, `host:port`, either behind `http://` or `https://`, or IPv6 with or without brackets. */
+const hostEntry = String.raw`(?:(?:https?://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s,;/:@?#*\[\]]+)(?::[0-9]{1,5})?/?|(?:[0-9A-Fa-f]*:){2,}[0-9A-Fa-f.:]*)`;
+const hostList = (description: string) =>
+  Type.String({
     default: '',
-    description: 'comma-separated host[:port] that outgoing calls may reach although private',
-  }),
+    pattern: String.raw`^[\s,]*(?:${hostEntry}(?:[\s,]+${hostEntry})*[\s,]*)?$`,
+    errorMessage: 'must be a list of host[:port] or http://host[:port], separated by commas or white space',
+    description: `${description}: a list of \`host[:port]\`, separated by commas or white space; without a port 443 alone, behind \`http://\` 80`,
+  });
+
+/** Private hosts of providers that the operator configures (D90). */
+export const outboundSettings = {
+  OUTBOUND_ALLOWED_HOSTS: hostList('private hosts of configured providers that outgoing calls may reach; never for webhook endpoints'),
+};
+
+/** Private hosts of addresses that accounts choose (D90). */
+export const webhookHostSettings = {
+  WEBHOOK_ALLOWED_HOSTS: hostList('private hosts that webhook endpoints of accounts may use, without TLS too'),
 };
 
 /** Who signs people in; the gateway asks it, the directory knows its identities (rules/access#identity-provider). */

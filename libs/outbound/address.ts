@@ -1,6 +1,6 @@
 /**
  * Which addresses an outgoing call may reach: public unicast ones, and whatever host the configuration names (OUTBOUND_ALLOWED_HOSTS,
- * architecture#outgoing-calls).
+ * WEBHOOK_ALLOWED_HOSTS; D90, architecture#outgoing-calls).
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -49,39 +49,43 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !blockedV6.check(address, 'ipv6');
 }
 
-/** A host that may be reached although its address is private; without a port: on every port. */
+/** A host that may be reached on this port although its address is private. */
 export interface AllowedHost {
   readonly hostname: string;
-  readonly port: string | undefined;
+  readonly port: string;
 }
 
-/** Reads `host[:port]`, IPv6 with or without brackets. An empty text is no host. */
-function parseAllowedHost(text: string): AllowedHost | undefined {
-  const entry = text.trim().toLowerCase();
-  if (entry === '') return undefined;
-  const bracketed = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry);
-  if (bracketed !== null) return { hostname: bracketed[1] ?? '', port: bracketed[2] };
-  if (isIP(entry) === 6) return { hostname: entry, port: undefined };
-  const [hostname = '', port] = entry.split(':');
-  return { hostname, port };
+/**
+ * Reads `host`, `host:port`, or either behind `http://` or `https://`; IPv6 with or without brackets. Without a port: 443, or 80 behind `http://`.
+ * Undefined for any other text.
+ */
+function parseAllowedHost(entry: string): AllowedHost | undefined {
+  const host = isIP(entry) === 6 ? `[${entry}]` : entry;
+  const url = URL.parse(/^https?:\/\//i.test(host) ? host : `https://${host}`);
+  return url === null ? undefined : toAllowedHost(url);
 }
 
-/** Hosts of the setting OUTBOUND_ALLOWED_HOSTS and, with their port, of the configured base URLs. */
+function toAllowedHost({ protocol, hostname, port }: URL): AllowedHost {
+  return { hostname, port: effectivePort(protocol, port) };
+}
+
+/** Hosts of a setting, separated by commas or white space, and of the configured base URLs. */
 export function listAllowedHosts(setting: string, baseUrls: readonly (string | undefined)[]): AllowedHost[] {
   const fromUrls = baseUrls.flatMap((text) => {
     const url = text === undefined ? null : URL.parse(text);
-    return url === null ? [] : [{ hostname: bareHostname(url.hostname), port: effectivePort(url.protocol, url.port) }];
+    return url === null ? [] : [toAllowedHost(url)];
   });
-  return [...setting.split(',').flatMap((entry) => parseAllowedHost(entry) ?? []), ...fromUrls];
+  const entries = setting.split(/[\s,]+/).filter((entry) => entry !== '');
+  return [...entries.flatMap((entry) => parseAllowedHost(entry) ?? []), ...fromUrls];
 }
 
-/** True when the configuration names this host (and port, where it names one). */
+/** True when the configuration names this host with this port. */
 export function isAllowedHost(allowed: readonly AllowedHost[], hostname: string, port: string): boolean {
-  const bare = bareHostname(hostname.toLowerCase());
-  return allowed.some((host) => host.hostname === bare && (host.port === undefined || host.port === port));
+  const written = isIP(hostname) === 6 ? `[${hostname}]` : hostname.toLowerCase();
+  return allowed.some((host) => host.hostname === written && host.port === port);
 }
 
-/** True when the setting OUTBOUND_ALLOWED_HOSTS names the host of this URL, with its port or without one. */
+/** True when the setting, OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS, names the host of this URL with its port. */
 export function namesHost(setting: string, { protocol, hostname, port }: URL): boolean {
   return isAllowedHost(listAllowedHosts(setting, []), hostname, effectivePort(protocol, port));
 }
@@ -89,8 +93,4 @@ export function namesHost(setting: string, { protocol, hostname, port }: URL): b
 /** The port of a URL, its protocol's default included. */
 export function effectivePort(protocol: string, port: string): string {
   return port !== '' ? port : protocol === 'https:' ? '443' : '80';
-}
-
-function bareHostname(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }

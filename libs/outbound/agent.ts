@@ -5,6 +5,8 @@ import { createConnector } from './connector.ts';
 import type { Resolve } from './names.ts';
 
 export interface AgentOptions {
+  /** Whether hosts that the configuration does not name are reached by TLS alone; default false. */
+  requireTls?: boolean;
   /** Default 10 000. */
   connectTimeoutMs?: number;
   /** Time until the response's headers; default 30 000. */
@@ -21,6 +23,7 @@ export function createAgent(allowed: readonly AllowedHost[], options: AgentOptio
   return new Agent({
     connect: createConnector({
       allowed,
+      requireTls: options.requireTls ?? false,
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
       ...(options.nameServers === undefined ? {} : { nameServers: options.nameServers }),

@@ -10,7 +10,10 @@ import { OutboundError } from './error.ts';
 import { createNameResolver, type Resolve } from './names.ts';
 
 function forbidden(hostname: string): OutboundError {
-  return new OutboundError('forbidden_address', `the address of ${hostname} is not public and the host is not in OUTBOUND_ALLOWED_HOSTS`);
+  return new OutboundError(
+    'forbidden_address',
+    `the address of ${hostname} is not public, or is reached without TLS, and no setting allows the host and port`,
+  );
 }
 
 /** A `lookup` for sockets that yields public addresses only. */
@@ -34,6 +37,7 @@ function guardLookup(resolve: Resolve): LookupFunction {
  */
 export function createConnector(options: {
   allowed: readonly AllowedHost[];
+  requireTls: boolean;
   connectTimeoutMs: number;
   resolve?: Resolve;
   nameServers?: readonly string[];
@@ -53,6 +57,7 @@ export function createConnector(options: {
   return (target, callback) => {
     const { hostname } = target;
     if (isAllowedHost(options.allowed, hostname, effectivePort(target.protocol, target.port))) return open(target, callback);
+    if (options.requireTls && target.protocol !== 'https:') return callback(forbidden(hostname), null);
     if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(forbidden(hostname), null);
     openGuarded(target, (...[error, socket]) => {
       if (error !== null) return callback(error, null);

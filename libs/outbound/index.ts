@@ -49,7 +49,7 @@ export interface Outbound {
 }
 
 export interface OutboundOptions extends AgentOptions {
-  /** Value of OUTBOUND_ALLOWED_HOSTS: comma-separated `host[:port]` that may be reached although private. */
+  /** Value of OUTBOUND_ALLOWED_HOSTS or WEBHOOK_ALLOWED_HOSTS: what may be reached although private. */
   allowedHosts: string;
   /** Configured base URLs; their host with its port is allowed by itself. */
   baseUrls?: readonly (string | undefined)[];

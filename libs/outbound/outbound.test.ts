@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSocket } from 'node:dgram';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OutboundError, createOutbound, isPublicAddress, type Outbound, type OutboundOptions } from './index.ts';
+import { OutboundError, createOutbound, isPublicAddress, namesHost, type Outbound, type OutboundOptions } from './index.ts';
 
 const handlers: Record<string, (response: ServerResponse, headers: NodeJS.Dict<string | string[]>) => void> = {
   '/ok': (response) => response.end('hello'),
@@ -102,8 +102,7 @@ async function startNameServer(known: string): Promise<NameServer> {
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
   it('makes no call after its end, before the first one or behind it', async () => {
-    const unused = create({ allowedHosts: '127.0.0.1' });
-    const used = create({ allowedHosts: '127.0.0.1' });
+    const [unused, used] = [create({ allowedHosts: `127.0.0.1:${port}` }), create({ allowedHosts: `127.0.0.1:${port}` })];
     const request = { url: `http://127.0.0.1:${port}/ok` };
     await (await used.request(request)).text();
     await Promise.all([unused.close(), used.close()]);
@@ -167,12 +166,40 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   );
 
   it.each([
-    ['the host', '127.0.0.1'],
-    ['the host among others', 'example.org, 127.0.0.1,'],
     ['host and port', '127.0.0.1:PORT'],
+    ['them among others', 'example.org, 127.0.0.1:PORT,'],
+    ['them between white space', ' example.org\n127.0.0.1:PORT\t[::1]:PORT '],
+    ['them behind a scheme', 'http://127.0.0.1:PORT/'],
+    ['the address in another form', '0x7f.1:PORT'],
   ])('reaches a private address when the setting names %s', async (_what, setting) => {
     const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({ url: `http://127.0.0.1:${port}/ok` });
     expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
+  });
+
+  it.each([
+    ['receiver', ['https://receiver/', 'https://RECEIVER:443/']],
+    ['http://receiver', ['http://receiver/', 'http://receiver:80/']],
+    ['https://receiver', ['https://receiver/']],
+    ['receiver:8080', ['http://receiver:8080/', 'https://receiver:8080/']],
+    ['10.0.0.7', ['https://10.0.0.7/']],
+    ['::1', ['https://[::1]/']],
+    ['[0:0::1]:8443', ['http://[::1]:8443/', 'https://[::1]:8443/']],
+    ['receiver, other:8080\n\tthird', ['https://receiver/', 'http://other:8080/', 'https://other:8080/', 'https://third/']],
+    ['', []],
+  ])('allows for the entries %j the ports that they name, 443 or 80 without one (D90)', (setting, named) => {
+    const all = ['receiver', '10.0.0.7', '[::1]', 'other', 'third'].flatMap((host) =>
+      ['http', 'https'].flatMap((scheme) => ['', ':8080', ':8443'].map((suffix) => `${scheme}://${host}${suffix}/`)),
+    );
+    const allowed = all.filter((url) => namesHost(setting, new URL(url)));
+    expect(new Set(allowed)).toEqual(new Set(named.map((url) => new URL(url).href)));
+  });
+
+  it('reaches hosts that no setting names by TLS alone where that is required', async () => {
+    const urls = [`http://127.0.0.1:${port}/ok`, 'http://93.184.215.14/'];
+    const strict = create({ requireTls: true, connectTimeoutMs: 200 });
+    for (const url of urls) expect((await failure(strict.request({ url }))).kind).toBe('forbidden_address');
+    const named = create({ requireTls: true, allowedHosts: `127.0.0.1:${port}` });
+    expect((await named.request({ url: urls[0] ?? '' })).status).toBe(200);
   });
 
   it('reaches the host and port of a configured base URL and no other port of it', async () => {
@@ -226,7 +253,7 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   it.each(['ftp://example.org/x', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/', 'not a url', ''])(
     'refuses the URL %j',
     async (url) => {
-      const error = await failure(create({ allowedHosts: '127.0.0.1' }).request({ url }));
+      const error = await failure(create({ allowedHosts: `127.0.0.1:${port}` }).request({ url }));
       expect(error.kind).toBe('invalid_url');
       expect(error.message).not.toMatch(/secret|passwd/);
     },
@@ -234,48 +261,48 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
 });
 
 describe('createOutbound, exchange', () => {
-  const allowed = { allowedHosts: '127.0.0.1' };
+  const createAllowed = (options: Partial<OutboundOptions> = {}): Outbound => create({ allowedHosts: `127.0.0.1:${port}`, ...options });
   const url = (path: string): string => `http://127.0.0.1:${port}${path}?X-Signature=hush`;
 
   it('sends headers and gives status and headers back', async () => {
-    const reply = await create(allowed).request({ url: url('/echo'), headers: { authorization: 'Bearer t' } });
+    const reply = await createAllowed().request({ url: url('/echo'), headers: { authorization: 'Bearer t' } });
     expect(reply.headers['transfer-encoding'] ?? reply.headers['content-length']).toBeDefined();
     expect(JSON.parse(await reply.text())).toMatchObject({ authorization: 'Bearer t' });
   });
 
   it('returns a redirect without following it', async () => {
     hits = [];
-    const reply = await create(allowed).request({ url: url('/redirect') });
+    const reply = await createAllowed().request({ url: url('/redirect') });
     reply.discard();
     expect([reply.status, hits]).toEqual([302, ['/redirect']]);
   });
 
   it('stops at the size cap and accepts a body of exactly that size', async () => {
-    const outbound = create(allowed);
+    const outbound = createAllowed();
     expect((await (await outbound.request({ url: url('/big'), maxBytes: 5000 })).text()).length).toBe(5000);
     expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe('too_large');
   });
 
   it('ends when no headers come, when the body stalls, and at the deadline of the whole exchange', async () => {
-    const impatient = create({ ...allowed, headersTimeoutMs: 100, bodyIdleTimeoutMs: 100 });
+    const impatient = createAllowed({ headersTimeoutMs: 100, bodyIdleTimeoutMs: 100 });
     expect((await failure(impatient.request({ url: url('/silent') }))).kind).toBe('timeout');
     expect((await failure((await impatient.request({ url: url('/stalls') })).text())).kind).toBe('timeout');
-    expect((await failure((await create(allowed).request({ url: url('/stalls'), timeoutMs: 100 })).text())).kind).toBe('timeout');
+    expect((await failure((await createAllowed().request({ url: url('/stalls'), timeoutMs: 100 })).text())).kind).toBe('timeout');
   });
 
   it('tells a cut body from a complete one', async () => {
-    expect((await failure((await create(allowed).request({ url: url('/cut') })).text())).kind).toBe('broken');
+    expect((await failure((await createAllowed().request({ url: url('/cut') })).text())).kind).toBe('broken');
   });
 
   it("ends at once when the caller's signal aborts", async () => {
     const controller = new AbortController();
-    const pending = failure(create(allowed).request({ url: url('/silent'), signal: controller.signal }));
+    const pending = failure(createAllowed().request({ url: url('/silent'), signal: controller.signal }));
     controller.abort();
     expect((await pending).kind).toBe('aborted');
   });
 
   it('names the origin alone in its errors', async () => {
-    const outbound = create({ ...allowed, headersTimeoutMs: 100 });
+    const outbound = createAllowed({ allowedHosts: `127.0.0.1:${port} 127.0.0.1:1`, headersTimeoutMs: 100 });
     const errors = [
       await failure(outbound.request({ url: url('/silent') })),
       await failure(outbound.request({ url: 'http://127.0.0.1:1/private?X-Signature=hush' })),

@@ -30,7 +30,8 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+/** @param wantedPort 0 = any free one */
+export async function startWebhookReceiver(wantedPort = 0): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const answers = new Map<string, (place: number) => ReceiverAnswer | Promise<ReceiverAnswer>>();
   const open = new Map<string, { now: number; most: number; count: number }>();
@@ -50,7 +51,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
       give(response, answer);
     })().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wantedPort, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,

@@ -5,9 +5,9 @@ import {
   loadConfig,
   logSettings,
   natsSettings,
-  outboundSettings,
   replySettings,
   telemetrySettings,
+  webhookHostSettings,
 } from '#libs/config';
 import { Type } from '#libs/contract';
 
@@ -18,7 +18,7 @@ export const eventsSettings = Type.Object({
   ...databaseSettings,
   ...logSettings,
   ...telemetrySettings,
-  ...outboundSettings,
+  ...webhookHostSettings,
   EVENTS_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,

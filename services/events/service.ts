@@ -23,7 +23,7 @@ export async function createService({ config, logger }: { config: EventsConfig; 
   const arrivals = new FeedNews();
   const deps = { db, bus, jobs, logger: frame.logger, metrics, config, arrivals, news, findWriter: createEventWriter(db) };
   const writer = createFeedWriter(deps);
-  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, connectTimeoutMs, metrics });
+  const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
   const waker = new EndpointWaker(deps);
   return frame.service(async () => {
     frame.onClose(bus.subscribeEvent(events.events.advanced, () => arrivals.tell()));

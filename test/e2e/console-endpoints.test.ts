@@ -9,7 +9,7 @@ let id: number;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
   const services = ['api-gateway', 'directory', 'conversations', 'events'];
-  browser = await startConsoleBrowser(import.meta.url, { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' }, services);
+  browser = await startConsoleBrowser(import.meta.url, { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` }, services);
   const made = await browser.world.call('POST', '/api/v1/webhook-endpoints', {
     token: await browser.login('editor'),
     json: { url: receiver.url('/archive'), description: 'Archive' },

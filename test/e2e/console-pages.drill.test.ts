@@ -21,7 +21,10 @@ let data: ConsoleData;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'console-'));
   receiver = await startWebhookReceiver();
-  browser = await startConsoleBrowser(import.meta.url, { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1', AGENT_KNOWLEDGE: 'reviewed' });
+  browser = await startConsoleBrowser(import.meta.url, {
+    WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
+    AGENT_KNOWLEDGE: 'reviewed',
+  });
   data = await fillConsole(browser.world, await browser.login('editor'), receiver, folder);
   page = await browser.open('root', '/console/keys', { ...desk, timezoneId: 'UTC', reducedMotion: 'reduce' });
 }, provideTimeoutMs);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   world = await startWorld(
     import.meta.url,
-    { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' },
+    { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
   await world.apply({

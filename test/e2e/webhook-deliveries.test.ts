@@ -15,7 +15,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   world = await startWorld(
     import.meta.url,
-    { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1', CONVERSATION_ACCESS: 'members' },
+    { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`, CONVERSATION_ACCESS: 'members' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
   ({ ids } = await world.apply({
@@ -177,11 +177,15 @@ describe('what fails (V6)', () => {
     }
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
     await call('POST', `/${made.id}/update`, { url: `https://localhost:${receiver.port}/` });
-    const { delivery } = (await call('POST', `/${made.id}/test`)).json;
-    const found = await waitFor(async () =>
-      (await deliveries(made)).items.find((item: any) => item.id === delivery.id && item.attempts.length > 0),
-    );
-    expect(found.attempts[0]).toMatchObject({ status_code: null, error: 'forbidden_address' });
+    // The second was stored while the setting allowed it (D90).
+    for (const stored of [undefined, `http://example.com/`]) {
+      if (stored !== undefined) await world.sql('update events.webhook_endpoints set url = $1 where id = $2', [stored, made.id]);
+      const { delivery } = (await call('POST', `/${made.id}/test`)).json;
+      const found = await waitFor(async () =>
+        (await deliveries(made)).items.find((item: any) => item.id === delivery.id && item.attempts.length > 0),
+      );
+      expect(found.attempts[0]).toMatchObject({ status_code: null, error: 'forbidden_address' });
+    }
     await end(made);
   });
 
@@ -300,7 +304,9 @@ describe('who gets what (V4, V7, V10)', () => {
     await waitFor(() => performance.now() - actedMs > 1_500, { what: 'answers that take long' });
     letGo.resolve(204);
     const isOver = `select 1 from events.webhook_endpoints where id = any($1) and holder is not null`;
-    await waitFor(async () => (await world.sql(isOver, [Object.values(made).map(({ id }) => id)])).length === 0, { what: 'nothing under way' });
+    await waitFor(async () => (await world.sql(isOver, [Object.values(made).map(({ id }) => id)])).length === 0, {
+      what: 'nothing under way',
+    });
     const counts = Object.fromEntries(Object.entries(made).map(([act, endpoint]) => [act, at(endpoint).length]));
     expect(counts).toEqual({ withdrawn: 4, deactivated: 4, disabled: 4, enabled: 4, deleted: 4, moved: 4, rotated: 12 });
     expect(receiver.received.filter(({ path }) => path === '/moved')).toHaveLength(8);

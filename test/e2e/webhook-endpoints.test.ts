@@ -8,7 +8,7 @@ const tokens: Record<string, string> = {};
 beforeAll(async () => {
   world = await startWorld(
     import.meta.url,
-    { OUTBOUND_ALLOWED_HOSTS: 'hooks.internal,10.1.2.3:8443' },
+    { WEBHOOK_ALLOWED_HOSTS: 'hooks.internal http://plain.internal,10.1.2.3:8443', OUTBOUND_ALLOWED_HOSTS: '10.1.2.4:8443' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
   const names = ['ann', 'ben', 'eve', 'root'];
@@ -60,8 +60,8 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect((await call('GET', `/${made.json.endpoint.id}`, undefined, 'ann', held)).status).toBe(304);
   });
 
-  it('takes https, and what OUTBOUND_ALLOWED_HOSTS names', async () => {
-    for (const url of ['https://example.com:8443/a?b=c', 'http://hooks.internal/x', 'https://10.1.2.3:8443/', 'https://[2606:4700::1111]/'])
+  it('takes https, and what WEBHOOK_ALLOWED_HOSTS names', async () => {
+    for (const url of ['https://example.com:8443/a?b=c', 'http://plain.internal/x', 'https://10.1.2.3:8443/', 'https://[2606:4700::1111]/'])
       expect([url, (await create({ url }, 'eve')).status]).toEqual([url, 201]);
     const { json } = await create({ url: 'https://EXAMPLE.com/a#part' }, 'eve');
     expect(json.endpoint.url).toBe('https://example.com/a');
@@ -84,6 +84,9 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     'https://0.0.0.0/',
     'https://10.1.2.3/',
     'https://10.1.2.3:8444/',
+    'https://10.1.2.4:8443/',
+    'http://hooks.internal/',
+    'http://plain.internal:8080/',
     'https://172.16.0.1/',
     'https://192.168.1.1/',
     'https://169.254.169.254/latest/meta-data/',

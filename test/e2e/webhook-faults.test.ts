@@ -13,7 +13,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   world = await startWorld(
     import.meta.url,
-    { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' },
+    { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` },
     { services: ['api-gateway', 'directory', 'conversations', 'events'], processes: ['events'] },
   );
   const { ids } = await world.apply({

@@ -25,10 +25,10 @@ const blocks = (language: string): string[] => {
 };
 beforeAll(async () => {
   port = await findFreePort();
-  const [, allowed = ''] = /OUTBOUND_ALLOWED_HOSTS=(\S+) npm start/.exec(blocks('sh')[0] ?? '') ?? [];
+  const [, allowed = ''] = /WEBHOOK_ALLOWED_HOSTS=(\S+) npm start/.exec(blocks('sh')[0] ?? '') ?? [];
   world = await startWorld(
     import.meta.url,
-    { OUTBOUND_ALLOWED_HOSTS: allowed },
+    { WEBHOOK_ALLOWED_HOSTS: allowed },
     { services: ['api-gateway', 'conversations', 'directory', 'events'] },
   );
 });

@@ -7,6 +7,8 @@ import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
 /** In the order of the tests that are sent: the second comes again after some seconds, the last one later. */
 const answers = [204, 503, 204, 'drop'] as const;
 const secondTryMs = 8_000;
+/** As WEBHOOK_ALLOWED_HOSTS has it. */
+const receiverPort = 3_000;
 
 interface ShownEndpoint {
   /** Of its page. */
@@ -15,7 +17,7 @@ interface ShownEndpoint {
 }
 
 export async function makeEndpoint(baseUrl: string, email: string, password: string): Promise<ShownEndpoint> {
-  const receiver = await startWebhookReceiver();
+  const receiver = await startWebhookReceiver(receiverPort);
   receiver.answer('/hooks', (place) => answers[place - 1] ?? 204);
   const gate = createClient({ baseUrl, token: '', loginKey: demoValues.API_LOGIN_SECRET });
   const { body: session } = await gate.login({ body: { email, password } });

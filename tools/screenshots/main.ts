@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of the pages, the console and the admin CLI in docs/images, of a platform that runs:
  * `node tools/screenshots/main.ts [ADDRESS [NAME …]]`, by default all, of the one that `npm start` of this folder runs. Its demo password signs in to the
- * console; it was started with `OUTBOUND_ALLOWED_HOSTS=localhost`, since a webhook endpoint is among them, and `npm run demo` was there. What the pages show
+ * console; it was started with `WEBHOOK_ALLOWED_HOSTS=localhost:3000`, since a webhook endpoint is among them, and `npm run demo` was there. What the pages show
  * stays there: take one that is for nothing else.
  */
 import { spawnSync } from 'node:child_process';

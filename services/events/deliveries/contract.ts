@@ -19,7 +19,12 @@ export const WebhookDelivery = Type.Object(
       Type.Object({
         at: instant('When it began.'),
         status_code: nullable(Type.Integer({ description: 'Of the answer; null = there was none.' })),
-        error: nullable(Type.Enum([...attemptErrors], { description: 'Why it was no success; null = it was.' })),
+        error: nullable(
+          Type.Enum([...attemptErrors], {
+            description:
+              'Why it failed; null = it succeeded. `forbidden_address`: the address is private or not `https`, and WEBHOOK_ALLOWED_HOSTS does not name the host.',
+          }),
+        ),
         duration_ms: Type.Integer({ description: 'Until the answer, or its failure.' }),
       }),
       { description: 'Oldest first; the newest fifty.' },

@@ -33,7 +33,7 @@ interface Dependencies {
   readonly db: Database;
   readonly once: Once;
   readonly news: Feed;
-  readonly config: Pick<EventsConfig, 'OUTBOUND_ALLOWED_HOSTS'>;
+  readonly config: Pick<EventsConfig, 'WEBHOOK_ALLOWED_HOSTS'>;
 }
 
 type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>;
@@ -41,7 +41,7 @@ type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
 export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
   const { db, once, news, config } = deps;
-  const allowed = config.OUTBOUND_ALLOWED_HOSTS;
+  const allowed = config.WEBHOOK_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
     { account_id: accountId, limit = usualEndpoints, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,

@@ -29,6 +29,7 @@ export async function startPlace(fileUrl: string) {
     CALCOM_API_KEY: 'cal_test',
     CALCOM_API_URL: 'http://127.0.0.1:9',
     OUTBOUND_ALLOWED_HOSTS: 'localhost:9,127.0.0.1:9',
+    WEBHOOK_ALLOWED_HOSTS: 'localhost:9,127.0.0.1:9',
   };
   const services = await Promise.all(contracts.map(({ service }) => startService(service, env, settings)));
   // Together: who works on a job waits for the others that it asks.
