@@ -63,6 +63,7 @@ export function createApp(options: AppOptions): HttpApp {
       isOfConsole: false,
       traceparent: span?.traceparent ?? newTraceparent(parent),
       trustedProxyHops: options.trustedProxyHops,
+      authorize: () => Promise.resolve(undefined),
       refused,
       beginAnswer: ignore,
       answers,

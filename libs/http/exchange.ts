@@ -44,6 +44,11 @@ export interface ExchangeState {
   traceparent: string;
   /** Hops before this server whose `X-Forwarded-For` entries are believed. */
   trustedProxyHops: number;
+  /**
+   * Checks the credential and the rights of the request again, as they are now: for requests that wait before they are answered (D89).
+   * @throws AppError 401, 403, 503
+   */
+  authorize: () => Promise<Actor | undefined>;
   /** Counts what a guard refuses. */
   refused: (reason: Refusal) => void;
   /** The work is done and the answer begins, which may take as long as the client likes: gives the place for work back. */

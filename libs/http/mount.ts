@@ -140,6 +140,8 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
     if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {
       throw new Error(`route ${place}: there is no handler "${route.handler}"`);
     }
+    // Nothing checks the credential of a stream again while it lasts (D89).
+    if (route.events !== undefined && route.auth !== 'none') throw new Error(`route ${place}: an event stream takes no credential`);
     places.add(place);
     operations.add(route.operationId);
     if (route.handler !== undefined) named.add(route.handler);
@@ -159,6 +161,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
     if (route.auth !== 'none') ctx.res.setHeader('Cache-Control', 'no-store');
     const actor = await authenticate(ctx);
     ctx.state.actor = actor;
+    ctx.state.authorize = async () => authenticate(ctx);
     refuseEncoding(ctx);
     const received = route.body === undefined ? undefined : await receiveJson(ctx, capacity);
     const { requestId, traceparent } = ctx.state;

@@ -3,7 +3,7 @@ import type { Actor } from '#libs/contract';
 import { AppError, appError, type ErrorBody, ReplayedError } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { RawJson, rawJson, TaggedReply } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import { type Tx, transactionOrDryRun } from '#libs/orm';
 import { fingerprintOf } from './fingerprint.ts';
 import { listNamedPeople } from './named-people.ts';
 import { findAnswer, insertAnswer, takeTurn } from './statements.ts';
@@ -20,16 +20,27 @@ export interface KeyedCall {
 
 type Request = Readonly<Record<string, unknown>>;
 
+export interface OnceOptions {
+  /** The caller's right to the operation was checked before: `work` need not be tried again for it when the kept answer is given. */
+  readonly isAuthorized?: boolean;
+}
+
 export interface Once {
   /**
    * Runs `work` in one transaction that keeps its answer, or gives the kept one. Undefined is no answer: nothing is kept then. Without a key it
-   * is a transaction like any other.
+   * is a transaction like any other. Before a kept answer is given, `work` is run in a transaction that is rolled back, for the sake of the rights that
+   * it checks (D89).
    * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; what `work` throws, now and when it is asked again: what the
-   *   operation itself refuses is kept too
+   *   operation itself refuses is kept too; 401, 403 and 404 where the caller has lost the right to the operation
    */
-  transaction<Reply>(call: KeyedCall, request: Request, work: (tx: Tx) => Promise<Reply>): Promise<Reply | TaggedReply<RawJson>>;
+  transaction<Reply>(
+    call: KeyedCall,
+    request: Request,
+    work: (tx: Tx) => Promise<Reply>,
+    options?: OnceOptions,
+  ): Promise<Reply | TaggedReply<RawJson>>;
   /**
-   * For work that is not all one transaction, before it begins: the kept answer, if there is one.
+   * For work that is not all one transaction, before it begins: the kept answer, if there is one. For callers whose right was checked before.
    * @throws AppError as `transaction`
    */
   find(call: KeyedCall, request: Request): Promise<TaggedReply<RawJson> | undefined>;
@@ -44,23 +55,44 @@ interface Place {
 /** Refusals of an operation that are its answer to the request: what may be different in a moment, and what was refused before it, is none. */
 const keptCodes: ReadonlySet<string> = new Set(['bad_request', 'conflict', 'precondition_failed']);
 
+/** Refusals of somebody who has no right to an operation, or none to what it is about. */
+const rightCodes: ReadonlySet<string> = new Set(['unauthenticated', 'permission_denied', 'not_found']);
+
 export function createOnce(database: { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> }): Once {
   const transaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => database.transaction(work);
+  /** @throws AppError when the operation would refuse the caller; what kept it from saying so */
+  const requireRight = async (work: (tx: Tx) => Promise<unknown>): Promise<void> => {
+    try {
+      await transactionOrDryRun(database, true, work);
+    } catch (error) {
+      if (!(error instanceof AppError) || rightCodes.has(error.code) || mayPass(error)) throw error;
+    }
+  };
   return {
-    transaction: async <Reply>(call: KeyedCall, request: Request, work: (tx: Tx) => Promise<Reply>) => {
+    transaction: async <Reply>(
+      call: KeyedCall,
+      request: Request,
+      work: (tx: Tx) => Promise<Reply>,
+      { isAuthorized = false }: OnceOptions = {},
+    ) => {
       const place = placeOf(call);
       if (place === undefined) return transaction(work);
       const fingerprint = fingerprintOf(request);
+      const give = async (kept: KeptAnswer): Promise<TaggedReply<RawJson>> => {
+        if (!isAuthorized) await requireRight(work);
+        return kept.give();
+      };
+      let reply: Reply | KeptAnswer;
       try {
-        return await transaction(async (tx) => {
+        reply = await transaction(async (tx) => {
           const kept = await takeOrFind(tx, place, fingerprint);
           if (kept !== undefined) return kept;
-          const reply = await work(tx);
-          if (reply !== undefined) {
-            const answer = { ...describe(reply), fingerprint, ...place };
+          const made = await work(tx);
+          if (made !== undefined) {
+            const answer = { ...describe(made), fingerprint, ...place };
             tx.beforeCommit(() => keep(tx, answer, request));
           }
-          return reply;
+          return made;
         });
       } catch (error) {
         if (!isKept(error)) throw error;
@@ -70,12 +102,14 @@ export function createOnce(database: { transaction<T>(work: (tx: Tx) => Promise<
           return kept;
         });
         if (earlier === undefined) throw error;
-        return earlier;
+        return give(earlier);
       }
+      return reply instanceof KeptAnswer ? give(reply) : reply;
     },
     find: async (call, request) => {
       const place = placeOf(call);
-      return place === undefined ? undefined : transaction((tx) => takeOrFind(tx, place, fingerprintOf(request)));
+      if (place === undefined) return undefined;
+      return (await transaction((tx) => takeOrFind(tx, place, fingerprintOf(request))))?.give();
     },
   };
 }
@@ -85,8 +119,24 @@ function placeOf({ actor, subject, answerKey }: KeyedCall): Place | undefined {
   return { accountId: actor.accountId, operation: subject, key: answerKey };
 }
 
+/** What was answered to the first request. */
+class KeptAnswer {
+  readonly #row: Answer;
+
+  constructor(row: Answer) {
+    this.#row = row;
+  }
+
+  /** @throws ReplayedError for a refusal */
+  give(): TaggedReply<RawJson> {
+    const { refused, outcome, etag, body } = this.#row;
+    if (refused) throw new ReplayedError(parseJson(body) as ErrorBody);
+    return new TaggedReply(rawJson(body), { outcome: outcome ?? undefined, etag: etag ?? undefined, replayed: true });
+  }
+}
+
 /** The kept answer; undefined to who now has the turn. The look comes after the turn, so that it sees what the one before has committed. */
-async function takeOrFind(tx: Tx, place: Place, fingerprint: Buffer): Promise<TaggedReply<RawJson> | undefined> {
+async function takeOrFind(tx: Tx, place: Place, fingerprint: Buffer): Promise<KeptAnswer | undefined> {
   const [{ taken }, row] = await Promise.all([takeTurn(tx, place), findAnswer(tx, place)]);
   if (row === undefined) {
     if (taken) return undefined;
@@ -97,8 +147,7 @@ async function takeOrFind(tx: Tx, place: Place, fingerprint: Buffer): Promise<Ta
   if (!fingerprint.equals(row.fingerprint)) {
     throw appError('unprocessable', 'idempotency_key_reused', 'Another request was made under this Idempotency-Key.');
   }
-  if (row.refused) throw new ReplayedError(parseJson(row.body) as ErrorBody);
-  return new TaggedReply(rawJson(row.body), { outcome: row.outcome ?? undefined, etag: row.etag ?? undefined, replayed: true });
+  return new KeptAnswer(row);
 }
 
 interface Answer {
@@ -121,6 +170,11 @@ function refusal(error: AppError): Answer {
 
 function keep(tx: Tx, answer: Answer & Place & { readonly fingerprint: Buffer }, request: Request): Promise<void> {
   return insertAnswer(tx, { ...answer, personIds: listNamedPeople(request, parseJson(answer.body)), hours: keptHours });
+}
+
+/** Whether the same request may have another answer in a moment: such a refusal says nothing about rights. */
+function mayPass({ retryable, details }: AppError): boolean {
+  return retryable || details['retryable'] === true;
 }
 
 function isKept(error: unknown): error is AppError {

@@ -72,6 +72,12 @@ export const gatewaySettings = Type.Object({
     description:
       'requests with a credential that are worked on at once, as many without, as many messages of visitors, and as many that wait for events; more are answered 503',
   }),
+  EVENTS_WAITING_PER_ACCOUNT: Type.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'requests of one account that wait for events at this process at the same time; more are answered 429',
+  }),
   MAX_CONNECTIONS: Type.Integer({
     default: 16_000,
     minimum: 10,

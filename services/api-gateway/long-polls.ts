@@ -1,32 +1,39 @@
 /**
  * Requests that wait for something to come (rules/events#feed; V3): asked for in short turns, so that a gateway that is about to stop answers who
- * waits with the empty page of this turn, instead of holding them until their connection is cut (rules/operations#promises). They take none of the
- * places of requests that are worked on, and an account has a few at a time (rules/http#overload).
+ * waits with the empty page of this turn, instead of holding them until their connection is cut (rules/operations#promises). Between the turns, and
+ * before an answer, credential and rights are checked again (D89). They take none of the places of requests that are worked on, and an account has a
+ * few at a time (rules/http#overload).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import type { Bus, CallContext, RawReply } from '#libs/nats';
-import { followed, mostWaits } from './routes/v1/events.ts';
+import { followed } from './routes/v1/events.ts';
 
 type Request = RequestOf<typeof followed>;
 
-/** Far less than the time that requests have to finish when the gateway stops. */
-const turnSeconds = 5;
+/** Far less than the time that requests have to finish when the gateway stops; with the answer less than the five seconds between two checks (D89). */
+const turnSeconds = 4;
 /** A page with an event is longer. */
 const emptyBytes = 200;
 
+export interface LongPollLimits {
+  /** Waiting requests of all accounts. */
+  readonly max: number;
+  readonly maxPerAccount: number;
+}
+
 export class LongPolls {
   readonly #bus: Pick<Bus, 'callRaw'>;
-  readonly #max: number;
+  readonly #limits: LongPollLimits;
   #stopping = false;
   #waiting = 0;
   readonly #accounts = new Map<number | undefined, number>();
 
-  /** `max`: waits of all accounts. */
-  constructor(bus: Pick<Bus, 'callRaw'>, max: number) {
+  constructor(bus: Pick<Bus, 'callRaw'>, limits: LongPollLimits) {
     this.#bus = bus;
-    this.#max = max;
+    this.#limits = limits;
   }
 
   /** Whoever waits is answered when their turn ends. */
@@ -34,7 +41,7 @@ export class LongPolls {
     this.#stopping = true;
   }
 
-  /** @throws AppError 429; unavailable */
+  /** @throws AppError 429; 401 and 403 when the right ends; unavailable */
   async read(request: Request, context: CallContext, ctx: HttpContext): Promise<RawReply> {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
     const leave = this.#enter(context.actor, ctx);
@@ -49,10 +56,11 @@ export class LongPolls {
   #enter(actor: Actor | undefined, { state }: HttpContext): () => void {
     const account = actor?.kind === 'user' ? actor.accountId : undefined;
     const own = this.#accounts.get(account) ?? 0;
-    if (own >= mostWaits || this.#waiting >= this.#max) {
+    const { max, maxPerAccount } = this.#limits;
+    if (own >= maxPerAccount || this.#waiting >= max) {
       state.refused('too_many_waits');
-      if (own < mostWaits) throw unavailable('Too many requests wait');
-      const message = `The account has ${mostWaits} requests that wait for events; end one first.`;
+      if (own < maxPerAccount) throw unavailable('Too many requests wait');
+      const message = `The account already has ${maxPerAccount} requests that wait for events.`;
       throw new AppError({ code: 'rate_limited', message, details: { retry_after: turnSeconds } });
     }
     this.#waiting++;
@@ -65,16 +73,23 @@ export class LongPolls {
     };
   }
 
-  async #wait(request: Request, context: CallContext, { res }: HttpContext): Promise<RawReply> {
+  async #wait(request: Request, context: CallContext, { res, state }: HttpContext): Promise<RawReply> {
     let { after } = request;
-    for (let left = request.wait ?? 0; ; left -= turnSeconds) {
+    let { actor } = context;
+    for (let left = request.wait ?? 0; ;) {
       const wait = this.#stopping ? 0 : Math.min(left, turnSeconds);
-      const reply = await this.#bus.callRaw(followed, { ...request, ...(after !== undefined && { after }), wait }, context);
-      // Who has left waits no longer than their turn.
-      if (left <= wait || this.#stopping || res.destroyed) return reply;
+      const asked = { ...request, ...(after !== undefined && { after }), wait };
+      const reply = await this.#bus.callRaw(followed, asked, { ...context, actor });
+      // A client that has left waits no longer than its turn.
+      if (res.destroyed) return reply;
+      const present = await state.authorize();
+      left -= wait;
       const next = readNextOfEmpty(reply);
-      if (next === undefined) return reply;
-      after = next;
+      // What was read with rights that the caller has no more is read again with the present ones.
+      if (next === undefined && !isDeepStrictEqual(present, actor)) left = 0;
+      else if (next === undefined || left <= 0 || this.#stopping) return reply;
+      else after = next;
+      actor = present;
     }
   }
 }

@@ -82,7 +82,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     const { login } = directory.rpcs;
     const filterLogin = createLoginFilter(config);
     const { forgetSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
-    const polls = new LongPolls(connected, config.MAX_IN_FLIGHT_REQUESTS);
+    const polls = new LongPolls(connected, { max: config.MAX_IN_FLIGHT_REQUESTS, maxPerAccount: config.EVENTS_WAITING_PER_ACCOUNT });
     const chatWaits = new ChatWaits(connected, config.MAX_IN_FLIGHT_REQUESTS);
     endPolls = () => {
       polls.stop();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { waitForLockWait } from '#libs/testing';
+import { waitFor, waitForLockWait } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { holdLocks } from '../hold-locks.ts';
 import { type Answer, type Applied, startWorld, type World } from './world.ts';
@@ -214,6 +214,48 @@ describe('Idempotency-Key (I1, I4)', () => {
     }
     expect(await world.sql(`select 1 from directory.notes where body = 'Once.'`)).toHaveLength(2);
     expect(await world.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
+  });
+
+  it('gives a kept answer only to a caller who still has the right to the operation (D89)', async () => {
+    const summer = id('holons', 'summer');
+    const membership = id('memberships', 'hana-summer');
+    const { body: made } = await world.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
+    const [gone, stays] = await Promise.all(['Twin', 'Twin'].map(async (name) => (await post('/people', { name })).json.person.id));
+    const requests: readonly (readonly [token: string, path: string, json: object, first: number, then: number])[] = [
+      [hana, `/holons/${summer}/update`, { name: 'Summer, once' }, 200, 403],
+      [hana, `/holons/${summer}/update`, { name: ' ' }, 400, 403],
+      [hana, `/memberships/${membership}/update`, { note: 'Private' }, 200, 403],
+      [
+        hana,
+        `/holons/${summer}/memberships:bulk-add`,
+        { memberships: [{ person_id: id('people', 'ina') }], journey_slug: 'joining' },
+        200,
+        403,
+      ],
+      [hana, '/experiences', { parent_id: summer, name: 'Of summer', description: 'Once.' }, 201, 403],
+      [ed, '/people', { name: 'Made by a superuser' }, 201, 403],
+      [ed, `/people/${gone}/merge`, { into: stays }, 200, 403],
+      [ed, `/webhook-endpoints/${made.endpoint.id}/update`, { description: 'Mine' }, 200, 200],
+    ];
+    const keys = requests.map(() => randomUUID());
+    const ask = () => Promise.all(requests.map(([token, path, json], index) => post(path, json, keys[index], token)));
+    const firsts = [];
+    for (const [index, [token, path, json]] of requests.entries()) firsts.push(await post(path, json, keys[index], token));
+    expect(firsts.map(({ status }) => status)).toEqual(requests.map(([, , , first]) => first));
+    const again = await ask();
+    expect(again.map((answer) => [answer.text, isReplayed(answer)])).toEqual(firsts.map(({ text }) => [text, true]));
+    await world.sql('update directory.team_authority set is_active = false');
+    await world.ask('accounts', 'grant', 'ed@example.org', '--no-superuser');
+    const isSuperuser = (expected: boolean) =>
+      waitFor(async () => ((await world.call('GET', '/api/ops/audit', { token: ed })).status !== 403) === expected, { what: 'rights' });
+    await isSuperuser(false);
+    const late = await ask();
+    expect(late.map(({ status }) => status)).toEqual(requests.map(([, , , , then]) => then));
+    expect(late.map(isReplayed)).toEqual(requests.map(([, , , , then]) => then === 200));
+    for (const { text } of late.slice(0, -1)) expect(text).toMatch(/^\{"code":"permission_denied"/);
+    await world.ask('accounts', 'grant', 'ed@example.org', '--superuser');
+    await world.sql('update directory.team_authority set is_active = true');
+    await isSuperuser(true);
   });
 
   it('keeps nothing of making and rotating service keys (K10)', async () => {

@@ -5,7 +5,7 @@ import { type Answer, applyDemo, type World } from '../e2e/world.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 
 const maxInFlight = 30;
-const mostOfAccount = 20;
+const mostOfAccount = 18;
 
 let world: World;
 let llm: LlmServer;
@@ -13,7 +13,12 @@ let [ada, ben] = ['', ''];
 const wires: Wire[] = [];
 beforeAll(async () => {
   llm = await startLlm();
-  const settings = { MAX_IN_FLIGHT_REQUESTS: String(maxInFlight), LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey };
+  const settings = {
+    MAX_IN_FLIGHT_REQUESTS: String(maxInFlight),
+    EVENTS_WAITING_PER_ACCOUNT: String(mostOfAccount),
+    LLM_BASE_URL: llm.baseUrl,
+    LLM_API_KEY: llm.apiKey,
+  };
   world = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'] });
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   await applyDemo(world, 'polls');
@@ -41,7 +46,7 @@ async function wait(token: string, count: number): Promise<Wire[]> {
 const refusedOf = (opened: readonly Wire[], status: number): number => opened.filter((wire) => statusesOf(wire).includes(status)).length;
 
 describe('requests that wait for events', () => {
-  it('are at most twenty of one account, and leave the places of other requests alone', async () => {
+  it('are at most EVENTS_WAITING_PER_ACCOUNT of one account, and leave the places of other requests alone', async () => {
     const opened = await wait(ada, maxInFlight);
     await waitFor(() => refusedOf(opened, 429) === maxInFlight - mostOfAccount, { what: 'the refusals' });
     const refused = opened.find((wire) => statusesOf(wire).includes(429));

@@ -4,8 +4,8 @@ import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RequestContext, rawJson } from '#libs/nats';
-import { type Database, transactionOrDryRun } from '#libs/orm';
+import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RawJson, type RequestContext, rawJson } from '#libs/nats';
+import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { findPerson } from '../person-data/index.ts';
 import type { mergingRpcs } from './contract.ts';
@@ -36,13 +36,15 @@ export function createMergingHandlers({ db, jobs, once, bus, news }: MergingOpti
         throw new AppError({ code: 'permission_denied', message: 'Merging people needs a superuser.' });
       }
       const merges: Merge[] = [];
-      const reply = await once.transaction(context, request, async (tx) => {
+      const merging = async (tx: Tx): Promise<RawJson> => {
         if (goneId === intoId) throw badRequest('into must be another person.');
         if (!isPossibleId(goneId) || !isPossibleId(intoId)) throw notFound();
         await mergeIn(tx, { jobs, news }, { goneId, intoId }, context);
         merges.push({ goneId, intoId });
         return rawJson(`{"person":${(await showPerson(tx, { id: intoId })).person}}`);
-      });
+      };
+      // Tried again it would find that the person is gone.
+      const reply = await once.transaction(context, request, merging, { isAuthorized: true });
       const merge = merges.at(-1);
       if (merge !== undefined) await finishSoon(merge, context);
       return reply;

@@ -78,8 +78,6 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
     listDeliveries: (request, context) => listPage(deps, request, findOwner(context.actor), context, () => findViewer(bus, context)),
     listAllDeliveries: (request, context) => listPage(deps, request, null, context, async () => everything),
     redeliver: async (request, context) => {
-      const kept = await once.find(context, request);
-      if (kept !== undefined) return kept;
       const seen = await look(request, context, () => findViewer(bus, context));
       return once.transaction(context, request, (tx) => redeliver(tx, seen, request, findOwner(context.actor), context));
     },

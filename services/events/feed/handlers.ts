@@ -19,7 +19,7 @@ import { createEventWriter, type EventWriter } from './writing.ts';
 const lookMs = 2_000;
 /** And when the feed grows again and again, no more often. */
 const restMs = 250;
-/** While a request waits, what the owners say of the caller is asked again so often; those of a page are judged anew whenever there is one. */
+/** While a request waits, what the owners say of the caller is asked again so often; before a page with events it is asked in any case (D89). */
 const viewerMs = 1_000;
 /** A cursor of which nothing came for so long is replaced: less than the shortest time for which events are kept. */
 const oldHours = 12;
@@ -75,11 +75,14 @@ class Reading {
     if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeNow(head.last_position));
     const begin = request.after === undefined ? head.floor_position : this.#position(request.after, head.floor_position);
     const untilMs = Math.min(Date.now() + (request.wait ?? 0) * 1_000, this.#context.deadlineMs - answerMs);
-    const findWho = remember(this.#findWho, viewerMs);
+    const viewers = new RememberedViewer(this.#findWho);
     const look = async (after: number): Promise<Page> => {
       const { last_position: upTo } = await readHead(db);
       if (upTo <= after) return { items: [], hasMore: false, reached: after };
-      return findPage({ db, bus, context: this.#context }, await findWho(), wanted, { after, upTo });
+      const isKnown = viewers.isFresh;
+      const page = await findPage({ db, bus, context: this.#context }, await viewers.find(), wanted, { after, upTo });
+      if (page.items.length === 0 || !isKnown) return page;
+      return findPage({ db, bus, context: this.#context }, await viewers.findAgain(), wanted, { after, upTo });
     };
     const { count } = news;
     const first = await look(begin);
@@ -140,13 +143,29 @@ function readWanted({ types, subject_type: subjectType, subject_id: subjectId, l
   return { types: named, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? usualEvents };
 }
 
-/** Its answer, as long as it is not older. */
-function remember<T>(ask: () => Promise<T>, forMs: number): () => Promise<T> {
-  let answer: { readonly value: T; readonly atMs: number } | undefined;
-  return async () => {
-    if (answer === undefined || performance.now() - answer.atMs > forMs) answer = { atMs: performance.now(), value: await ask() };
-    return answer.value;
-  };
+/** What the owners say of the caller, remembered for a moment. */
+class RememberedViewer {
+  readonly #find: () => Promise<Viewer>;
+  #known: { readonly viewer: Viewer; readonly atMs: number } | undefined;
+
+  constructor(find: () => Promise<Viewer>) {
+    this.#find = find;
+  }
+
+  get isFresh(): boolean {
+    return this.#known !== undefined && performance.now() - this.#known.atMs <= viewerMs;
+  }
+
+  async find(): Promise<Viewer> {
+    return this.isFresh && this.#known !== undefined ? this.#known.viewer : this.findAgain();
+  }
+
+  async findAgain(): Promise<Viewer> {
+    const atMs = performance.now();
+    const viewer = await this.#find();
+    this.#known = { viewer, atMs };
+    return viewer;
+  }
 }
 
 function refuse(message: string): AppError {

@@ -48,6 +48,8 @@ type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 const setFallbackMs = 10_000;
 /** What answers are kept of (I1). */
 const operation = 'media.logos.upload';
+/** The directory has said so, before the bytes come. */
+const isAuthorized = { isAuthorized: true } as const;
 
 export function createLogoHandler(deps: LogoDependencies): (upload: LogoUpload) => Promise<void> {
   let running = 0;
@@ -75,7 +77,7 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
   const asked = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
   const kept = await deps.once.find(call, asked);
   if (kept !== undefined) return kept;
-  const image = await deps.images.renew(file.bytes).catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error)));
+  const image = await deps.images.renew(file.bytes).catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error), isAuthorized));
   if (image instanceof TaggedReply) return image;
   const logoAt = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
   const lease = await openLease(deps, newLogoKey(holonId, image.extension));
@@ -87,10 +89,11 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
     const url = mediaAddress({ objectKey, sha256: stored.sha256 });
     const logo = { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) };
     const settings: LogoSetting[] = [];
-    const reply = await deps.once.transaction(call, asked, async (tx) => {
+    const commit = async (tx: Tx): Promise<LogoReply> => {
       settings.push(await commitLogo(deps, tx, logo, url, context));
       return logoAt(url);
-    });
+    };
+    const reply = await deps.once.transaction(call, asked, commit, isAuthorized);
     const setting = settings.at(-1);
     // Of two requests under one key that came at once, the other was first.
     if (reply instanceof TaggedReply || setting === undefined) {

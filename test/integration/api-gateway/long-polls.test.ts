@@ -1,4 +1,4 @@
-/** Requests that wait for events while their gateway stops (rules/events#documents; rules/operations#promises). */
+/** Requests that wait for events: what ends them, and the rights that they are answered with (rules/events#documents; rules/operations#promises; D89). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import type { Service } from '#libs/lifecycle';
@@ -27,13 +27,94 @@ afterAll(() => world.stop());
 const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, {
     ...init,
-    headers: { 'content-type': 'application/json', 'x-svc-api-key': 'test-login-secret', authorization: `Bearer ${token}` },
+    headers: {
+      'content-type': 'application/json',
+      'x-svc-api-key': 'test-login-secret',
+      authorization: `Bearer ${token}`,
+      ...init.headers,
+    },
   });
 const read = async (query: string): Promise<Page> => {
   const answer = await ask(`/api/v1/events?${query}`);
   expect(answer.status).toBe(200);
   return (await answer.json()) as Page;
 };
+
+/** A login, and a key, of an account of its own. */
+async function admit(name: string, superuser = false): Promise<{ email: string; session: string; key: { id: string; token: string } }> {
+  const [email, password] = [`${name}@example.org`, `a password of ${name}`];
+  await world.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
+  const answer = await ask('/api/v1/auth/login', { method: 'POST', body: JSON.stringify({ email, password }) });
+  const { token: session } = (await answer.json()) as { token: string };
+  const issued = await world.call(directory.rpcs.issueKey, { email, name, scopes: ['*'] });
+  return { email, session, key: { id: issued.key.id, token: issued.token } };
+}
+
+/** Waits as the bearer. @returns what the answer is */
+async function follow(bearer: string, query: string): Promise<{ status: number; types: string[] }> {
+  const answer = await ask(`/api/v1/events?${query}`, { headers: { authorization: `Bearer ${bearer}` } });
+  const { items = [] } = (await answer.json()) as Partial<Page>;
+  return { status: answer.status, types: items.map(({ type }) => type) };
+}
+
+describe('a request that waits for events while a right ends (D89)', () => {
+  const { rpcs } = directory;
+  const logOut = ({ session }: Awaited<ReturnType<typeof admit>>) =>
+    ask('/api/v1/auth/logout', {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${session}` },
+    });
+
+  it('is answered 401, whatever ends its credential, and with nothing that happens then', async () => {
+    const acts: Record<string, (who: Awaited<ReturnType<typeof admit>>) => Promise<unknown>> = {
+      'logged-out': logOut,
+      deactivated: ({ email }) => world.call(rpcs.deactivateAccount, { email }),
+      'key-revoked': ({ key }) => world.call(rpcs.revokeAnyKey, { key_id: key.id }),
+      'key-rotated': ({ key }) => world.call(rpcs.rotateAnyKey, { key_id: key.id, overlap_seconds: 0 }),
+      'key-deactivated': ({ email }) => world.call(rpcs.deactivateAccount, { email }),
+    };
+    const { next } = await read('after=latest');
+    const waits = await Promise.all(
+      Object.entries(acts).map(async ([name, act]) => {
+        const who = await admit(name);
+        const bearer = name.startsWith('key') ? who.key.token : who.session;
+        return { name, act: () => act(who), answer: follow(bearer, `after=${next}&wait=30&types=conversation.created`) };
+      }),
+    );
+    const expired = await admit('expired');
+    const expiry = follow(expired.key.token, `after=${next}&wait=30&types=question.changed`);
+    await read(`after=${next}&wait=1&types=question.changed`); // they are with the events service by then
+    await world.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [expired.key.id]);
+    for (const { act } of waits) await act();
+    await world.create();
+    const outcomes = await Promise.all(waits.map(async ({ name, answer }) => [name, await answer] as const));
+    expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(waits.map(({ name }) => [name, { status: 401, types: [] }])));
+    const startedMs = performance.now();
+    expect(await expiry).toEqual({ status: 401, types: [] });
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+  });
+
+  it('is answered with what its account may read in the end', async () => {
+    const [demoted, owner] = [await admit('demoted', true), await admit('owner')];
+    const { next } = await read('after=latest');
+    const disable = async (): Promise<void> => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${owner.session}` };
+      const url = '/api/v1/webhook-endpoints';
+      const made = await ask(url, { method: 'POST', headers, body: '{"url": "https://example.com/"}' });
+      const { endpoint } = (await made.json()) as { endpoint: { id: number } };
+      await ask(`${url}/${endpoint.id}/update`, { method: 'POST', headers, body: '{"disabled": true}' });
+    };
+    const query = `after=${next}&wait=6&types=webhook_endpoint.disabled`;
+    const [waiting, whole] = [follow(demoted.session, query), follow(token, query)];
+    await read(`after=${next}&wait=1&types=question.changed`);
+    await world.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
+    await read(`after=${next}&wait=1&types=question.changed`); // longer than a credential is remembered
+    await disable();
+    expect(await whole).toEqual({ status: 200, types: ['webhook_endpoint.disabled'] });
+    expect(await waiting).toEqual({ status: 200, types: [] });
+  });
+});
 
 describe('a request that waits for events', () => {
   it('is answered when something comes, also after the first turn', async () => {

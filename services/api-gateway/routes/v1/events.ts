@@ -5,8 +5,6 @@ import { eventPage, events, feedQuery } from '#services/events';
 const { readFeed } = events.rpcs;
 /** What a client waits in. */
 export const followed = readFeed;
-/** Requests of one account that wait at one gateway at the same time. */
-export const mostWaits = 20;
 
 export const eventRoutes = [
   route({
@@ -24,6 +22,6 @@ export const eventRoutes = [
     rpc: readFeed,
     deadlineMs: readFeed.timeoutMs,
     replies: { 200: { description: 'A page of events.', schema: eventPage } },
-    errors: { rate_limited: { code: 'rate_limited', when: `The account has ${mostWaits} requests that wait already.` } },
+    errors: { rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) requests that wait.' } },
   }),
 ];

@@ -4,7 +4,7 @@ import { AppError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handler } from '#libs/nats';
+import { type Handler, type RawJson, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory, type NewPerson } from '../../contract.ts';
 import { tellWritten } from '../../feed/index.ts';
@@ -27,7 +27,7 @@ export function createCreatePerson({
     const { actor } = context;
     const viewer = readViewer(actor);
     if (!viewer.seesAll) throw new AppError({ code: 'permission_denied', message: 'Creating people needs global edit access.' });
-    return once.transaction(context, request, async (tx) => {
+    const create = async (tx: Tx): Promise<RawJson> => {
       const values = checkNewPerson(request);
       const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
@@ -37,7 +37,8 @@ export function createCreatePerson({
       const membership = membershipId === undefined ? 'null' : await showMembership(tx, membershipId, viewer);
       await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
-    });
+    };
+    return once.transaction(context, request, create, { isAuthorized: true });
   };
 }
 
