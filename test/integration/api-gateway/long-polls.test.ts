@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+const ask = (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, {
     ...init,
     headers: {
