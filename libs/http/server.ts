@@ -2,11 +2,11 @@
  * A node server: how many connections it takes and how long each may wait, its answers to requests that are no HTTP, and
  * its orderly end.
  */
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest } from '#libs/errors';
 import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
-import { newRequestId } from '#libs/telemetry';
 import { Connections } from './connections.ts';
 import { renderError } from './envelope.ts';
 import { findSurface, type Refusal, type Surface } from './exchange.ts';
@@ -18,6 +18,8 @@ export interface HttpServer {
   listen(at: { host: string; port: number }): Promise<number>;
   /** Ends it as `prepareDrain` of libs/lifecycle says. */
   drain(options: DrainOptions): Promise<void>;
+  /** Ends it at once, with its connections. */
+  close(): Promise<void>;
 }
 
 /** Koa's callback, or whatever else answers requests; never rejects. */
@@ -104,6 +106,10 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   return {
     listen: (at) => listen(server, { ...at, portName: options.portName }),
     drain,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
@@ -126,7 +132,7 @@ function plainHeaders(apiVersion: string | undefined): Record<string, string> {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': newRequestId(),
+    'X-Request-Id': randomUUID(),
     ...(apiVersion === undefined ? {} : { 'X-Api-Version': apiVersion }),
   };
 }

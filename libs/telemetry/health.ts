@@ -4,9 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { listen } from '#libs/lifecycle';
+import { createHttpServer } from '#libs/http/server';
 import type { Logger } from '#libs/logger';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { findTracer, setTracer } from './tracing.ts';
@@ -54,14 +54,16 @@ export interface TelemetrySettings {
   readonly METRICS_HOST?: string;
   /** What `/metrics` asks for; empty = nothing. */
   readonly METRICS_TOKEN?: string;
+  /** Of each port of the process, as the gateway has it. */
+  readonly MAX_CONNECTIONS?: number;
   /** Where traces go; without an endpoint there are none. */
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
   readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
   readonly OTEL_TRACES_SAMPLER_ARG?: number;
 }
 
-/** Longer than anybody waits from one scrape to the next, so that none is sent on a connection that is being closed. */
-const keepAliveMs = 65_000;
+/** Probes and scrapes need few; for one more a silent or unused connection is closed (D95). */
+const usualMaxConnections = 1_000;
 
 /** Health, metrics and traces of one service; `checks` names each dependency as operators know it, e.g. `postgresql`. */
 export function createTelemetry(options: {
@@ -73,6 +75,7 @@ export function createTelemetry(options: {
   const metrics = createMetrics(options.service);
   let phase: 'starting' | 'started' | 'draining' = 'starting';
   const { METRICS_PORT: metricsPort, METRICS_HOST: host = '127.0.0.1', METRICS_TOKEN: token = '' } = options.settings;
+  const { MAX_CONNECTIONS: maxConnections = usualMaxConnections } = options.settings;
   const isAuthorized = createTokenCheck(token);
   let port = metricsPort;
 
@@ -90,12 +93,12 @@ export function createTelemetry(options: {
   });
   let stopTracing = (): Promise<void> => Promise.resolve();
 
-  const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): Promise<void> =>
     answer(request, response).catch((error: unknown) => {
       options.logger.error({ err: error }, 'operations request failed');
       response.destroy();
     });
-  });
+  const server = createHttpServer(handle, { portName: 'METRICS_PORT', maxConnections, isAnonymous: () => true });
 
   const answer = async ({ url = '/', headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = '', query = ''] = url.split('?', 2);
@@ -122,7 +125,7 @@ export function createTelemetry(options: {
     },
     start: async () => {
       stopTracing = await startTracing(options.service, options.logger, options.settings);
-      port = await listen(server, { host, port: metricsPort, portName: 'METRICS_PORT' });
+      port = await server.listen({ host, port: metricsPort });
     },
     describe: async () => {
       const { status, checks } = await readiness();
@@ -141,10 +144,7 @@ export function createTelemetry(options: {
     },
     stop: async () => {
       await stopTracing();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await server.close();
     },
   };
 }

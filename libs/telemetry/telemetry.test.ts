@@ -1,4 +1,6 @@
 import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import {
@@ -43,6 +45,31 @@ describe('health (rules/operations#health)', () => {
       status: 200,
       body: { status: 'ready', checks: { nats: 'ok' }, missing: [] },
     });
+  });
+
+  it('bounds connections, headers and malformed requests as the public port does (D95)', async () => {
+    const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, MAX_CONNECTIONS: 10 }, checks: {} });
+    running.push(telemetry);
+    await telemetry.start();
+    const closed: Socket[] = [];
+    const open = async (): Promise<Socket> => {
+      const socket = connect(telemetry.port, '127.0.0.1').on('error', () => undefined);
+      socket.on('close', () => closed.push(socket)).resume();
+      await once(socket, 'connect');
+      return socket;
+    };
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 13; count++) sockets.push(await open());
+    await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
+    for (const socket of sockets.slice(0, 4)) if (!socket.destroyed) await once(socket, 'close');
+    expect(closed).toHaveLength(4);
+    const response = await fetch(`http://127.0.0.1:${telemetry.port}/livez`, { headers: { long: 'x'.repeat(20_000) } });
+    expect([response.status, await response.json()]).toEqual([431, { detail: 'Request header fields too large' }]);
+    const last = sockets.at(-1);
+    last?.setEncoding('latin1').write('nonsense\r\n\r\n');
+    const [text] = last === undefined ? [] : ((await once(last, 'data')) as [string]);
+    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    for (const socket of sockets) socket.destroy();
   });
 
   it('says which dependency is missing and why, while the process stays alive', async () => {
@@ -107,7 +134,7 @@ describe('metrics (rules/operations#metrics)', () => {
     telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
     const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
     const text = await response.text();
-    expect(response.headers.get('keep-alive')).toBe('timeout=65');
+    expect(response.headers.get('keep-alive')).toBe('timeout=65, max=10000');
     expect(text).toContain('http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
     expect(text).toMatch(/http_server_requests_duration_seconds_bucket\{le="0\.025",service="media",route="\/a\/\{id\}"\} 1/);
     expect(text).toContain('nodejs_eventloop_lag_seconds');
