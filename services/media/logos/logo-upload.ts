@@ -77,7 +77,9 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
   const asked = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
   const kept = await deps.once.find(call, asked);
   if (kept !== undefined) return kept;
-  const image = await deps.images.renew(file.bytes).catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error), isAuthorized));
+  const image = await deps.images
+    .renew(file.bytes)
+    .catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error), isAuthorized));
   if (image instanceof TaggedReply) return image;
   const logoAt = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
   const lease = await openLease(deps, newLogoKey(holonId, image.extension));

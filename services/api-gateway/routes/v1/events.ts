@@ -22,6 +22,8 @@ export const eventRoutes = [
     rpc: readFeed,
     deadlineMs: readFeed.timeoutMs,
     replies: { 200: { description: 'A page of events.', schema: eventPage } },
-    errors: { rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) requests that wait.' } },
+    errors: {
+      rate_limited: { code: 'rate_limited', when: 'The account already has `EVENTS_WAITING_PER_ACCOUNT` (20) requests that wait.' },
+    },
   }),
 ];
