@@ -2,42 +2,61 @@
  * Sign-in of a browser by the code flow with PKCE (S3), for the console: `begin` says where to send the browser and what to let it keep in a cookie,
  * `finish` takes the address to which it comes back, and what it kept, and says who has signed in. The cookie must reach the address that the provider sends
  * the browser back to, so it is `SameSite=Lax`, `HttpOnly` and short-lived; everything in it is sealed. Whoever is named becomes an account by the directory
- * (`identities.sign-in`).
+ * (`identities.sign-in`). `endSession` says where to send the browser so that the provider forgets it, too.
  */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  buildEndSessionUrl,
   calculatePKCECodeChallenge,
   ClientSecretPost,
   Configuration,
   type CustomFetch,
   customFetch,
+  fetchUserInfo,
   None,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
   type ServerMetadata,
 } from 'openid-client';
-import { AppError, unavailable } from '#libs/errors';
-import { type Outbound, OutboundError } from '#libs/outbound';
-import { findUrlProblem, type Provider, type ProviderMetadata } from './provider.ts';
+import type { Outbound } from '#libs/outbound';
+import { hasEndpoint, type Provider, requireEndpoint } from './provider.ts';
 import { createSealer } from './sealer.ts';
+import { explainFailure, SignInFailed } from './sign-in-failure.ts';
 import type { SigningKeys } from './signing-keys.ts';
-import { createVerifier, type Identity } from './verifier.ts';
+import { createVerifier, type Identity, readVerifiedEmail } from './verifier.ts';
+
+/** Who has signed in. */
+export interface SignedIn {
+  readonly identity: Identity;
+  /** Why the provider did not say their email, though it was asked: that may be the reason when no account is theirs. */
+  readonly withoutEmail: SignInFailed | undefined;
+  /** What the browser keeps, so that the provider knows whose session is to end; undefined when it is too long for a cookie. */
+  readonly keptForEnd: string | undefined;
+}
 
 export interface CodeSignIn {
   /**
    * @param redirectUri where the provider sends the browser back to, as it is registered there
-   * @throws AppError unavailable when the provider is away
+   * @param asksAgain whether the provider is to ask for credentials although it knows the browser
+   * @returns `state` names the flow in the address to which the browser comes back
+   * @throws SignInFailed
    */
-  begin(redirectUri: string): Promise<{ readonly url: string; readonly kept: string }>;
+  begin(redirectUri: string, asksAgain?: boolean): Promise<{ readonly url: string; readonly state: string; readonly kept: string }>;
   /**
    * @param query of the address to which the browser came back
    * @param kept what `begin` gave; undefined when the browser has brought nothing
-   * @throws AppError unauthenticated when this browser did not begin it, somebody said no, or anything does not fit; unavailable when the provider is away
+   * @throws SignInFailed when this browser did not begin it, somebody said no, or anything does not fit
    */
-  finish(query: string, kept: string | undefined): Promise<Identity>;
+  finish(query: string, kept: string | undefined): Promise<SignedIn>;
+  /**
+   * Where the browser ends its session at the provider; undefined when that has no such place, or cannot be asked.
+   * @param returnUri where the provider sends the browser then, as it is registered there
+   * @param kept `keptForEnd` of the sign-in
+   */
+  endSession(returnUri: string, kept: string | undefined): Promise<string | undefined>;
 }
 
 export interface CodeSignInOptions {
@@ -60,38 +79,22 @@ export const signInSeconds = 600;
 const metadataMs = 10 * 60_000;
 const timeoutMs = 10_000;
 
+/** Of a session; then nothing of it is good for anything (S3). */
+const sessionSeconds = 86_400;
+/** Of a sealed ID token in a cookie, which has 4,096 bytes with its name and attributes. */
+const maxKeptForEnd = 3_800;
+
 type Kept = Readonly<Record<'state' | 'nonce' | 'verifier' | 'redirectUri', string>>;
 
 export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
-  const { provider, keys, outbound, allowedHosts, clientId, clientSecret, secret, now = () => Date.now() } = options;
+  const { keys, clientId, secret, now = () => Date.now() } = options;
   const sealer = createSealer<Kept>({ secret, purpose: 'sign-in', lifeSeconds: signInSeconds, now });
-  const verifier = createVerifier({ issuer: provider.issuer, audiences: [clientId], keys, now });
-  const fetch = createFetch(outbound);
-  let known: { readonly configuration: Promise<Configuration>; readonly readAt: number } | undefined;
-
-  const read = async (): Promise<Configuration> => {
-    const metadata = await provider.readMetadata();
-    for (const name of ['authorization_endpoint', 'token_endpoint']) requireUrl(metadata, name, allowedHosts);
-    const authentication = clientSecret === undefined ? None() : ClientSecretPost(clientSecret);
-    const configuration = new Configuration(metadata as ServerMetadata, clientId, {}, authentication);
-    configuration[customFetch] = fetch;
-    // What may be reached without TLS has been judged above (S5).
-    if (allowedHosts !== '') allowInsecureRequests(configuration);
-    return configuration;
-  };
-  const configure = async (): Promise<Configuration> => {
-    if (known === undefined || now() - known.readAt >= metadataMs) {
-      const configuration = read();
-      known = { configuration, readAt: now() };
-      configuration.catch(() => (known = undefined));
-    }
-    return known.configuration.catch((error: unknown) => {
-      throw unavailable('The identity provider cannot be asked', { cause: error });
-    });
-  };
+  const endSealer = createSealer<{ idToken: string }>({ secret, purpose: 'sign-out', lifeSeconds: sessionSeconds, now });
+  const verifier = createVerifier({ issuer: options.provider.issuer, audiences: [clientId], keys, now });
+  const configure = createConfigure(options, now);
 
   return {
-    begin: async (redirectUri) => {
+    begin: async (redirectUri, asksAgain = false) => {
       const configuration = await configure();
       const kept = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri };
       const url = buildAuthorizationUrl(configuration, {
@@ -101,23 +104,92 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
         nonce: kept.nonce,
         code_challenge: await calculatePKCECodeChallenge(kept.verifier),
         code_challenge_method: 'S256',
+        ...(asksAgain ? { prompt: 'login' } : {}),
       });
-      return { url: url.href, kept: await sealer.seal(kept) };
+      return { url: url.href, state: kept.state, kept: await sealer.seal(kept) };
     },
     finish: async (query, sealed) => {
       const kept = sealed === undefined ? undefined : await sealer.open(sealed);
-      if (kept === undefined) throw refused();
+      if (kept === undefined) throw new SignInFailed({ failure: 'refused', detail: 'state' });
       const back = new URL(kept.redirectUri);
       back.search = query;
       const configuration = await configure();
       const checks = { expectedState: kept.state, expectedNonce: kept.nonce, pkceCodeVerifier: kept.verifier, idTokenExpected: true };
-      const tokens = await authorizationCodeGrant(configuration, back, checks).catch((error: unknown) => {
-        throw isAway(error) ? unavailable('The identity provider cannot be asked', { cause: error }) : refused(error);
-      });
-      // The library trusts the connection; we hold the signature against the provider's keys, by the same rules as every token.
-      return (await verifier.verify(tokens.id_token ?? '')).identity;
+      try {
+        const tokens = await authorizationCodeGrant(configuration, back, checks);
+        const idToken = tokens.id_token ?? '';
+        // The library trusts the connection; we hold the signature against the provider's keys, by the same rules as every token.
+        const { identity, claims } = await verifier.verify(idToken);
+        const email = await askForEmail(configuration, tokens.access_token, identity, claims);
+        const forEnd = await endSealer.seal({ idToken });
+        return { ...email, keptForEnd: forEnd.length > maxKeptForEnd ? undefined : forEnd };
+      } catch (error) {
+        throw explainFailure(error);
+      }
+    },
+    endSession: async (returnUri, sealed) => {
+      const configuration = await configure().catch(() => undefined);
+      if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
+      const kept = sealed === undefined ? undefined : await endSealer.open(sealed);
+      const hint = kept === undefined ? {} : { id_token_hint: kept.idToken };
+      return buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnUri, ...hint }).href;
     },
   };
+}
+
+/** The library's configuration by the discovery document, which is read again from time to time. */
+function createConfigure(options: CodeSignInOptions, now: () => number): () => Promise<Configuration> {
+  const { provider, outbound, allowedHosts, clientId, clientSecret } = options;
+  const fetch = createFetch(outbound);
+  let known: { readonly configuration: Promise<Configuration>; readonly readAt: number } | undefined;
+
+  const read = async (): Promise<Configuration> => {
+    const metadata = await provider.readMetadata();
+    for (const name of ['authorization_endpoint', 'token_endpoint']) requireEndpoint(metadata, name, allowedHosts);
+    const optional = ['userinfo_endpoint', 'end_session_endpoint'].filter((name) => !hasEndpoint(metadata, name, allowedHosts));
+    const usable = Object.fromEntries(Object.entries(metadata).filter(([name]) => !optional.includes(name)));
+    const authentication = clientSecret === undefined ? None() : ClientSecretPost(clientSecret);
+    const configuration = new Configuration(usable as unknown as ServerMetadata, clientId, {}, authentication);
+    configuration[customFetch] = fetch;
+    // What may be reached without TLS has been judged above (S5).
+    if (allowedHosts !== '') allowInsecureRequests(configuration);
+    return configuration;
+  };
+  return () => {
+    if (known === undefined || now() - known.readAt >= metadataMs) {
+      const configuration = read();
+      known = { configuration, readAt: now() };
+      configuration.catch(() => (known = undefined));
+    }
+    return known.configuration.catch((error: unknown) => {
+      const { failure, detail } = explainFailure(error);
+      throw new SignInFailed({ failure, detail }, { cause: error, code: 'unavailable' });
+    });
+  };
+}
+
+/**
+ * Providers may say at `userinfo_endpoint` alone what the ID token leaves out. It is asked once, and believed of the same subject only. Without an answer
+ * the subject is still known.
+ * @throws whatever speaks for another subject
+ */
+async function askForEmail(
+  configuration: Configuration,
+  accessToken: string,
+  identity: Identity,
+  claims: Readonly<Record<string, unknown>>,
+): Promise<Pick<SignedIn, 'identity' | 'withoutEmail'>> {
+  const isWhole = claims['email'] !== undefined && claims['email_verified'] !== undefined;
+  if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return { identity, withoutEmail: undefined };
+  try {
+    const told = await fetchUserInfo(configuration, accessToken, identity.subject);
+    const isOfOther = claims['email'] !== undefined && claims['email'] !== told.email;
+    return { identity: { ...identity, verifiedEmail: isOfOther ? undefined : readVerifiedEmail(told) }, withoutEmail: undefined };
+  } catch (error) {
+    const withoutEmail = explainFailure(error);
+    if (withoutEmail.detail === 'sub') throw error;
+    return { identity, withoutEmail };
+  }
 }
 
 /** Requests of the library through the one client for outgoing calls. */
@@ -133,22 +205,4 @@ function createFetch(outbound: Outbound): CustomFetch {
     const text = await reply.text();
     return new Response(text === '' ? null : text, { status: reply.status, headers: reply.headers });
   };
-}
-
-function requireUrl(metadata: ProviderMetadata, name: string, allowedHosts: string): void {
-  const url = metadata[name];
-  if (typeof url !== 'string' || findUrlProblem(url, allowedHosts) !== undefined) {
-    throw new Error(`the discovery document has no ${name} that may be asked`);
-  }
-}
-
-function refused(cause?: unknown): AppError {
-  return new AppError({ code: 'unauthenticated', message: 'The sign-in was not completed.' }, { cause });
-}
-
-function isAway(error: unknown): boolean {
-  if (error instanceof OutboundError) return true;
-  if (!(error instanceof Error)) return false;
-  const { status } = error as { status?: unknown };
-  return (typeof status === 'number' && status >= 500) || isAway(error.cause);
 }

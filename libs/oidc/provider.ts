@@ -1,6 +1,7 @@
 /** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
+import { ProviderFault } from './sign-in-failure.ts';
 
 export interface Provider {
   readonly issuer: string;
@@ -33,19 +34,22 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     const reply = await outbound.request({ url, headers: { accept: 'application/json' }, maxBytes, signal });
     if (reply.status !== 200) {
       reply.discard();
-      throw new Error(`${new URL(url).origin} answers ${reply.status}`);
+      const failure = reply.status >= 500 || reply.status === 429 ? 'away' : 'misconfigured';
+      throw new ProviderFault({ failure, detail: `status_${reply.status}` }, `${new URL(url).origin} answers ${reply.status}`);
     }
-    const body: unknown = JSON.parse(await reply.text());
-    if (!isJsonObject(body)) throw new Error(`${new URL(url).origin} answers what is no JSON object`);
+    const body = parseObject(await reply.text());
+    if (body === undefined)
+      throw new ProviderFault({ failure: 'away', detail: 'no_json' }, `${new URL(url).origin} does not answer a JSON object`);
     return body;
   };
 
   const readMetadata = async (signal = AbortSignal.timeout(timeoutMs)): Promise<ProviderMetadata> => {
     const document = await readJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal);
     const { issuer: named, jwks_uri: keysUrl } = document;
-    if (named !== issuer) throw new Error('the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
+    if (named !== issuer)
+      throw new ProviderFault(ofDocument('issuer'), 'the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
     if (typeof keysUrl !== 'string' || findUrlProblem(keysUrl, allowedHosts) !== undefined) {
-      throw new Error('the discovery document has no jwks_uri that may be asked');
+      throw new ProviderFault(ofDocument('jwks_uri'), 'the discovery document has no jwks_uri that may be asked');
     }
     return { ...document, issuer, jwks_uri: keysUrl };
   };
@@ -60,6 +64,28 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
       return { keys: keys.filter((key: unknown): key is Record<string, unknown> => isJsonObject(key)) };
     },
   };
+}
+
+const ofDocument = (detail: string) => ({ failure: 'misconfigured', detail }) as const;
+
+/** @throws ProviderFault unless the document has it, and it may be asked */
+export function requireEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): void {
+  if (!hasEndpoint(metadata, name, allowedHosts))
+    throw new ProviderFault(ofDocument(name), `the discovery document has no ${name} that may be asked`);
+}
+
+export function hasEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): boolean {
+  const url = metadata[name];
+  return typeof url === 'string' && findUrlProblem(url, allowedHosts) === undefined;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Why a URL is none that an identity provider may be asked at; undefined when it is one (S5). */

@@ -58,7 +58,7 @@ export class TokenRefused extends AppError {
 }
 
 /** Asymmetric ones: with HS* the public key would be the secret. */
-const algorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+const algorithms: readonly string[] = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 /** An identity or access token; others of the same issuer, such as logout tokens, say so here (RFC 8725). */
 const types: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 const leewaySeconds = 30;
@@ -115,13 +115,19 @@ function read(token: string) {
   }
 }
 
-function readIdentity(issuer: string, { sub: subject, events, email, email_verified: isVerified }: JWTPayload): Identity {
+function readIdentity(issuer: string, claims: JWTPayload): Identity {
+  const { sub: subject, events } = claims;
   // A logout token has `events`; older providers do not say so in its header.
   if (events !== undefined) throw new TokenRefused('type');
   if (typeof subject !== 'string' || subject === '' || subject.length > maxSubject || !isStorable(subject))
     throw new TokenRefused('claims');
+  return { issuer, subject, verifiedEmail: readVerifiedEmail(claims) };
+}
+
+/** The email of claims that say that it is verified, by a `true` that is no text. */
+export function readVerifiedEmail({ email, email_verified: isVerified }: Readonly<Record<string, unknown>>): string | undefined {
   const isUsable = isVerified === true && typeof email === 'string' && email.length <= maxEmail && isStorable(email);
-  return { issuer, subject, verifiedEmail: isUsable ? email : undefined };
+  return isUsable ? email : undefined;
 }
 
 /** No control character, no lone surrogate: neither can be kept, or shown. */

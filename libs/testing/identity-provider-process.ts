@@ -13,6 +13,12 @@ interface Key {
   readonly privateKey: KeyObject;
 }
 
+export interface PlayedAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly type?: string;
+}
+
 /** What the parent asks, each answered by `{id, value}`. */
 export type Wish =
   /** New keys; the old ones are not shown any more. */
@@ -23,6 +29,10 @@ export type Wish =
   /** Requests of the discovery document and of the keys, since the last time. */
   | { readonly do: 'count' }
   | { readonly do: 'fail'; readonly status: number | null }
+  /** What one path answers; null = the provider itself. */
+  | { readonly do: 'answer'; readonly path: string; readonly answer: PlayedAnswer | null }
+  /** ID tokens name no email, as by the letter of OpenID Connect; and new keys. */
+  | { readonly do: 'email-at-userinfo'; readonly isSo: boolean }
   | { readonly do: 'claims'; readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
   /** A JWT with this header and these claims, by the provider's key for the algorithm. */
   | { readonly do: 'sign'; readonly header: Readonly<Record<string, unknown>>; readonly claims: Readonly<Record<string, unknown>> };
@@ -45,6 +55,9 @@ const played = {
   counts: new Map<string, number>(),
   /** Status of every answer. */
   failure: null as number | null,
+  /** Of one path, in the place of its own. */
+  answers: new Map<string, PlayedAnswer>(),
+  hasEmailAtUserInfoAlone: false,
   server: createServer(),
   port: 0,
 };
@@ -53,11 +66,18 @@ function makeKeys(): void {
   played.generation += 1;
   const { generation } = played;
   const rsa = { kid: `rsa-${generation}`, privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey };
+  const ec = (namedCurve: string): Key => ({
+    kid: `${namedCurve}-${generation}`,
+    privateKey: generateKeyPairSync('ec', { namedCurve }).privateKey,
+  });
+  const ed = { kid: `ed-${generation}`, privateKey: generateKeyPairSync('ed25519').privateKey };
   played.keys = {
-    RS256: rsa,
-    PS256: rsa,
-    ES256: { kid: `ec-${generation}`, privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },
-    EdDSA: { kid: `ed-${generation}`, privateKey: generateKeyPairSync('ed25519').privateKey },
+    ...Object.fromEntries(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].map((alg) => [alg, rsa])),
+    ES256: ec('P-256'),
+    ES384: ec('P-384'),
+    ES512: ec('P-521'),
+    EdDSA: ed,
+    Ed25519: ed,
   };
   const configuration: Configuration = {
     jwks: {
@@ -69,13 +89,14 @@ function makeKeys(): void {
     },
     clients: settings.clients.map((client) => ({ ...client })),
     claims: { email: ['email', 'email_verified'] },
-    conformIdTokenClaims: false,
+    conformIdTokenClaims: played.hasEmailAtUserInfoAlone,
     cookies: { keys: ['a key of the tests'] },
     findAccount: (_ctx, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }),
     extraTokenClaims: (_ctx, token) => ({ ...people.get('accountId' in token ? token.accountId : '') }),
     features: {
       resourceIndicators: {
-        enabled: true,
+        // A token for our API is none for userinfo_endpoint.
+        enabled: !played.hasEmailAtUserInfoAlone,
         defaultResource: () => settings.audience,
         useGrantedResource: () => true,
         getResourceServerInfo: () => ({
@@ -95,7 +116,9 @@ function listen(): Promise<void> {
   played.server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://provider');
     played.counts.set(pathname, (played.counts.get(pathname) ?? 0) + 1);
-    if (played.failure === null) played.answer(request, response);
+    const own = played.answers.get(pathname);
+    if (own !== undefined) response.writeHead(own.status, { 'content-type': own.type ?? 'application/json' }).end(own.body);
+    else if (played.failure === null) played.answer(request, response);
     else response.writeHead(played.failure).end();
   });
   return new Promise((done) => played.server.listen(played.port, '127.0.0.1', () => done()));
@@ -111,6 +134,12 @@ async function grant(wish: Wish): Promise<unknown> {
   if (wish.do === 'leave') await leave();
   if (wish.do === 'return') await listen();
   if (wish.do === 'fail') played.failure = wish.status;
+  if (wish.do === 'answer' && wish.answer === null) played.answers.delete(wish.path);
+  else if (wish.do === 'answer' && wish.answer !== null) played.answers.set(wish.path, wish.answer);
+  if (wish.do === 'email-at-userinfo') {
+    played.hasEmailAtUserInfoAlone = wish.isSo;
+    makeKeys();
+  }
   if (wish.do === 'claims') people.set(wish.subject, wish.claims);
   if (wish.do === 'count') {
     const seen = Object.fromEntries(played.counts);

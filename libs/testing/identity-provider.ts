@@ -1,7 +1,7 @@
 /** A certified OpenID provider for tests (`identity-provider-process.ts`), and a browser that signs people in at it. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Wish } from './identity-provider-process.ts';
+import type { PlayedAnswer, Wish } from './identity-provider-process.ts';
 import { startScriptProcess } from './script-process.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -19,6 +19,12 @@ export interface IdentityProvider {
   return(): Promise<void>;
   /** Every answer has this status; null = none is played. */
   fail(status: number | null): Promise<void>;
+  /** One path answers this; null = as the provider does. */
+  answer(path: string, answer: PlayedAnswer | null): Promise<void>;
+  /** The email is at `userinfo_endpoint` alone, not in ID tokens. Changes the keys. */
+  keepEmailFromIdTokens(isSo: boolean): Promise<void>;
+  /** Requests by path since the last time. */
+  countRequests(): Promise<Readonly<Record<string, number>>>;
   /** How often its keys were asked for since the last time. */
   countReads(): Promise<number>;
   /** What its tokens say of somebody. */
@@ -34,6 +40,7 @@ export interface IdentityProvider {
 
 /** Where the provider sends browsers back to. */
 export const consoleRedirectUri = 'http://127.0.0.1:8080/console/sign-in/callback';
+const consoleUri = 'http://127.0.0.1:8080/console';
 export const consoleClientId = 'console';
 export const confidentialClientId = 'console-with-secret';
 export const confidentialClientSecret = 'a-secret-of-the-console-of-the-tests';
@@ -45,7 +52,13 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const publicClient = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] };
   const clients = [
     // Native: every port of the loopback address is the same to the provider.
-    { ...publicClient, client_id: consoleClientId, application_type: 'native', redirect_uris: [consoleRedirectUri] },
+    {
+      ...publicClient,
+      client_id: consoleClientId,
+      application_type: 'native',
+      redirect_uris: [consoleRedirectUri],
+      post_logout_redirect_uris: [consoleUri],
+    },
     {
       client_id: confidentialClientId,
       client_secret: confidentialClientSecret,
@@ -79,6 +92,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     leave: () => tell({ do: 'leave' }),
     return: () => tell({ do: 'return' }),
     fail: (status) => tell({ do: 'fail', status }),
+    answer: (path, answer) => tell({ do: 'answer', path, answer }),
+    keepEmailFromIdTokens: (isSo) => tell({ do: 'email-at-userinfo', isSo }),
+    countRequests: async () => (await ask({ do: 'count' })) as Record<string, number>,
     countReads: async () => ((await ask({ do: 'count' })) as Record<string, number>)['/jwks'] ?? 0,
     describe: (subject, claims) => tell({ do: 'claims', subject, claims }),
     sign: async (claims = {}, header = {}) => {

@@ -5,12 +5,13 @@
 import { ConfigError, listSecretValues } from '#libs/config';
 import type { Logger } from '#libs/logger';
 import {
-  type CodeSignIn,
   createCodeSignIn,
   createProvider,
   createSigningKeys,
   createVerifier,
+  explainFailure,
   findUrlProblem,
+  signInFailures,
   TokenRefused,
   tokenRefusals,
   type Verifier,
@@ -18,12 +19,14 @@ import {
 import { createOutbound } from '#libs/outbound';
 import type { Metrics } from '#libs/telemetry';
 import type { GatewayConfig } from './config.ts';
+import { createProviderSignIn, type ProviderSignInParts } from './console/sign-in.ts';
+import type { AtProvider } from './handlers/console.ts';
 
 export interface IdentityProvider {
   /** Of bearer tokens; undefined when none are taken. */
   readonly verifier: Verifier | undefined;
   /** Of the console; undefined when people sign in there by email and password. */
-  readonly codeSignIn: CodeSignIn | undefined;
+  readonly atProvider: AtProvider | undefined;
   /** Counts why a token was refused; other failures are none of its. */
   readonly countRefusal: (error: unknown) => void;
   close(): Promise<void>;
@@ -55,21 +58,33 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
   const refused = metrics.counter('identity_tokens_refused_total', 'Tokens of the identity provider that were refused, by reason', {
     reason: tokenRefusals,
   });
+  const failed = metrics.counter(
+    'console_sign_ins_failed_total',
+    'Sign-ins to the console at the identity provider that failed, by reason',
+    {
+      reason: signInFailures,
+    },
+  );
+  const onFailure: ProviderSignInParts['onFailure'] = (error, { requestId }) => {
+    const { failure: reason, detail } = explainFailure(error);
+    failed.inc({ reason });
+    logger.warn({ reason, detail, requestId }, 'console sign-in: failed');
+  };
+  const client = {
+    provider,
+    keys,
+    outbound,
+    allowedHosts,
+    clientSecret: clientSecret === '' ? undefined : clientSecret,
+    // Every replica has it, and nobody else: what it vouches for is as much as the sealed values do.
+    secret: config.ACTOR_SIGNING_KEY,
+  };
   return {
     verifier: audience === undefined ? undefined : createVerifier({ issuer, audiences: listSecretValues(audience), keys }),
-    codeSignIn:
+    atProvider:
       clientId === undefined
         ? undefined
-        : createCodeSignIn({
-            provider,
-            keys,
-            outbound,
-            allowedHosts,
-            clientId,
-            clientSecret: clientSecret === '' ? undefined : clientSecret,
-            // Every replica has it, and nobody else: what it vouches for is as much as the sealed values do.
-            secret: config.ACTOR_SIGNING_KEY,
-          }),
+        : (bus) => createProviderSignIn({ bus, codeSignIn: createCodeSignIn({ ...client, clientId }), onFailure }),
     countRefusal: (error) => (error instanceof TokenRefused ? refused.inc({ reason: error.refusal }) : undefined),
     close: () => outbound.close(),
   };

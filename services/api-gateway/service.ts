@@ -124,7 +124,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
         forgetSession,
         intake: webhooks,
         media,
-        codeSignIn: identityProvider?.codeSignIn,
+        atProvider: identityProvider?.atProvider,
         telemetry,
         corsAllowedOrigins,
         embedOrigins: config.CHAT_EMBED_ORIGINS.split(/\s+/).filter((origin) => origin !== ''),

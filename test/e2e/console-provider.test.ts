@@ -59,7 +59,9 @@ describe('the console with an identity provider (S3)', () => {
     expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([provider.issuer, `${world.baseUrl}/console/sign-in/callback`]);
     expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
     expect(headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^coherence_sign_in=[\w.-]+\|%2Fconsole; Path=\/console\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/),
+      expect.stringMatching(
+        /^coherence_sign_in_[0-9a-f]{16}=\d+\|[\w.-]+\|%2Fconsole; Path=\/console\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/,
+      ),
     ]);
     expect(headers.get('cache-control')).toBe('no-store');
   });
@@ -68,8 +70,9 @@ describe('the console with an identity provider (S3)', () => {
     const signed = await signIn('ada');
     expect([signed.back.status, signed.back.headers.get('location')]).toEqual([303, '/console']);
     expect(cookiesOf(signed.back)).toEqual([
-      'coherence_sign_in=; Path=/console/sign-in; HttpOnly; SameSite=Lax; Max-Age=0',
+      `${signed.kept.split('=')[0]}=; Path=/console/sign-in; HttpOnly; SameSite=Lax; Max-Age=0`,
       expect.stringMatching(/^coherence_console=svc_agentic_[\w-]+; Path=\/console; HttpOnly; SameSite=Strict$/),
+      expect.stringMatching(/^coherence_sign_out=[\w.-]+; Path=\/console\/sign-out; HttpOnly; SameSite=Strict$/),
     ]);
     const session = sessionOf(signed);
     expect((await whoami(session)).json).toMatchObject({ authenticated: true, person: { id: demo.ada } });
@@ -97,7 +100,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(refused.back.headers.get('location')).toBe(`${place}${place.includes('?') ? '&' : '?'}signIn=refused`);
     // The cookie is the browser's, and a neighbour's site under the same domain might write it.
     const { path, kept } = await signInThere('ada');
-    const forged = `${kept.split('|')[0]}|${encodeURIComponent(to)}`;
+    const forged = `${kept.split('|').slice(0, 2).join('|')}|${encodeURIComponent(to)}`;
     expect((await get(path, forged)).headers.get('location')).toBe(place);
   });
 
@@ -139,10 +142,65 @@ describe('the console with an identity provider (S3)', () => {
     const { path } = await signIn('ada');
     for (const cookie of ['', 'coherence_sign_in=x', stranger.kept]) {
       const { headers } = await get(path, cookie);
-      expect([headers.get('location'), headers.getSetCookie().length]).toEqual(['/console?signIn=refused', 1]);
+      expect([headers.get('location'), headers.getSetCookie()]).toEqual(['/console?signIn=refused', []]);
     }
     const cancelled = await get('/console/sign-in/callback?error=access_denied', stranger.kept);
     expect(cancelled.headers.get('location')).toBe('/console?signIn=refused');
+  });
+
+  it('signs in in several tabs at once, five at most (D105)', async () => {
+    const tabs: { path: string; kept: string }[] = [];
+    const jar = (): string => tabs.map(({ kept }) => kept).join('; ');
+    for (const page of ['jobs', 'keys', 'audit', 'people', 'holons']) tabs.push(await signInThere('ada', `/console/${page}`));
+    const [sixth, given = ''] = cookiesOf(await get('/console/sign-in', jar()));
+    expect([firstPart(sixth), given]).toEqual([
+      expect.stringMatching(/^coherence_sign_in_/),
+      expect.stringMatching(/^coherence_sign_in_[0-9a-f]{16}=; .*Max-Age=0$/),
+    ]);
+    const [jobs, keys] = tabs;
+    const first = await get(jobs?.path ?? '', jar());
+    expect([first.headers.get('location'), cookiesOf(first).filter((cookie) => cookie.startsWith('coherence_sign_in_'))]).toEqual([
+      '/console/jobs',
+      [expect.stringContaining(`${jobs?.kept.split('=')[0]}=; `)],
+    ]);
+    tabs.shift();
+    const second = await get(keys?.path ?? '', jar());
+    expect(second.headers.get('location')).toBe('/console/keys');
+    // The same address again, in the browser that has a session by now.
+    const session = sessionOf({ back: second });
+    expect((await get(jobs?.path ?? '', session)).headers.get('location')).toBe('/console');
+    expect((await get(jobs?.path ?? '', 'coherence_console=x')).headers.get('location')).toBe('/console?signIn=refused');
+  });
+
+  it('tells failures apart, to the page, in the log and in a metric (D105)', async () => {
+    const failed = async (answer: Parameters<IdentityProvider['answer']>[1]): Promise<string | null> => {
+      const { path, kept } = await signInThere('ada');
+      await provider.answer('/token', answer);
+      const back = await get(path, kept);
+      await provider.answer('/token', null);
+      return back.headers.get('location');
+    };
+    expect(await failed({ status: 401, body: '{"error":"invalid_client"}' })).toBe('/console?signIn=misconfigured');
+    expect(await failed({ status: 503, body: '' })).toBe('/console?signIn=away');
+    expect(await failed({ status: 400, body: '{"error":"invalid_grant"}' })).toBe('/console?signIn=refused');
+    const log = await world.readLogs();
+    for (const detail of ['invalid_client', 'status_503', 'invalid_grant', 'no_account', 'state'])
+      expect(log).toContain(`"detail":"${detail}"`);
+  });
+
+  it('leads to the end of the session at the provider, from its own page alone (D105)', async () => {
+    const signed = await signIn('ada');
+    const kept = firstPart(cookiesOf(signed.back).find((cookie) => cookie.startsWith('coherence_sign_out=')));
+    const leave = (headers: Record<string, string>) =>
+      world.call('GET', '/console/sign-out', { token: null, headers: { cookie: kept, ...headers } });
+    const away = new URL((await leave({ 'sec-fetch-site': 'same-origin' })).headers.get('location') ?? '');
+    expect([away.origin, away.pathname, away.searchParams.get('post_logout_redirect_uri')]).toEqual([
+      provider.issuer,
+      '/session/end',
+      `${world.baseUrl}/console`,
+    ]);
+    expect(away.searchParams.has('id_token_hint')).toBe(true);
+    expect((await leave({ 'sec-fetch-site': 'cross-site' })).headers.get('location')).toBe('/console');
   });
 
   it('takes no password, and says so to its page', async () => {
@@ -203,7 +261,10 @@ describe('the sign-in in a browser (S3, P6)', () => {
       expect(page.url()).toBe(`${world.baseUrl}${place}`);
       await page.reload();
       await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.waitForURL(`${provider.issuer}/**`);
+      await page.getByRole('button', { name: 'Yes' }).click();
       await page.getByRole('link', { name: 'Sign in' }).waitFor();
+      expect(page.url()).toMatch(new RegExp(`^${world.baseUrl}/console`));
       expect(await page.context().cookies()).toEqual(
         expect.not.arrayContaining([expect.objectContaining({ name: expect.stringMatching('coherence') })]),
       );

@@ -82,6 +82,8 @@ export async function signOut() {
   if (!response.ok && response.status !== 401) throw await describeRefusal(response);
   session.write({ is: 'out', ended: false });
   tabs.postMessage('');
+  // The provider knows this browser, too.
+  if (document.body.dataset['signIn'] === 'provider') location.assign('/console/sign-out');
 }
 
 /**

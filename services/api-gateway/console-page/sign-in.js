@@ -24,6 +24,7 @@ function AtProvider() {
   const way = `/console/sign-in?${new URLSearchParams({ to: `${asked.pathname}${asked.search}` })}`;
   const texts = new Map([
     ['refused', 'Nobody was signed in. It was cancelled, or no account belongs to whom the provider named.'],
+    ['misconfigured', 'Sign-in is not set up correctly. Ask an administrator of the platform to check the identity provider settings.'],
     ['limited', 'Too many sign-ins from here. Please try again in a minute.'],
     ['away', 'The identity provider cannot be reached now. Please try again.'],
   ]);

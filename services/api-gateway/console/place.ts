@@ -2,7 +2,7 @@
 
 const root = '/console';
 /** Below it nothing is a page: an answer, a file, or the way to the provider, which would never end. */
-const noPages = /^\/console\/(?:api|assets|sign-in|session)(?:\/|$)/;
+const noPages = /^\/console\/(?:api|assets|sign-in|sign-out|session)(?:\/|$)/;
 const maxLength = 1_500;
 const base = 'http://console.invalid';
 

@@ -10,11 +10,10 @@ import { scopes } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type Asset, createAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import type { CodeSignIn } from '#libs/oidc';
 import { directory } from '#services/directory';
 import { findCookie } from '../console/door.ts';
 import { readPageFile } from './page-file.ts';
-import { createProviderSignIn } from '../console/sign-in.ts';
+import type { ProviderSignIn } from '../console/sign-in.ts';
 import type { LoginFilter } from '../published-passwords.ts';
 import type { consoleRoutes } from '../routes/console.ts';
 
@@ -39,17 +38,20 @@ const modules: Readonly<Record<string, string>> = {
 /** Of the same libraries, named by the page. */
 const styles = ['uplot/dist/uPlot.min.css'];
 
+/** Makes the sign-in at the identity provider, which is loaded when one is configured. */
+export type AtProvider = (bus: Pick<Bus, 'call'>) => ProviderSignIn;
+
 /** Handlers of the page and its files, which are read once, here. */
 export function createConsole(
   bus: Pick<Bus, 'call'>,
   filterLogin: LoginFilter,
-  codeSignIn: CodeSignIn | undefined,
+  atProvider: AtProvider | undefined,
 ): RouteHandlers<(typeof consoleRoutes)[number]> {
   const assets = readAssets();
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
-  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, codeSignIn === undefined ? 'password' : 'provider');
-  const provider = codeSignIn === undefined ? undefined : createProviderSignIn(bus, codeSignIn);
+  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, atProvider === undefined ? 'password' : 'provider');
+  const provider = atProvider?.(bus);
 
   return {
     'console-page': ({ ctx }) => {
@@ -71,6 +73,7 @@ export function createConsole(
     },
     'console-begin-sign-in': (asked) => (provider ?? absent()).begin(asked),
     'console-finish-sign-in': (asked) => (provider ?? absent()).finish(asked),
+    'console-leave-provider': (asked) => (provider ?? absent()).leave(asked),
     'console-sign-in': async ({ ctx, input, call, answer }) => {
       // Who is to sign in at the provider has no other way in (S3).
       if (provider !== undefined) throw notFound();

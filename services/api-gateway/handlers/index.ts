@@ -2,7 +2,6 @@
 import type { ReplyOf, RouteInput } from '#libs/contract';
 import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import type { CodeSignIn } from '#libs/oidc';
 import type { Telemetry } from '#libs/telemetry';
 import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
@@ -18,7 +17,7 @@ import { createPipelineHandlers } from './ops/pipelines.ts';
 import { createThreadHandlers } from './ops/threads.ts';
 import { createWebhookHandlers } from './ops/webhooks.ts';
 import { createChatPage } from './chat-page.ts';
-import { createConsole } from './console.ts';
+import { type AtProvider, createConsole } from './console.ts';
 import type { LoginFilter } from '../published-passwords.ts';
 import { createMcpHandler } from './mcp.ts';
 import type { WebhookIntake } from './webhook-intake.ts';
@@ -36,7 +35,7 @@ export function createHandlers(parts: {
   intake: WebhookIntake;
   media: RouteHandler;
   /** With it people sign in to the console at the identity provider. */
-  codeSignIn: CodeSignIn | undefined;
+  atProvider: AtProvider | undefined;
   telemetry: Pick<Telemetry, 'describe'>;
   /** Sites that may show the chat in a frame. */
   embedOrigins: readonly string[];
@@ -75,7 +74,7 @@ export function createHandlers(parts: {
     'ops-overview': createOverview(parts),
     mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
     ...createChatPage(parts.bus, parts.embedOrigins),
-    ...createConsole(parts.bus, parts.filterLogin, parts.codeSignIn),
+    ...createConsole(parts.bus, parts.filterLogin, parts.atProvider),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }

@@ -27,6 +27,14 @@ export const consoleRoutes = [
   }),
   route({
     ...page,
+    path: '/console/sign-out',
+    operationId: 'console-leave-provider',
+    summary: 'To the end of the session at the identity provider',
+    handler: 'console-leave-provider',
+    replies: away,
+  }),
+  route({
+    ...page,
     path: '/console/{page}',
     operationId: 'console-page',
     summary: 'A page of the console',

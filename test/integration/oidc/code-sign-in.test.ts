@@ -1,5 +1,5 @@
 /** A browser that signs in at a certified provider by the code flow, and others that try to pass for it (rules/console#session; S3). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CodeSignIn, createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import {
@@ -88,17 +88,15 @@ describe('the code flow (S3)', () => {
 
   it('says who has signed in, in another replica too', async () => {
     const { query, kept } = await comeBack();
-    await expect(create().finish(query, kept)).resolves.toEqual({
-      issuer: provider.issuer,
-      subject: 'ada',
-      verifiedEmail: 'ada@example.org',
+    await expect(create().finish(query, kept)).resolves.toMatchObject({
+      identity: { issuer: provider.issuer, subject: 'ada', verifiedEmail: 'ada@example.org' },
     });
   });
 
   it('works for a client with a secret, and with no other secret', async () => {
     const confidential = create({ clientId: confidentialClientId, clientSecret: confidentialClientSecret });
     const first = await comeBack(confidential);
-    await expect(confidential.finish(first.query, first.kept)).resolves.toMatchObject({ subject: 'ada' });
+    await expect(confidential.finish(first.query, first.kept)).resolves.toMatchObject({ identity: { subject: 'ada' } });
     const wrong = create({ clientId: confidentialClientId, clientSecret: `${confidentialClientSecret}x` });
     const second = await comeBack(wrong);
     expect(await outcome(wrong.finish(second.query, second.kept))).toBe('unauthenticated');
@@ -154,7 +152,7 @@ describe('a provider that is away (S4)', () => {
     await provider.leave();
     expect(await outcome(flow.finish(query, kept))).toBe('unavailable');
     await provider.return();
-    await expect(flow.finish(query, kept)).resolves.toMatchObject({ subject: 'ada' });
+    await expect(flow.finish(query, kept)).resolves.toMatchObject({ identity: { subject: 'ada' } });
     await provider.fail(500);
     expect(await outcome(create().begin(consoleRedirectUri))).toBe('unavailable');
     await provider.fail(null);
@@ -162,5 +160,128 @@ describe('a provider that is away (S4)', () => {
 
   it('is not asked over http that nobody allowed (S5)', async () => {
     expect(await outcome(create({ allowedHosts: 'elsewhere.example.org' }).begin(consoleRedirectUri))).toBe('unavailable');
+  });
+});
+
+describe('the email of who has signed in (D105)', () => {
+  const finish = async (by = flow) => {
+    const { query, kept } = await comeBack(by);
+    await provider.countRequests();
+    return by.finish(query, kept);
+  };
+  const userinfo = '/me';
+  afterEach(async () => {
+    await provider.answer(userinfo, null);
+    await provider.keepEmailFromIdTokens(false);
+  });
+
+  it('is asked for once where the ID token leaves it out, and not otherwise', async () => {
+    await finish();
+    expect((await provider.countRequests())[userinfo]).toBeUndefined();
+    await provider.keepEmailFromIdTokens(true);
+    expect((await finish(create())).identity).toMatchObject({ subject: 'ada', verifiedEmail: 'ada@example.org' });
+    expect((await provider.countRequests())[userinfo]).toBe(1);
+  });
+
+  it('is that of the same subject alone, and is verified there', async () => {
+    await provider.keepEmailFromIdTokens(true);
+    const tell = (claims: object) => provider.answer(userinfo, { status: 200, body: JSON.stringify(claims) });
+    await tell({ sub: 'mallory', email: 'ada@example.org', email_verified: true });
+    await expect(finish(create())).rejects.toMatchObject({ failure: 'refused', detail: 'sub' });
+    await tell({ sub: 'ada', email: 'ada@example.org', email_verified: 'true' });
+    expect((await finish(create())).identity.verifiedEmail).toBeUndefined();
+  });
+
+  it('is not needed by who is known by the subject', async () => {
+    await provider.keepEmailFromIdTokens(true);
+    await provider.answer(userinfo, { status: 503, body: '' });
+    await expect(finish(create())).resolves.toMatchObject({
+      identity: { subject: 'ada' },
+      withoutEmail: { failure: 'away', detail: 'status_503' },
+    });
+  });
+});
+
+describe('why a sign-in failed (D105)', () => {
+  const token = '/token';
+  const configuration = '/.well-known/openid-configuration';
+  const oauth = (status: number, error: string) => ({ status, body: JSON.stringify({ error, error_description: 'a text of theirs' }) });
+  afterEach(async () => {
+    for (const path of [token, configuration]) await provider.answer(path, null);
+  });
+
+  it.each([
+    [oauth(401, 'invalid_client'), 'misconfigured', 'invalid_client'],
+    [oauth(400, 'unauthorized_client'), 'misconfigured', 'unauthorized_client'],
+    [oauth(400, 'invalid_request'), 'misconfigured', 'invalid_request'],
+    [oauth(400, 'invalid_grant'), 'refused', 'invalid_grant'],
+    [oauth(400, 'temporarily_unavailable'), 'away', 'temporarily_unavailable'],
+    [oauth(400, 'server_error'), 'away', 'server_error'],
+    [oauth(400, 'Forged\nline'), 'refused', 'unknown'],
+    [oauth(429, 'slow'), 'away', 'status_429'],
+    [{ status: 500, body: '' }, 'away', 'status_500'],
+    [{ status: 502, body: '<html>', type: 'text/html' }, 'away', 'status_502'],
+    [{ status: 200, body: '<html>', type: 'text/html' }, 'away', 'no_json'],
+    [{ status: 403, body: '<html>', type: 'text/html' }, 'away', 'status_403'],
+    [{ status: 200, body: '{"access' }, 'away', 'no_json'],
+  ])('when the tokens are answered by %j: %s', async (answer, failure, detail) => {
+    const { query, kept } = await comeBack();
+    await provider.answer(token, answer);
+    await expect(flow.finish(query, kept)).rejects.toMatchObject({ failure, detail });
+  });
+
+  it.each([
+    ['access_denied', 'refused'],
+    ['temporarily_unavailable', 'away'],
+    ['server_error', 'away'],
+    ['invalid_scope', 'misconfigured'],
+    ['unauthorized_client', 'misconfigured'],
+  ])('when the browser comes back with the error %s: %s', async (error, failure) => {
+    const { query, kept } = await comeBack();
+    const state = new URLSearchParams(query).get('state') ?? '';
+    const back = new URLSearchParams({ error, state, iss: provider.issuer });
+    await expect(flow.finish(`?${back.toString()}`, kept)).rejects.toMatchObject({ failure, detail: error });
+  });
+
+  it.each([
+    [{ status: 500, body: '' }, 'away', 'status_500'],
+    [{ status: 200, body: 'soon' }, 'away', 'no_json'],
+    [{ status: 404, body: '' }, 'misconfigured', 'status_404'],
+    [{ status: 200, body: '{"issuer":"https://elsewhere.example.org"}' }, 'misconfigured', 'issuer'],
+  ])('when the discovery document is answered by %j: %s', async (answer, failure, detail) => {
+    await provider.answer(configuration, answer);
+    await expect(create().begin(consoleRedirectUri)).rejects.toMatchObject({ failure, detail, code: 'unavailable' });
+  });
+
+  it('is that this browser did not begin it', async () => {
+    await expect(flow.finish((await comeBack()).query, undefined)).rejects.toMatchObject({ failure: 'refused', detail: 'state' });
+  });
+});
+
+describe('the end of the session at the provider (D105)', () => {
+  const returnUri = consoleRedirectUri.replace('/sign-in/callback', '');
+
+  it('is at its end_session_endpoint, with who it was', async () => {
+    const { query, kept } = await comeBack();
+    const { keptForEnd } = await flow.finish(query, kept);
+    const url = new URL((await create().endSession(returnUri, keptForEnd)) ?? '');
+    expect(`${url.origin}${url.pathname}`).toBe(`${provider.issuer}/session/end`);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: consoleClientId,
+      post_logout_redirect_uri: returnUri,
+      id_token_hint: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+    });
+    expect(new URL((await flow.endSession(returnUri, 'forged')) ?? '').searchParams.has('id_token_hint')).toBe(false);
+  });
+
+  it('is nowhere where the provider has no such place; then it can ask for credentials again', async () => {
+    const path = '/.well-known/openid-configuration';
+    const { end_session_endpoint: _end, ...rest } = (await (await fetch(`${provider.issuer}${path}`)).json()) as Record<string, unknown>;
+    await provider.answer(path, { status: 200, body: JSON.stringify(rest) });
+    const without = create();
+    expect(await without.endSession(returnUri, undefined)).toBeUndefined();
+    const { url } = await without.begin(consoleRedirectUri, true);
+    expect(new URL(url).searchParams.get('prompt')).toBe('login');
+    await provider.answer(path, null);
   });
 });

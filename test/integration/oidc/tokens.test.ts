@@ -56,9 +56,12 @@ describe('a token of the provider (S1)', () => {
     expect(endsAtMs).toBeGreaterThan(wallMs + 60_000);
   });
 
-  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('is accepted when it is signed by %s', async (alg) => {
-    expect(await judge(await provider.sign({}, { alg }))).toBe('accepted');
-  });
+  it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
+    'is accepted when it is signed by %s',
+    async (alg) => {
+      expect(await judge(await provider.sign({}, { alg }))).toBe('accepted');
+    },
+  );
 
   it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('is accepted of the type %j', async (typ) => {
     expect(await judge(await provider.sign({}, { typ }))).toBe('accepted');

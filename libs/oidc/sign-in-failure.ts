@@ -1,0 +1,116 @@
+/** Why a sign-in by the code flow failed, for operators and for the page that says what to do (S3; D105). */
+import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
+import { AppError } from '#libs/errors';
+import { OutboundError } from '#libs/outbound';
+import { TokenRefused } from './verifier.ts';
+
+/** `away`: it may work in a moment. `misconfigured`: an operator has to change something, here or at the provider. `refused`: the provider or the platform said no. */
+export const signInFailures = ['away', 'misconfigured', 'refused'] as const;
+export type SignInFailure = (typeof signInFailures)[number];
+
+interface Reason {
+  readonly failure: SignInFailure;
+  /** The error code of OAuth, the claim, or a word for what else it was; never text that a provider or browser chose. */
+  readonly detail: string;
+}
+
+export class SignInFailed extends AppError implements Reason {
+  readonly failure: SignInFailure;
+  readonly detail: string;
+
+  constructor({ failure, detail }: Reason, options: ErrorOptions & { readonly code?: 'unauthenticated' | 'unavailable' } = {}) {
+    const { code = failure === 'away' ? 'unavailable' : 'unauthenticated', ...rest } = options;
+    super({ code, message: 'The sign-in was not completed.' }, rest);
+    this.failure = failure;
+    this.detail = detail;
+  }
+}
+
+/** What a provider's document, or its absence, says against asking it. */
+export class ProviderFault extends Error implements Reason {
+  readonly failure: SignInFailure;
+  readonly detail: string;
+
+  constructor({ failure, detail }: Reason, message: string) {
+    super(message);
+    this.failure = failure;
+    this.detail = detail;
+  }
+}
+
+/** Error codes of OAuth 2.0 and OpenID Connect that no user and no waiting changes. */
+const misconfigured = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'unsupported_grant_type',
+  'unsupported_response_type',
+  'request_not_supported',
+  'request_uri_not_supported',
+  'registration_not_supported',
+  'invalid_request_object',
+]);
+const away = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
+
+/** Whatever was thrown, as one of the three. */
+export function explainFailure(error: unknown): SignInFailed {
+  if (error instanceof SignInFailed) return error;
+  return new SignInFailed(findReason(error), { cause: error });
+}
+
+function findReason(error: unknown): Reason {
+  if (error instanceof ProviderFault) return error;
+  if (error instanceof TokenRefused) {
+    const isOurs = ['algorithm', 'issuer', 'audience'].includes(error.refusal);
+    return { failure: isOurs ? 'misconfigured' : 'refused', detail: error.refusal };
+  }
+  if (error instanceof AppError) return { failure: error.retryable ? 'away' : 'refused', detail: error.code };
+  if (error instanceof OutboundError) {
+    const isOurs = error.kind === 'forbidden_address' || error.kind === 'invalid_url';
+    return { failure: isOurs ? 'misconfigured' : 'away', detail: error.kind };
+  }
+  if (error instanceof AuthorizationResponseError) return ofCode(error.error);
+  if (error instanceof ResponseBodyError) return ofStatus(error.status) ?? ofCode(error.error);
+  if (error instanceof WWWAuthenticateChallengeError) {
+    const [challenge] = error.cause;
+    return ofStatus(error.status) ?? ofCode(challenge?.parameters.error ?? 'invalid_client');
+  }
+  if (error instanceof ClientError) return ofClient(error);
+  return error instanceof Error && error.cause !== undefined ? findReason(error.cause) : { failure: 'refused', detail: 'unknown' };
+}
+
+/** Codes that are not known may be any text. */
+function ofCode(code: string): Reason {
+  const detail = /^[a-z_]{1,64}$/.test(code) ? code : 'unknown';
+  return { failure: away.has(code) ? 'away' : misconfigured.has(code) ? 'misconfigured' : 'refused', detail };
+}
+
+function ofStatus(status: number): Reason | undefined {
+  return status >= 500 || status === 429 ? { failure: 'away', detail: `status_${status}` } : undefined;
+}
+
+function ofClient({ code = '', cause }: ClientError): Reason {
+  if (cause instanceof Response && cause.status !== 200) {
+    const detail = `status_${cause.status}`;
+    return ofStatus(cause.status) ?? { failure: isJson(cause) ? 'misconfigured' : 'away', detail };
+  }
+  if (code === 'OAUTH_PARSE_ERROR' || code === 'OAUTH_RESPONSE_IS_NOT_JSON') return { failure: 'away', detail: 'no_json' };
+  if (cause instanceof OutboundError) return findReason(cause);
+  const claim = findClaim(cause);
+  if (claim !== undefined) return { failure: claim === 'iss' || claim === 'aud' ? 'misconfigured' : 'refused', detail: claim };
+  return { failure: 'refused', detail: code === '' ? 'unknown' : code.toLowerCase() };
+}
+
+const isJson = ({ headers }: Response): boolean => /\bjson\b/i.test(headers.get('content-type') ?? '');
+
+/** The claim or parameter that did not fit, as the library names it. */
+function findClaim(cause: unknown): string | undefined {
+  for (let at: unknown = cause; typeof at === 'object' && at !== null; at = (at as { cause?: unknown }).cause) {
+    const { claim, attribute } = at as { claim?: unknown; attribute?: unknown };
+    const name = claim ?? attribute;
+    if (typeof name === 'string' && /^\w{1,64}$/.test(name)) return name;
+  }
+  return undefined;
+}
