@@ -6,7 +6,7 @@ import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
 import { jobOf, type PipelineRegistry } from '#libs/pipeline';
 
 /** Follows the event, which carries a `conversation_id`, by the service's declared consumer. */
-export function consumeProviderNews(deps: {
+export async function consumeProviderNews(deps: {
   readonly service: string;
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'wake'>;
@@ -19,7 +19,9 @@ export function consumeProviderNews(deps: {
   const waiting = [...registry.values()]
     .filter((item) => item.waitsForProvider === true && item.jobType.startsWith(`${service}.`))
     .map(jobOf);
-  return followEvent(deps, consumer, meetingReported, async (payload) => {
+  // What was reported while no replica ran may be gone (D97).
+  for (const declaration of waiting) await jobs.wake(declaration, {});
+  return await followEvent(deps, consumer, meetingReported, async (payload) => {
     const { conversation_id } = payload as { conversation_id: number };
     for (const declaration of waiting) {
       const woken = await jobs.wake(declaration, { conversation_id });

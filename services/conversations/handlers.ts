@@ -101,6 +101,7 @@ export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof c
     adminListDeleted: bind(deletion.listDeleted),
     adminRestore: bind(deletion.restore),
     getState: bind(deletion.getState),
+    listStates: bind(deletion.listStates),
     adminMove: bind(operatorChange.move),
     adminConnect: bind(operatorChange.connect),
     adminDisconnect: bind(operatorChange.disconnect),

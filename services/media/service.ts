@@ -10,7 +10,7 @@ import { conversations } from '#services/conversations';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { measureBackups } from './backup-age.ts';
-import { consumeDeletions } from './clean-up/workers.ts';
+import { consumeDeletions, enqueueCatchUp } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
@@ -111,6 +111,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     frame.feed(await workers.start(jobs, bus));
     await jobs.work(workers.handlers(jobs, bus, frame.news), { onDead: workers.onDead(jobs, bus) });
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
+    await frame.prepare(() => enqueueCatchUp(jobs));
     sweep.start();
     frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
     frame.onStop(() => sweep.stop());

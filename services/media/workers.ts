@@ -14,7 +14,7 @@ import { systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { cleanUpJobs } from './clean-up/contract.ts';
-import { createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
+import { createCatchUp, createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createRecordingImport } from './recording/workers.ts';
@@ -110,6 +110,7 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
       return {
         deleteBlob: createDeleteBlob({ db, store }),
         followConversation: createFollowConversation({ bus, jobs, graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS }),
+        catchUp: createCatchUp({ bus, db, jobs }),
         followTranscripts: createFollowTranscripts({ jobs }),
         sendCaptions: createSendCaptions({ db, bus, jobs, connect }),
         ...createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]),

@@ -4,6 +4,7 @@
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { catchUpJobs } from './catch-up/contract.ts';
 import { deletionConsumers, deletionJobs } from './deletion/contract.ts';
 import { evidenceRpcs, transcriptFeed } from './evidence/contract.ts';
 import { legacyRpcs } from './legacy/contract.ts';
@@ -35,7 +36,7 @@ export const transcripts = defineService({
     ...evidenceRpcs,
     ...legacyRpcs,
   },
-  jobs: { ...jobsOf('transcripts', pipelineJobs), ...deletionJobs, ...searchJobs },
+  jobs: { ...jobsOf('transcripts', pipelineJobs), ...deletionJobs, ...searchJobs, ...catchUpJobs },
   events: {},
   feed: transcriptFeed,
   consumers: {

@@ -13,12 +13,13 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
-import { consumeDeletions, forgetConversation } from './deletion/workers.ts';
+import { createCatchUp, enqueueCatchUp } from './catch-up/workers.ts';
+import { consumeDeletions, forget, forgetConversation } from './deletion/workers.ts';
 import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
 import { createRowsChanged } from './search/index.ts';
-import { createIndexing, followConversations, indexWhatIsMissing } from './search/workers.ts';
+import { createIndexing, followConversations, indexWhatIsMissing, refresh } from './search/workers.ts';
 import { createAudioTranscription } from './transcription/workers.ts';
 
 export interface TranscriptsOptions {
@@ -39,6 +40,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       ...jobsOf('transcripts', registry),
       forgetConversation: transcripts.jobs.forgetConversation,
       indexTranscripts: transcripts.jobs.indexTranscripts,
+      catchUp: transcripts.jobs.catchUp,
     },
   };
   const frame = await createFrame({ contract: transcripts, worked, config, logger, tuning });
@@ -91,6 +93,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       {
         forgetConversation,
         indexTranscripts: createIndexing({ bus, db, jobs, turnMs: indexTurnMs }),
+        catchUp: createCatchUp({ bus, db, jobs, forget, refresh: (ids, context) => refresh({ bus, db }, ids, context) }),
         ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
       },
       { onDead: noteDeaths({ bus, jobs, contracts }, registry) },
@@ -109,6 +112,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
     frame.feed(await consumeDeletions({ bus, db, logger: frame.logger }));
     frame.feed(await followConversations({ bus, db, logger: frame.logger }));
     await frame.prepare(() => indexWhatIsMissing({ db, jobs }));
+    await frame.prepare(() => enqueueCatchUp(jobs));
   });
 }
 

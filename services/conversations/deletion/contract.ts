@@ -58,6 +58,13 @@ export const deletionRpcs = {
     request: Type.Object({ id: Id }),
     reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),
   }),
+  listStates: rpc({
+    subject: 'conversations.conversations.list-states',
+    callers: { media: ownAccount, transcripts: ownAccount },
+    summary: 'The same of many conversations, for services that may have missed events (D97).',
+    request: Type.Object({ ids: Type.Array(Id, { minItems: 1, maxItems: 1_000 }) }),
+    reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })) }),
+  }),
 } as const;
 
 export const deletionEvents = {

@@ -58,6 +58,10 @@ export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['get
   return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
 }
 
+export async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['listStates']>): Promise<ReplyOf<Rpcs['listStates']>> {
+  return { items: await statements.listStates(db, { ids }) };
+}
+
 /** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
 export async function remove(
   { db, jobs, news, clock, config }: Dependencies,

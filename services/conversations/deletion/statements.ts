@@ -103,6 +103,16 @@ export const findState = statement.maybeOne({
   sql: ({ id }) => sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
 });
 
+/** A row for each of these ids. */
+export const listStates = statement.many({
+  name: 'deletion.list-states',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, state: t.text.as<'present' | 'deleted' | 'gone'>() },
+  sql: ({ ids }) => sql`
+    select i.id, case when c.id is null then 'gone' when c.deleted_at is null then 'present' else 'deleted' end as state
+    from unnest(${ids}) as i (id) left join conversations.all_conversations c on c.id = i.id`,
+});
+
 /** Removes conversations with all that hangs on them, oldest deletion first. */
 export const removeExpired = statement.many({
   name: 'deletion.remove-expired',

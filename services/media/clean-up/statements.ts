@@ -46,3 +46,13 @@ export const deleteRetired = statement.none({
   params: { blobId: t.integer },
   sql: ({ blobId }) => sql`delete from media.blobs where id = ${blobId} and retired_at is not null`,
 });
+
+/** Conversations with files after this one, and whether they are hidden. */
+export const listOwners = statement.many({
+  name: 'media.list-owners',
+  params: { after: t.integer, limit: t.integer },
+  row: { id: t.integer, is_hidden: t.boolean },
+  sql: ({ after, limit }) => sql`select o.id, exists (select from media.deleted_conversations d where d.conversation_id = o.id) as is_hidden
+    from (select distinct conversation_id as id from media.blobs where retired_at is null and conversation_id > ${after}
+      order by conversation_id limit ${limit}) as o order by o.id`,
+});

@@ -12,7 +12,9 @@ import { lockConversation } from '../file-statements.ts';
 import { dropImport } from '../recording/index.ts';
 import { abandonUpload } from '../upload-leases/index.ts';
 import { dropVideohostUploads } from '../videohost/index.ts';
-import { deleteRetired, findRetired, hideConversation, markGone, retireAllFiles, showConversation } from './statements.ts';
+import { deleteRetired, findRetired, hideConversation, listOwners, markGone, retireAllFiles, showConversation } from './statements.ts';
+
+const conversationsPerPage = 1_000;
 
 /** Job `media.delete-blob`: first the object, then its record; a repetition finds less to do. */
 export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): JobHandler<PayloadOf<typeof media.jobs.deleteBlob>> {
@@ -42,6 +44,27 @@ export function createFollowConversation(deps: {
       return { state };
     });
   };
+}
+
+/** Job `media.catch-up` (D97): enqueued at each start, because what was reported while no replica ran may be lost. */
+export function createCatchUp({ bus, db, jobs }: { bus: Bus; db: Database; jobs: Jobs }): JobHandler<PayloadOf<typeof media.jobs.catchUp>> {
+  return async (run) => {
+    const owners = await listOwners(db, { after: run.payload.after, limit: conversationsPerPage });
+    const last = owners.at(-1);
+    if (last === undefined) return;
+    const { items } = await bus.call(conversations.rpcs.listStates, { ids: owners.map(({ id }) => id) }, run.context);
+    const hidden = new Set(owners.filter((owner) => owner.is_hidden).map(({ id }) => id));
+    const missed = items.filter(({ id, state }) => state === 'gone' || (state === 'deleted') !== hidden.has(id));
+    await run.complete(async (tx) => {
+      for (const { id } of missed) await jobs.enqueue(tx, media.jobs.followConversation, { conversation_id: id });
+      if (owners.length === conversationsPerPage) await jobs.enqueue(tx, media.jobs.catchUp, { after: last.id });
+    });
+  };
+}
+
+/** Once for replicas that start together. */
+export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
+  await jobs.transaction((tx) => jobs.enqueue(tx, media.jobs.catchUp, { after: 0 }, { key: 'start' }));
 }
 
 /** Follows the deletions of the previous release, which published an event and deleted for good. */

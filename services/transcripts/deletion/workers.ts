@@ -10,7 +10,7 @@ import { lockConversation } from '../evidence/index.ts';
 import * as statements from './statements.ts';
 
 /** Waits for whoever writes the conversation. */
-async function forget(tx: Tx, id: number): Promise<void> {
+export async function forget(tx: Tx, id: number): Promise<void> {
   await lockConversation(tx, { conversationId: id });
   await statements.forgetConversation(tx, { id });
 }

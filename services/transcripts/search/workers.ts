@@ -56,7 +56,7 @@ export function followConversations({ bus, db, logger }: Dependencies & { readon
 }
 
 /** Conversations that are not there any more are found by nobody. */
-async function refresh({ bus, db }: Dependencies, ids: readonly number[], context: CallContext): Promise<void> {
+export async function refresh({ bus, db }: Dependencies, ids: readonly number[], context: CallContext): Promise<void> {
   const { items } = await bus.call(conversations.rpcs.listAccessFacts, { ids: [...ids] }, context);
   const found = new Map(items.map((item) => [item.id, item]));
   for (const id of ids) {

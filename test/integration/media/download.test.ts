@@ -162,3 +162,26 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     await quick.stop();
   });
 });
+
+describe('a conversation that was deleted while no replica ran and no event was kept (D97)', () => {
+  it('is hidden, and its files are removed when it is gone for good', async () => {
+    const [deleted, gone] = [await world.createConversation(), await world.createConversation()];
+    for (const one of [deleted, gone]) await media.upload(one, 'talk.flac', bytes.subarray(0, 1_000));
+    await media.stop();
+    const mark = 'update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1';
+    await world.env.sql(mark, [deleted, '{"reason":"operator","by":"test"}']);
+    await world.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
+    media = await world.startMedia();
+    const states = () =>
+      world.env.sql<{ id: number; restorable: boolean }>(
+        'select conversation_id as id, restorable from media.deleted_conversations where conversation_id = any($1) order by 1',
+        [[deleted, gone]],
+      );
+    await waitFor(async () => (await states()).length === 2);
+    expect(await states()).toEqual([
+      { id: deleted, restorable: true },
+      { id: gone, restorable: false },
+    ]);
+    expect((await media.get(deleted)).status).toBe(404);
+  });
+});

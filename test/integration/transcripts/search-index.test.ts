@@ -6,14 +6,15 @@ import { seeWriters } from '../../../services/transcripts/search/statements/inde
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
+let service: { stop(): Promise<void> };
 beforeAll(async () => {
   stage = await setStage(import.meta.url, { runsImporter: false });
+  service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs, indexTurnMs: 0 });
 });
 afterAll(() => stage.stop());
 
 describe('transcripts.index-transcripts (T3)', () => {
   it('leaves what its turn is too short for to another job, and everything is found', async () => {
-    await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs, indexTurnMs: 0 });
     const ids: number[] = [];
     for (let count = 0; count < 3; count++) ids.push((await stage.meet({ isRecorded: false, window: {} })).id);
     const { installLegacy } = transcripts.rpcs;
@@ -36,6 +37,38 @@ describe('transcripts.index-transcripts (T3)', () => {
       `select (payload -> 'conversation_ids')::text as left from transcripts.jobs where type = 'transcripts.index-transcripts' order by id`,
     );
     expect(jobs.map((job) => JSON.parse(job.left) as unknown)).toEqual([ids, ids.slice(1), ids.slice(2)]);
+  });
+
+  it('hides what was deleted or restricted, and forgets what went for good, while no replica ran and no event was kept (D97)', async () => {
+    const ids: number[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await stage.meet({ isRecorded: false, window: {} })).id);
+    const [left = 0, deleted = 0, gone = 0] = ids;
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a quokka' }];
+    const { installLegacy } = transcripts.rpcs;
+    const items = ids.map((id) => ({ conversation_id: id, rows }));
+    await stage.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
+    const known = () =>
+      stage.env.sql<{ id: number; people: number[] }>(
+        'select conversation_id as id, participant_ids as people from transcripts.search_conversations where conversation_id = any($1) order by 1',
+        [ids],
+      );
+    await waitFor(async () => (await known()).length === 3);
+    await service.stop();
+    // As if every event about it were gone.
+    await stage.env.sql('update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1', [
+      deleted,
+      '{"reason":"operator","by":"test"}',
+    ]);
+    await stage.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
+    const leave = 'update conversations.all_conversations set participant_ids = $2, updated_at = now() where id = $1';
+    await stage.env.sql(leave, [left, []]);
+    service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs });
+    await waitFor(async () => JSON.stringify(await known()) === JSON.stringify([{ id: left, people: [] }]));
+    const kept = await stage.env.sql<{ id: number }>(
+      'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1',
+      [ids],
+    );
+    expect(kept.map(({ id }) => id)).toEqual([left, deleted].toSorted((one, other) => one - other));
   });
 
   it('sees that rows are written, in whatever process and as long as they are', async () => {
