@@ -168,7 +168,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     await expect(streamed).resolves.toBe('Hi');
   });
 
-  it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f'])(
+  it.each(['<think>I wonder', '<think>done</think> ', 'done</think>', '\u200b', '\u2060\u00ad\ufe0f', '\u2800'])(
     'and answers nothing to see, as %j, is empty',
     async (content) => {
       expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole(content, 'stop')))).kind).toBe('empty');

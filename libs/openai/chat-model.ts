@@ -3,6 +3,7 @@
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
 import { toStorableText } from '#libs/json';
+import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
@@ -39,8 +40,6 @@ const maxTokens = 100_000_000;
 
 /** How servers say that the model has said all that it wanted to: OpenAI's word, and the words of models that some servers hand on. */
 const wholeEnds = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
-/** What can be seen, unlike spaces and signs of no width. */
-const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Statuses of servers that cannot stream, or not with their usage: they are asked again for a whole answer. */
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
@@ -115,7 +114,7 @@ function readAnswer(completion: unknown, habit: ThinkingHabit): ModelAnswer {
   habit.learn(isUnopened);
   const text = toStorableText(words).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
-  if (!visible.test(text)) throw fail('empty', 'the answer is empty');
+  if (isBlank(text)) throw fail('empty', 'the answer is empty');
   return { text, written, usage };
 }
 

@@ -192,12 +192,12 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
       ' ',
     ]) {
       const answer = text.repeat(Math.ceil(size / text.length));
-      const startedAt = performance.now();
+      const before = process.cpuUsage();
       dropThoughts(answer);
       const filter = new ThoughtFilter();
       for (let at = 0; at < answer.length; at += 16) filter.push(answer.slice(at, at + 16));
       filter.finish();
-      expect([text.slice(0, 20), performance.now() - startedAt < 5_000]).toEqual([text.slice(0, 20), true]);
+      expect([text.slice(0, 20), process.cpuUsage(before).user < 5_000_000]).toEqual([text.slice(0, 20), true]);
     }
   });
 
