@@ -97,8 +97,9 @@ function redactLabels(text: string): string {
     const [, name = '', separator = ''] = match;
     const quote = readAt(quoteAt, text, from);
     if (quote !== undefined) return spanOf(name, text, from + quote.length, findQuote(text, from + quote.length, quote));
-    const value = (readAt(labelled, text, from) ?? '').replace(/[.!?:]+$/, '');
-    const to = from + value.length;
+    let to = from + (readAt(labelled, text, from)?.length ?? 0);
+    while (to > from && '.!?:'.includes(text[to - 1] ?? '')) to--;
+    const value = text.slice(from, to);
     return isLabelledSecret(name, value, separator !== ' is ' && /^[.!?]?(?:[\r\n]|$)/.test(text.slice(to, to + 2)))
       ? { from, to }
       : undefined;
