@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '#libs/errors';
 import type { Transfer } from './exchange.ts';
 
-/** What a host, its port included, is made of; empty where the target has no authority (RFC 9112 §3.2). */
-const hostPattern = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+/** One word; empty where the target has no authority (RFC 9112 §3.2). Which host it is, is for those to judge who rely on it. */
+const hostPattern = /^[\x21-\x7e]*$/;
 
 /** The answer ends the connection: where the next request would begin is not certain. @throws AppError 400, 417 */
 export function refuseFaulty({ req, res }: Pick<Transfer, 'req' | 'res'>): void {
