@@ -2032,13 +2032,6 @@ export type GetJobResult = {
   traceparent: string | null;
 };
 
-export type JobNotFoundError = {
-  code: "job_not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 /** As the list takes it; it must limit something. */
 export type RedriveJobsBodyFilter = {
   service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts" | null;
@@ -2229,13 +2222,6 @@ export type GetWebhookResult = {
   body: string | null;
 };
 
-export type WebhookNotFoundError = {
-  code: "webhook_not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 /** As the list takes it; it must limit something. */
 export type ReplayWebhooksBodyFilter = {
   kind?: "booking" | "meeting" | "telegram" | null;
@@ -2323,13 +2309,6 @@ export type RetryPipelineResult = {
   since: string;
   waiting_for: string | null;
   error: string | null;
-};
-
-export type ConversationNotFoundError = {
-  code: "conversation_not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type NoJobError = {
@@ -2433,13 +2412,6 @@ export type GetThreadResult = {
   thread: GetThreadResultThread;
   messages: GetThreadResultMessagesItem[];
   before: number | null;
-};
-
-export type ThreadNotFoundError = {
-  code: "thread_not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type TakeThreadResultThreadTakenByAccount = {
@@ -2600,13 +2572,6 @@ export type ListAgentKnowledgeResult = {
   next: string | null;
 };
 
-export type AgentNotFoundError = {
-  code: "agent_not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 export type ApproveAgentKnowledgeBody = {
   ids: number[];
 };
@@ -2617,13 +2582,6 @@ export type ApproveAgentKnowledgeResult = {
 
 export type NotAnOperatorError = {
   code: "not_an_operator";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
-export type SentenceNotFoundError = {
-  code: "sentence_not_found";
   message: string;
   retryable: boolean;
   [key: string]: unknown;
@@ -4499,7 +4457,7 @@ export type GetJobReply = ApiReply<200, GetJobResult>;
 export type GetJobError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: JobNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -4580,7 +4538,7 @@ export type GetWebhookReply = ApiReply<200, GetWebhookResult>;
 export type GetWebhookError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: WebhookNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -4640,7 +4598,7 @@ export type RetryPipelineError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: ConversationNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: NoJobError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
@@ -4694,7 +4652,7 @@ export type GetThreadReply = ApiReply<200, GetThreadResult>;
 export type GetThreadError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -4712,7 +4670,7 @@ export type TakeThreadError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: ThreadTakenError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
@@ -4738,7 +4696,7 @@ export type SayInThreadError =
   | { readonly status: 400; readonly body: EmptyMessageError | ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: ThreadTakenError | ThreadNotTakenError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
@@ -4760,7 +4718,7 @@ export type HandThreadBackError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
@@ -4806,7 +4764,7 @@ export type ListAgentKnowledgeError =
   | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
-  | { readonly status: 404; readonly body: AgentNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -4824,7 +4782,7 @@ export type ApproveAgentKnowledgeError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
-  | { readonly status: 404; readonly body: AgentNotFoundError | SentenceNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: TooMuchKnowledgeError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
@@ -4846,7 +4804,7 @@ export type RejectAgentKnowledgeError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
-  | { readonly status: 404; readonly body: AgentNotFoundError | SentenceNotFoundError | NotFoundError }
+  | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }

@@ -6,6 +6,6 @@ export { type ChainBreak, type ChainEnd, type ChainPage, type ChainReport, Chain
 export { auditHandlers } from './handlers.ts';
 export { measureAudit } from './metrics.ts';
 export { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from './pages.ts';
-export { type AuditContext, changedFields, describeFilter, listSome, type NewAuditEntry, recordAudit } from './record.ts';
+export { type AuditContext, changedFields, describeBulkAct, listSome, type NewAuditEntry, recordAudit } from './record.ts';
 export { keepVerification, readLinks, removeOldEntries } from './statements.ts';
 export { auditRetentionRights, auditRights, auditTables } from './tables.ts';

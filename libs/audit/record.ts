@@ -76,6 +76,21 @@ export function describeFilter(filter: Readonly<Record<string, unknown>>): Recor
   return Object.fromEntries(Object.entries(filter).map(describe));
 }
 
+interface BulkCounts {
+  readonly matched: number;
+  readonly changed: number;
+  readonly failed: number;
+}
+
+/** A bulk act: what it was for, by filter or by ids, and what became of it; it has no one target (D99). Of ids the first hundred are named. */
+export function describeBulkAct(
+  { filter, ids }: { readonly filter?: Readonly<Record<string, unknown>>; readonly ids?: readonly unknown[] | undefined },
+  { matched, changed, failed }: BulkCounts,
+): NewAuditEntry & { readonly changes: Readonly<Record<string, unknown>> } {
+  const choice = ids === undefined ? { filter: describeFilter(filter ?? {}) } : { ids: ids.slice(0, maxListed) };
+  return { changes: { ...choice, matched, changed, failed } };
+}
+
 /** Names of the fields whose values differ. */
 export function changedFields(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

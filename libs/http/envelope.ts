@@ -105,5 +105,7 @@ function frameworkMessage(body: ErrorBody): string {
 function toV1Envelope(body: ErrorBody, details: Record<string, unknown>): unknown {
   const { v1, retryable } = errorCodes[body.code];
   const { detail: _repeated, ...rest } = details; // the message once more, which `/api` alone shows
-  return { code: body.reason ?? v1, message: body.message, retryable, ...rest };
+  // An absent object has one code, whatever it is; the message names it (D94).
+  const code = body.code === 'not_found' ? v1 : (body.reason ?? v1);
+  return { code, message: body.message, retryable, ...rest };
 }

@@ -61,8 +61,10 @@ export function describeErrors(
     .toSorted((left, right) => left - right)
     .map((status) => {
       const own = reasons.get(status) ?? [];
-      const named = own.filter(({ reason }) => !isGeneral(reason));
-      const lines = own.map(({ reason, when }) => (isGeneral(reason) ? `- ${when}` : `- \`${reason}\`: ${when}`));
+      // On `/api/v1` and `/api/ops` every absent object has the same code (D94).
+      const isPlain = (reason: string): boolean => isGeneral(reason) || (surface === 'v1' && status === 404);
+      const named = own.filter(({ reason }) => !isPlain(reason));
+      const lines = own.map(({ reason, when }) => (isPlain(reason) ? `- ${when}` : `- \`${reason}\`: ${when}`));
       const description = [route.replies[status]?.description ?? general[status] ?? 'Refused.', ...lines].join('\n');
       const codes = [...listGateReasons(route, status), ...named.map(({ reason }) => reason)];
       return { status, description, schema: surface === 'v1' ? chooseV1(status, codes, schemas) : chooseApi(status, codes, schemas) };

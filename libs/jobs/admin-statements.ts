@@ -4,14 +4,16 @@ import { noteAttempts } from './statements.ts';
 import type { JobState } from './types.ts';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
+/** When a job was made: the time in its id, which jobs are ordered by too, so that the order of ids is that of \`created_at\` (D98). */
+const createdAt = sql`iso_utc(case when substr(id::text, 15, 1) = '7'
+  then to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0) else created_at end)`;
 const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent', percent, 'phase', phase, 'error', error,
   'worker', worker, 'conversation_id', case when jsonb_typeof(payload -> 'conversation_id') = 'number' then payload -> 'conversation_id' end,
-  'request_id', request_id, ${sql.join(['created_at', 'run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
+  'request_id', request_id, 'created_at', ${createdAt}, ${sql.join(['run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
 const item = sql`json_build_object(${facts}, 'attempts', attempts)`;
 
 /**
- * Each null for any; `error` = a pattern of LIKE. Ids grow with the time of creation, so `from` and `to`, ids too, bound what is read for the times
- * of creation, with room for clocks that differ.
+ * Each null for any; `error` = a pattern of LIKE. `from` and `to` are ids, which have the times of creation in them.
  */
 const filter = {
   state: t.text.nullable,
@@ -20,8 +22,6 @@ const filter = {
   error: t.text.nullable,
   conversationId: t.text.nullable,
   requestId: t.text.nullable,
-  createdAfter: t.instant.nullable,
-  createdBefore: t.instant.nullable,
   from: t.uuid.nullable,
   to: t.uuid.nullable,
 };
@@ -29,19 +29,9 @@ type Filter = Record<keyof typeof filter, SqlPart>;
 
 const is = (column: Sql, value: SqlPart): Sql => sql`(${value} is null or ${column} = ${value})`;
 /** What is not told by state and type. */
-const matchesRest = ({
-  key,
-  error,
-  conversationId,
-  requestId,
-  createdAfter,
-  createdBefore,
-  from,
-  to,
-}: Omit<Filter, 'state' | 'type'>): Sql =>
+const matchesRest = ({ key, error, conversationId, requestId, from, to }: Omit<Filter, 'state' | 'type'>): Sql =>
   sql`${is(sql`j.key`, key)} and (${error} is null or j.error like ${error}) and ${is(sql`j.request_id`, requestId)}
     and (${conversationId} is null or (j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = ${conversationId}))
-    and (${createdAfter} is null or j.created_at >= ${createdAfter}) and (${createdBefore} is null or j.created_at < ${createdBefore})
     and (${from} is null or j.id >= ${from}) and (${to} is null or j.id < ${to})`;
 const matches = ({ state, type, ...rest }: Filter): Sql =>
   sql`${is(sql`j.state`, state)} and ${is(sql`j.type`, type)} and ${matchesRest(rest)}`;
@@ -95,7 +85,7 @@ export const countKinds = statement.many({
   sql: () => sql`
     with recursive ${kinds}
     select k.type, k.state, (select count(*) from jobs j where j.state = k.state and j.type = k.type) as count,
-      (select iso_utc(j.created_at) from jobs j where j.state = k.state and j.type = k.type order by j.id limit 1) as oldest_at
+      (select ${createdAt} from jobs j where j.state = k.state and j.type = k.type order by j.id limit 1) as oldest_at
     from kinds k order by k.type, k.state`,
 });
 

@@ -1,5 +1,5 @@
 /** Jobs as operators see them: RPCs of every service that has jobs, the same everywhere, for the gateway and the admin CLI (P2, P3). */
-import { type AuditContext, describeFilter, listSome, type NewAuditEntry, recordAudit } from '#libs/audit';
+import { type AuditContext, describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
@@ -10,6 +10,7 @@ import * as statements from './admin-statements.ts';
 import type { Relay } from './relay.ts';
 import type { ChangeRequest, JobAdmin, JobFilter, JobState, RecordChange } from './types.ts';
 import { smallestUuidOf } from './uuid.ts';
+import { parseInstant } from '#libs/time';
 
 type Asking = { readonly actor?: Actor | undefined };
 
@@ -64,22 +65,15 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   };
 }
 
-/** One job by its id, else the filter or the ids and what became of them (A4). */
-function describeChange(request: ChangeRequest, counts: Omit<JobChange, 'items'>): NewAuditEntry {
-  const { ids, dry_run: _isDry, ...wanted } = request;
-  const filter = describeFilter(wanted);
-  const [id, ...others] = ids ?? [];
-  if (id !== undefined && others.length === 0) return { target: { type: 'job', id } };
-  return { changes: { ...(ids === undefined ? { filter } : { filter, ids: listSome(ids) }), ...counts } };
+/** The filter or the ids, and what became of the jobs (A4, D99). */
+function describeChange({ ids, dry_run: _isDry, ...filter }: ChangeRequest, counts: Omit<JobChange, 'items'>): NewAuditEntry {
+  return describeBulkAct({ filter, ids }, counts);
 }
 
 /** Jobs that one statement changes. */
 const batchSize = 1_000;
 /** Jobs that the answer to an act shows. */
 const shown = 100;
-
-/** Ids are read for times of creation with so much room on either side, for clocks that differ. */
-const clockRoomMs = 3_600_000;
 
 function toValues(wanted: JobFilter) {
   const { state, type, key, error, conversation_id: conversationId, request_id: requestId } = wanted;
@@ -91,15 +85,17 @@ function toValues(wanted: JobFilter) {
     error: error === undefined ? undefined : `%${error.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`,
     conversationId: conversationId === undefined ? undefined : String(conversationId),
     requestId,
-    createdAfter,
-    createdBefore,
-    from: createdAfter === undefined ? undefined : idAt(Date.parse(createdAfter) - clockRoomMs),
-    to: createdBefore === undefined ? undefined : idAt(Date.parse(createdBefore) + clockRoomMs),
+    from: createdAfter === undefined ? undefined : firstIdOf(createdAfter),
+    to: createdBefore === undefined ? undefined : firstIdOf(createdBefore),
   };
 }
 
-/** The smallest id of a time that ids can have. */
-const idAt = (timeMs: number): string => smallestUuidOf(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
+/** The smallest id of an instant or later: ids have whole milliseconds. */
+function firstIdOf(text: string): string {
+  const parsed = parseInstant(text);
+  const timeMs = parsed.kind === 'invalid' ? 0 : Number((parsed.instant + 999n) / 1_000n);
+  return smallestUuidOf(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
+}
 
 /** States out of which an act takes jobs; which are named counts: nothing is taken that nobody may have meant. */
 type StatesOf = (request: ChangeRequest) => readonly JobState[];

@@ -1,5 +1,5 @@
 /** Inbound webhooks as operators see them and work them again (P4): handlers of `webhookAdminRpcs`, the same in every service that receives some. */
-import { type AuditContext, describeFilter, listSome, type NewAuditEntry } from '#libs/audit';
+import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
   type Actor,
   maxReplayed,
@@ -33,12 +33,17 @@ export interface WebhookOperations {
   readonly search: ReceiptSearch;
   /** With nothing left to do for it. */
   readonly isDone: (outcome: string) => boolean;
-  /** Works receipts again and leaves the entry of the audit log. @returns how many, and how many could not be */
+  /** Works receipts again and leaves the entry of the audit log, as `describe` has it. @returns how many, and how many could not be */
   readonly replay: (
     receipts: readonly ReplayedReceipt[],
     context: RequestContext,
-    entry: NewAuditEntry,
-  ) => Promise<{ changed: number; failed: number }>;
+    describe: (done: ReplayCounts) => NewAuditEntry,
+  ) => Promise<ReplayCounts>;
+}
+
+interface ReplayCounts {
+  readonly changed: number;
+  readonly failed: number;
 }
 
 /** Items that the answer to a replay shows. */
@@ -68,12 +73,9 @@ export function webhookHandlers({ db, search, isDone, replay }: WebhookOperation
       const able = taken.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
       const unknown = ids === undefined ? 0 : new Set(ids).size - Math.min(found.length, maxReplayed);
       const counts = { matched: able.length, without_body: taken.filter(({ has_body: hasBody }) => !hasBody).length };
-      const [one] = ids ?? [];
-      const entry: NewAuditEntry =
-        ids?.length === 1 && one !== undefined
-          ? { target: { type: 'receipt', id: one } }
-          : { changes: { ...(ids === undefined ? { filter: describeFilter(wanted) } : { ids: listSome(ids) }), ...counts } };
-      const done = dryRun || able.length === 0 ? { changed: 0, failed: 0 } : await replay(able, context, entry);
+      const describe = ({ changed, failed }: ReplayCounts): NewAuditEntry =>
+        describeBulkAct({ filter: wanted, ids }, { matched: able.length, changed, failed: unknown + failed });
+      const done = dryRun || able.length === 0 ? { changed: 0, failed: 0 } : await replay(able, context, describe);
       const { items } = await search.some(db, { ids: able.slice(0, shown).map(({ id }) => id) });
       return {
         ...counts,

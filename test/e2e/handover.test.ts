@@ -54,7 +54,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect((await list('', 'user')).status).toBe(403);
     expect((await world.call('GET', '/api/ops/threads')).status).toBe(401);
     expect((await list('?cursor=abc')).json.code).toBe('bad_cursor');
-    expect((await act('operator', 'take', 999_999)).json.code).toBe('thread_not_found');
+    expect((await act('operator', 'take', 999_999)).json.code).toBe('not_found');
   });
 
   it('pages through all threads, each once', async () => {

@@ -110,14 +110,14 @@ describe('knowledge of an agent (D70, P9)', () => {
     expect((await world.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
       { message_count: 4, memory: { facts: ['Likes tea'] } },
     ]);
-    expect((await get('/nobody/knowledge')).json.code).toBe('agent_not_found');
+    expect((await get('/nobody/knowledge')).json.code).toBe('not_found');
   });
 
   it('changes nothing when one sentence is not there, and takes no empty choice', async () => {
     const [one] = await sentences();
-    expect((await decide('approve', [one.id, 2_000_000_000])).json.code).toBe('sentence_not_found');
-    expect((await decide('reject', [one.id, 2_000_000_000])).json.code).toBe('sentence_not_found');
-    expect((await decide('approve', [one.id], { slug: 'host' })).json.code).toBe('sentence_not_found');
+    expect((await decide('approve', [one.id, 2_000_000_000])).json.code).toBe('not_found');
+    expect((await decide('reject', [one.id, 2_000_000_000])).json.code).toBe('not_found');
+    expect((await decide('approve', [one.id], { slug: 'host' })).json.code).toBe('not_found');
     for (const ids of [[], [0], ['x'], undefined]) expect((await decide('reject', ids)).status).toBe(422);
     expect((await sentences('waiting')).length).toBe(3);
   });

@@ -82,9 +82,7 @@ describe('GET /api/ops/jobs (P2)', () => {
   it('finds jobs by service, type, state, key, error, conversation, request and time', async () => {
     const [id = ''] = await makeDead('media', { error: 'Quota of 100% used_up', payload: { conversation_id: 4711 } });
     await world.sql(`update media.jobs set key = 'a key', request_id = 'the request' where id = $1`, [id]);
-    const [{ at } = { at: '' }] = await world.sql<{ at: string }>(`select media.iso_utc(created_at) as at from media.jobs where id = $1`, [
-      id,
-    ]);
+    const at: string = (await show('media', id)).json.created_at;
     const found = async (query: Record<string, string>): Promise<string[]> =>
       (await list({ service: 'media', ...query })).items.map((item) => item.id);
     for (const query of [
@@ -110,8 +108,25 @@ describe('GET /api/ops/jobs (P2)', () => {
     expect((await ask('service=stranger')).status).toBe(422);
     const other = (await world.call('GET', '/api/ops/audit?limit=1', { token: tokens.viewer })).json.next as string;
     const forged = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
-    for (const cursor of ['x', other, forged('jobs', '1', 'media'), forged('jobs', randomUUIDv7(), 'stranger'), '&'])
+    const long = 'A'.repeat(5_000);
+    for (const cursor of ['x', other, forged('jobs', '1', 'media'), forged('jobs', randomUUIDv7(), 'stranger'), '&', long])
       expect([cursor, (await ask(`cursor=${cursor}`)).json]).toEqual([cursor, expect.objectContaining({ code: 'bad_cursor' })]);
+    for (const list of ['audit', 'webhooks', 'pipelines', 'threads', 'agents']) {
+      const answer = await world.call('GET', `/api/ops/${list}?cursor=${long}`, { token: tokens.viewer });
+      expect([list, answer.status, answer.json.code]).toEqual([list, 400, 'bad_cursor']);
+    }
+  });
+
+  it.each(['0', '-1', '2147483648', '99999999999999999999'])('finds nothing of the id %s, which nobody has (D98)', async (id) => {
+    for (const query of [
+      `jobs?conversation_id=${id}`,
+      `pipelines?conversation_id=${id}`,
+      `webhooks?person_id=${id}`,
+      `audit?actor=${id.replace('-', '')}`,
+    ]) {
+      const { status, json } = await world.call('GET', `/api/ops/${query}`, { token: tokens.viewer });
+      expect([query, status, json.items]).toEqual([query, 200, id === '-1' && query.startsWith('audit') ? expect.anything() : []]);
+    }
   });
 });
 
@@ -177,7 +192,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
       expect([service, name, (await show(service, encodeURIComponent(name))).json]).toEqual([
         service,
         name,
-        { code: 'job_not_found', message: 'There is no such job.', retryable: false },
+        { code: 'not_found', message: 'There is no such job.', retryable: false },
       ]);
   });
 });
@@ -270,7 +285,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect((await act('redrive', body)).status).toBe(422);
   });
 
-  it('leave one entry of the audit log, with filter and counts, and none for a dry run (A1, A4)', async () => {
+  it('leave one entry of the audit log, with filter and counts, and none for a dry run (A1, A4, D99)', async () => {
     const [id = ''] = await makeDead('media', { error: 'seen by the auditor' });
     const filter = { error: 'seen by the auditor', service: 'media' };
     await act('redrive', { filter, dry_run: true });
@@ -279,6 +294,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     const entries = async (action: string) =>
       (await world.call('GET', `/api/ops/audit?action=${action}&actor=operator@example.org&limit=200`, { token: tokens.viewer })).json
         .items;
+    expect((await entries('jobs.cancel'))[0]).toMatchObject({ changes: { ids: [id], matched: 1, changed: 1, failed: 0 }, target: null });
     const told = (await entries('jobs.redrive')).filter((item: any) => item.changes?.filter?.error?.length === filter.error.length);
     expect(JSON.stringify(await entries('jobs.redrive'))).not.toContain(filter.error);
     expect(told).toMatchObject([

@@ -1,5 +1,5 @@
 /** Receipts of messaging updates for the admin CLI (D20, D33b). */
-import { describeFilter, type NewAuditEntry, recordAudit } from '#libs/audit';
+import { describeBulkAct, type NewAuditEntry, recordAudit } from '#libs/audit';
 import { AppError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson, type RequestContext } from '#libs/nats';
@@ -56,10 +56,14 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
       const rows = await keepShown({ db, search: receiptSearch, q: text }, found.slice(0, limit));
       const kept = rows.filter((row) => row.has_body);
       const able = kept.filter((row) => !row.is_answered);
-      const filter = describeFilter({ outcome, since, until, text });
       const done = dryRun
         ? { ...nothingDone, replayed: able.length }
-        : await replayMany({ jobs, beginReplay }, able, context, (count) => ({ changes: { filter, count } }));
+        : await replayMany({ jobs, beginReplay }, able, context, (counts) =>
+            describeBulkAct(
+              { filter: { outcome, since, until, text } },
+              { matched: rows.length, changed: counts.replayed, failed: rows.length - able.length + failuresOf(counts) },
+            ),
+          );
       return {
         matched: rows.length,
         replayed: done.replayed,
@@ -78,11 +82,9 @@ function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, beginRep
     db,
     search: receiptSearch,
     isDone: (outcome) => outcome === 'answered' || outcome === 'left_to_person',
-    replay: async (receipts, context, entry) => {
-      const written = (changed: number): NewAuditEntry =>
-        entry.changes === undefined ? entry : { ...entry, changes: { ...entry.changes, changed } };
-      const done = await replayMany({ jobs, beginReplay }, receipts, context, written);
-      return { changed: done.replayed, failed: done.no_agent + done.without_body };
+    replay: async (receipts, context, describe) => {
+      const outcome = (counts: typeof nothingDone) => ({ changed: counts.replayed, failed: failuresOf(counts) });
+      return outcome(await replayMany({ jobs, beginReplay }, receipts, context, (counts) => describe(outcome(counts))));
     },
   });
 }
@@ -90,13 +92,14 @@ function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, beginRep
 /** What is left at the end of a call is left to the next one. */
 const reserveMs = 5_000;
 const nothingDone = { replayed: 0, nothing_left: 0, without_body: 0, no_agent: 0, left: 0 };
+const failuresOf = ({ no_agent: unknown, without_body: gone }: typeof nothingDone): number => unknown + gone;
 
 /** One after the other while the call has time, all in one transaction with their entry of the audit log (A1). */
 async function replayMany(
   { jobs, beginReplay }: { readonly jobs: Jobs<typeof agents>; readonly beginReplay: BeginReplay },
   receipts: readonly { readonly id: number }[],
   context: RequestContext,
-  describe: (replayed: number) => NewAuditEntry,
+  describe: (counts: typeof nothingDone) => NewAuditEntry,
 ): Promise<typeof nothingDone> {
   return await jobs.transaction(async (tx) => {
     const counts = { ...nothingDone, left: receipts.length };
@@ -106,7 +109,7 @@ async function replayMany(
       counts[await tryReplay(replay, id)] += 1;
       counts.left -= 1;
     }
-    if (counts.replayed > 0) recordAudit(tx, context, describe(counts.replayed));
+    if (counts.replayed > 0) recordAudit(tx, context, describe(counts));
     return counts;
   });
 }

@@ -1,6 +1,6 @@
 /** `GET /api/ops/audit`: one list out of the logs of all services (A3). */
 import { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
-import type { AnswerOf, HandledRoute, InputOf, PublicAuditEntry } from '#libs/contract';
+import { type AnswerOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents } from '#services/agents';
@@ -25,13 +25,13 @@ const logs = {
 } as const;
 const services = Object.keys(logs) as (keyof typeof logs)[];
 
-/** A number that an account may have as its id. */
-const accountId = /^[1-9][0-9]{0,8}$/;
+/** A number; no email looks like one. */
+const accountId = /^[0-9]+$/;
 
 export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, AnswerOf<AuditRoute>> {
   /** Undefined when no account has the email. */
   const findAccount = async (actor: string, call: CallContext): Promise<number | undefined> => {
-    if (accountId.test(actor)) return Number(actor);
+    if (accountId.test(actor)) return isPossibleId(Number(actor)) ? Number(actor) : undefined;
     const { items } = await bus.call(directory.rpcs.nameAccounts, { ids: [], email: actor }, call);
     return items[0]?.id;
   };

@@ -1,5 +1,5 @@
 /** Webhook receipts for the admin CLI (D20). */
-import { describeFilter, recordAudit } from '#libs/audit';
+import { describeBulkAct, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
@@ -64,7 +64,8 @@ export async function replayReceipts(
   if (!dryRun && replayable.length > 0) {
     await jobs.transaction(async (tx) => {
       for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
-      recordAudit(tx, context, { changes: { filter: describeFilter(wanted), count: replayable.length } });
+      const done = { matched: matched.length, changed: replayable.length, failed: matched.length - replayable.length };
+      recordAudit(tx, context, describeBulkAct({ filter: wanted }, done));
     });
   }
   const counts = { matched: matched.length, replayed: replayable.length, without_body: matched.length - replayable.length };
@@ -77,13 +78,14 @@ export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'j
     db,
     search: statements.receiptSearch,
     isDone: () => false,
-    replay: async (receipts, context, entry) => {
+    replay: async (receipts, context, describe) => {
+      const done = { changed: receipts.length, failed: 0 };
       await jobs.transaction(async (tx) => {
         for (const { id, kind } of receipts)
           await jobs.enqueue(tx, jobOf({ source: kind as ReceiptSource }), { receipt_id: id }, { requestId: context.requestId });
-        recordAudit(tx, context, entry);
+        recordAudit(tx, context, describe(done));
       });
-      return { changed: receipts.length, failed: 0 };
+      return done;
     },
   });
 }

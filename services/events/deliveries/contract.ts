@@ -41,7 +41,7 @@ export const usualDeliveries = 50;
 export const deliveryListQuery = Type.Object({
   status: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only these.' })),
   limit: limitParameter({ usual: usualDeliveries, most: 200 }),
-  cursor: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: '`next` of the page before.' })),
 });
 export const recovery = Type.Object({
   since: Type.String({ format: 'date-time', description: 'What happened from then on is sent, as far as it was not delivered.' }),

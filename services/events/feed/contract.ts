@@ -43,7 +43,7 @@ export const eventPage = Type.Object({
   has_more: Type.Boolean({ description: 'More can be read at once.' }),
 });
 
-const cursor = (description: string) => Type.String({ maxLength: 100, description });
+const cursor = (description: string) => Type.String({ description });
 
 export const feedQuery = Type.Object({
   after: Type.Optional(

@@ -70,7 +70,7 @@ export const spokenFilters = {
   from: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start then or later.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start before.' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${usualMatches}.` })),
-  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next` of the page before, with the same filters.' })),
+  cursor: Type.Optional(Type.String({ description: '`next` of the page before, with the same filters.' })),
 };
 
 const search = {

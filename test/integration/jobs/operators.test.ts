@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { cancelledJobs, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, shop } from './world.ts';
+
+/** Milliseconds in an id of version 7. */
+const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
@@ -40,6 +44,35 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     for (const index of [1, 3, 5]) await suite.waitForState(ids[index] ?? '', 'succeeded');
     await expect(admin.redrive({ type: 'shop.effect' })).resolves.toMatchObject({ changed: 0 });
     expect((await readJob(suite.env, ids[2] ?? ''))?.state).toBe('dead');
+  });
+
+  it('list jobs by the time of their creation, which is the time of their id (D98)', async () => {
+    const { jobs } = await suite.start();
+    const enqueue = (tx: Tx, n: number) => jobs.enqueue(tx, shop.jobs.brief, { n }, { delayMs: 60_000 });
+    const isOpen = Promise.withResolvers<undefined>();
+    const gate = Promise.withResolvers<undefined>();
+    const slow = jobs.transaction(async (tx) => {
+      await tx.query({ name: 'begins', text: 'select now()' });
+      isOpen.resolve(undefined);
+      await gate.promise;
+      return enqueue(tx, 2);
+    });
+    await isOpen.promise;
+    const early = await jobs.transaction((tx) => enqueue(tx, 1));
+    await waitFor(() => Date.now() > timeOfUuid(early));
+    gate.resolve(undefined);
+    const late = await slow;
+    const { items } = JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 2 })) as {
+      items: { id: string; created_at: string }[];
+    };
+    expect(items.map(({ id }) => id)).toEqual([late, early]);
+    for (const { id, created_at: at } of items) expect(Date.parse(at)).toBe(timeOfUuid(id));
+    const bounded = async (bounds: object) =>
+      (JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 9, ...bounds })) as { items: { id: string }[] }).items.map(
+        ({ id }) => id,
+      );
+    const at = items[1]?.created_at ?? '';
+    expect([await bounded({ created_before: at }), await bounded({ created_after: at })]).toEqual([[], [late, early]]);
   });
 
   it('discard one dead job or all that match: they are cancelled, keep their error and are redriven by name alone', async () => {

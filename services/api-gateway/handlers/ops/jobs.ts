@@ -1,6 +1,6 @@
 /** `/api/ops/jobs`: the jobs of all services as one list, and acts on them (P2, P3). */
 import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
+import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
   beginOf,
@@ -114,7 +114,7 @@ async function readParts(
   return { pages: [...parts.values()], missing: [...first.missing, ...more.missing].toSorted() };
 }
 
-const jobNotFound = (): AppError => appError('not_found', 'job_not_found', 'There is no such job.');
+const jobNotFound = (): AppError => notFound('There is no such job.');
 
 /** Types are named after the service that works them. */
 function serviceOf({ service, type }: { readonly service?: string | undefined; readonly type?: string | undefined }): ServiceName[] {

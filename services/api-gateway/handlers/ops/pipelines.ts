@@ -1,6 +1,6 @@
 /** `/api/ops/pipelines`: where conversations stand in their pipeline steps, and their jobs run now (P5). */
 import { type LatestJob, maxId } from '#libs/contract';
-import { appError } from '#libs/errors';
+import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
@@ -43,7 +43,7 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
     'ops-retry': async ({ input, call, answer }) => {
       const { conversation_id: id } = input.params;
       const { items, is_known: isKnown } = await bus.call(conversations.rpcs.listPipelines, { conversation_id: id, limit: 1 }, call);
-      if (!isKnown) throw appError('not_found', 'conversation_not_found', 'There is no such conversation.');
+      if (!isKnown) throw notFound('There is no such conversation.');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
       const [job] = type === undefined ? [] : await readJobs(type, [id], call);

@@ -1,6 +1,6 @@
 /** `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
 import type { HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
-import { AppError, appError } from '#libs/errors';
+import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
   findPosition,
@@ -73,7 +73,7 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
         );
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-        throw appError('not_found', 'webhook_not_found', 'There is no such webhook.');
+        throw notFound('There is no such webhook.');
       }
     },
     'ops-replay': async ({ input, call, answer }) => {

@@ -11,7 +11,7 @@ const { items } = agents.rpcs.listAgents.reply.properties;
 const { mode } = agents.rpcs.listSentences.reply.properties;
 const { ids } = agents.rpcs.approveSentences.request.properties;
 
-const agentNotFound = { agent_not_found: { code: 'not_found', when: 'No agent has that slug.' } } as const;
+const agentNotFound = { not_found: { code: 'not_found', when: 'No agent has that slug.' } } as const;
 
 const reading = { tag: 'operations', auth: 'ops', scope: 'ops:read' } as const;
 const acting = { tag: 'operations', auth: 'ops-act', scope: 'ops:write' } as const;

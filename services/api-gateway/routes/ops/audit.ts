@@ -1,6 +1,6 @@
 /** The audit log over all services (A3). */
 import { publicAuditEntry, route, Type } from '#libs/contract';
-import { badCursor, instant, limitOf, pageOf } from './filters.ts';
+import { badCursor, cursor, instant, limitOf, pageOf } from './filters.ts';
 
 export const auditRoutes = [
   route({
@@ -20,7 +20,7 @@ export const auditRoutes = [
       from: Type.Optional(instant('Entries of then or later.')),
       to: Type.Optional(instant('Entries of before.')),
       limit: limitOf('Entries of a page'),
-      cursor: Type.Optional(Type.String({ maxLength: 400, description: '`next` of the page before.' })),
+      cursor: Type.Optional(cursor),
     }),
     handler: 'audit',
     replies: {

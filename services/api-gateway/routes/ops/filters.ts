@@ -1,14 +1,16 @@
 /** What the lists and acts of operators have in common (P2, P3, P8). */
 import { limitParameter, type TProperties, type TSchema, Type } from '#libs/contract';
-import { maxCursorLength } from '#libs/merged-list';
 
 /** Rows of a page when the operator does not say. */
 export const usualLimit = 50;
 export const limitOf = (what: string) => limitParameter({ usual: usualLimit, most: 200, of: what });
 
+/** A text that is no cursor is one whatever its length (D98). */
+export const cursor = Type.String({ description: '`next` of the page before.' });
+
 export const page = {
   limit: limitOf('Rows of a page'),
-  cursor: Type.Optional(Type.String({ maxLength: maxCursorLength, description: '`next` of the page before.' })),
+  cursor: Type.Optional(cursor),
 };
 
 export const pageOf = <Item extends TSchema>(item: Item) =>
@@ -35,6 +37,9 @@ export const mergedPageOf = <Item extends TSchema>(item: Item) =>
         '503 when none answers of those that have more.',
     }),
   });
+
+/** An id that a list is filtered by; one that nobody has finds nothing (D98). */
+export const anyId = (description: string) => Type.Integer({ description });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
 

@@ -1,6 +1,6 @@
 /** Jobs of all services (P2, P3). */
 import { jobDetailsSchema, jobSchema, jobStates, maxJobIds, route, Type } from '#libs/contract';
-import { badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
+import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/jobs';
 const service = Type.String({ description: 'Service that works it.' });
@@ -13,7 +13,7 @@ const filter = {
   state: Type.Enum([...jobStates], { description: 'Jobs in this state.' }),
   key: Type.String({ minLength: 1, maxLength: 500, description: 'Jobs of this key.' }),
   error: Type.String({ minLength: 1, maxLength: 200, description: 'Jobs whose error contains this; case matters.' }),
-  conversation_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Jobs whose payload names the conversation.' }),
+  conversation_id: anyId('Jobs whose payload names the conversation.'),
   request_id: Type.String({ minLength: 1, maxLength: 200, description: 'Jobs that a request has caused.' }),
   created_after: instant('Jobs that were asked for then or later.'),
   created_before: instant('Jobs that were asked for before.'),
@@ -68,7 +68,7 @@ export const jobRoutes = [
     handler: 'ops-job',
     etag: true,
     replies: { 200: { description: 'The job.', schema: jobDetails } },
-    errors: { job_not_found: { code: 'not_found', when: 'The service has no such job.' } },
+    errors: { not_found: { code: 'not_found', when: 'The service has no such job.' } },
   }),
   route({
     method: 'POST',

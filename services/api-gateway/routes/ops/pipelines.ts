@@ -1,6 +1,6 @@
 /** Conversations in pipeline steps (P5). */
 import { jobStates, nullable, route, Type } from '#libs/contract';
-import { badCursor, page, pageOf } from './filters.ts';
+import { anyId, badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/pipelines';
 const state = Type.Enum([...jobStates, 'none'], { description: 'Of the job of the step; `none` = there is none.' });
@@ -30,7 +30,7 @@ export const pipelineRoutes = [
       journey: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of a journey.' })),
       step: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of a step.' })),
       state: Type.Optional(state),
-      conversation_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'This conversation alone.' })),
+      conversation_id: Type.Optional(anyId('This conversation alone.')),
       ...page,
     }),
     handler: 'ops-pipelines',
@@ -51,7 +51,7 @@ export const pipelineRoutes = [
     handler: 'ops-retry',
     replies: { 200: { description: 'Where the conversation stands now.', schema: pipeline } },
     errors: {
-      conversation_not_found: { code: 'not_found', when: 'There is no such conversation.' },
+      not_found: { code: 'not_found', when: 'There is no such conversation.' },
       no_job: { code: 'conflict', when: 'The conversation is in no pipeline step, or its job was never started or has succeeded.' },
     },
   }),

@@ -1,6 +1,6 @@
 /** Inbound webhooks of all services (P4). */
 import { maxReplayed, route, Type, webhookDetails, webhookItem, webhookKinds } from '#libs/contract';
-import { badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
+import { anyId, badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/webhooks';
 const receiptId = Type.Integer({ minimum: 1, maximum: 9_007_199_254_740_991, description: 'Id of a webhook.' });
@@ -8,7 +8,7 @@ const receiptId = Type.Integer({ minimum: 1, maximum: 9_007_199_254_740_991, des
 const filter = {
   kind: Type.Enum([...webhookKinds], { description: 'Webhooks of this kind.' }),
   outcome: Type.String({ minLength: 1, maxLength: 60, description: 'Webhooks with this outcome, for example `applied`.' }),
-  person_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Webhooks whose path names the person.' }),
+  person_id: anyId('Webhooks whose path names the person.'),
   from: instant('Webhooks that came then or later.'),
   to: instant('Webhooks that came before.'),
   q: Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body; the case of letters of ASCII does not matter.' }),
@@ -43,7 +43,7 @@ export const webhookRoutes = [
     handler: 'ops-webhook',
     etag: true,
     replies: { 200: { description: 'The webhook.', schema: webhookDetails } },
-    errors: { webhook_not_found: { code: 'not_found', when: 'There is no such webhook.' } },
+    errors: { not_found: { code: 'not_found', when: 'There is no such webhook.' } },
   }),
   route({
     method: 'POST',
