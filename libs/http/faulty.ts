@@ -45,7 +45,7 @@ export function normalizeTarget(req: IncomingMessage): boolean {
     req.url = toPlain(url);
     return true;
   }
-  const [, host, rest = ''] = /^https?:\/\/([^/?#]+)(.*)$/is.exec(url) ?? [];
+  const [, host, rest = ''] = /^https?:\/\/([^/?#]+)(.*)/is.exec(url) ?? [];
   req.url = host === undefined ? '/' : toPlain(rest.startsWith('/') ? rest : `/${rest}`);
   if (host !== undefined) req.headers.host = host;
   return host !== undefined;
