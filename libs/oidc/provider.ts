@@ -1,7 +1,7 @@
 /** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
-import { ProviderFault } from './sign-in-failure.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 export interface Provider {
   readonly issuer: string;

@@ -2,17 +2,8 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
+import { ProviderFault, type Reason, type SignInFailure } from './provider-fault.ts';
 import { TokenRefused } from './verifier.ts';
-
-/** `away`: it may work in a moment. `misconfigured`: an operator has to change something, here or at the provider. `refused`: the provider or the platform said no. */
-export const signInFailures = ['away', 'misconfigured', 'refused'] as const;
-export type SignInFailure = (typeof signInFailures)[number];
-
-interface Reason {
-  readonly failure: SignInFailure;
-  /** The error code of OAuth, the claim, or a word for what else it was; never text that a provider or browser chose. */
-  readonly detail: string;
-}
 
 export class SignInFailed extends AppError implements Reason {
   readonly failure: SignInFailure;
@@ -21,18 +12,6 @@ export class SignInFailed extends AppError implements Reason {
   constructor({ failure, detail }: Reason, options: ErrorOptions & { readonly code?: 'unauthenticated' | 'unavailable' } = {}) {
     const { code = failure === 'away' ? 'unavailable' : 'unauthenticated', ...rest } = options;
     super({ code, message: 'The sign-in was not completed.' }, rest);
-    this.failure = failure;
-    this.detail = detail;
-  }
-}
-
-/** What a provider's document, or its absence, says against asking it. */
-export class ProviderFault extends Error implements Reason {
-  readonly failure: SignInFailure;
-  readonly detail: string;
-
-  constructor({ failure, detail }: Reason, message: string) {
-    super(message);
     this.failure = failure;
     this.detail = detail;
   }
