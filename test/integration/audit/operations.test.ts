@@ -45,7 +45,7 @@ function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 
 function jobRows(service: string): Record<string, Row> {
   const act = (state: 'dead' | 'queued') => async () => {
     const id = await place.newJob(service, state);
-    return { request: { ids: [id] }, target: { type: 'job', id } };
+    return { request: { ids: [id] }, target: null }; // a bulk act, of one too (D99)
   };
   const retry = async () => ({
     request: { id: await place.newJob(service, 'dead'), conversation_id: 7 },
@@ -62,7 +62,7 @@ function jobRows(service: string): Record<string, Row> {
 function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
   const single = async (name: 'id' | 'ids') => {
     const id = await newOne();
-    return { request: name === 'id' ? { id } : { ids: [id] }, target: { type: 'receipt', id } };
+    return name === 'id' ? { request: { id }, target: { type: 'receipt', id } } : { request: { ids: [id] }, target: null };
   };
   return {
     [`${service}.operations.replay-webhooks`]: ofRoot(() => single('ids')),
