@@ -180,7 +180,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     });
   });
 
-  it('answers 404 to what is no job', async () => {
+  it('answers 404 to what is no job (D94)', async () => {
     const id = randomUUIDv7();
     for (const [service, name] of [
       ['media', id],
