@@ -125,7 +125,7 @@ function Ask({ slug, decision: { verb, sentence }, onClose, onDone }) {
       <button type="button" class=${verb === 'reject' ? 'danger' : ''} aria-disabled=${String(busy)} onClick=${run}>${word}</button>
       <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
     </p>
-    <${Command} words=${['agents', 'knowledge', verb, slug, String(sentence.id)]} />
+    <${Command} words=${['agents', 'knowledge', verb, slug, String(sentence.id), ...(verb === 'reject' ? ['--yes'] : [])]} />
   <//>`;
 }
 

@@ -110,6 +110,6 @@ function Revoke({ path, id, name, onClose, onDone }) {
       <button type="button" class="danger" aria-disabled=${String(busy)} onClick=${run}>Revoke</button>
       <button type="button" class="quiet" onClick=${onClose}>Keep it</button>
     </p>
-    <${Command} words=${['keys', 'revoke', id]} />
+    <${Command} words=${['keys', 'revoke', id, '--yes']} />
   <//>`;
 }
