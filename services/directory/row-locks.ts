@@ -14,7 +14,7 @@ export const lockWorkspace = statement.none({
   sql: () => sql`select pg_advisory_xact_lock(${workspaceKey})`,
 });
 
-const shareWorkspace = statement.none({
+export const shareWorkspace = statement.none({
   name: 'locks.share-workspace',
   sql: () => sql`select pg_advisory_xact_lock_shared(${workspaceKey})`,
 });
@@ -27,7 +27,7 @@ const lockOf = (table: string, where: (personIds: SqlPart) => Sql) =>
     sql: ({ personIds }) => sql`select id from ${sql.id(`directory.${table}`)} where ${where(personIds)} order by id for update`,
   });
 
-const lockPeople = lockOf('people', (ids) => sql`id = any(${ids})`);
+export const lockPeople = lockOf('people', (ids) => sql`id = any(${ids})`);
 const lockAccounts = lockOf('accounts', (ids) => sql`person_id = any(${ids})`);
 const lockNotes = lockOf(
   'notes',
@@ -36,6 +36,7 @@ const lockNotes = lockOf(
 );
 const lockMemberships = lockOf('memberships', (ids) => sql`person_id = any(${ids}) or responsible_person_id = any(${ids})`);
 const lockRelationships = lockOf('relationships', (ids) => sql`responsible_person_id = any(${ids})`);
+export const locksAfterPeople = [lockAccounts, lockNotes, lockMemberships, lockRelationships];
 
 /**
  * Locks people and all rows that belong to them or name them, until the transaction ends. Before any of them is changed.
@@ -45,7 +46,7 @@ export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Pr
   const people = { personIds };
   await shareWorkspace(tx);
   const found = await lockPeople(tx, people);
-  for (const lock of [lockAccounts, lockNotes, lockMemberships, lockRelationships]) await lock(tx, people);
+  for (const lock of locksAfterPeople) await lock(tx, people);
   return found.map(({ id }) => id);
 }
 

@@ -130,7 +130,7 @@ describe('the row of the identity provider in `doctor` of the admin CLI (rules/c
       return ((await told) as { name: string }[]).find(({ name }) => name === 'identity provider');
     };
     const common = { name: 'identity provider', needed: true };
-    expect(await row()).toEqual({ ...common, ok: true, detail: `${provider.issuer} answers, 3 keys` });
+    expect(await row()).toEqual({ ...common, ok: true, detail: `${provider.issuer} answers, 5 keys` });
     await provider.leave();
     expect(await row()).toEqual({ ...common, ok: false, detail: expect.stringContaining('no connection (ECONNREFUSED)') });
     await provider.return();

@@ -26,8 +26,8 @@ async function receiveFailed(count: number, chat?: number): Promise<number[]> {
     return [update.update_id, JSON.stringify(update)];
   });
   const rows = await desk.place.env.sql<{ id: string }>(
-    `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, update_id, body, outcome, kind)
-     select gen_random_uuid()::text, 'x', now(), 0, 'guide', (item ->> 0)::bigint, convert_to(item ->> 1, 'UTF8'), 'failed', 'message'
+    `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, body, outcome, kind)
+     select gen_random_uuid()::text, 'x', now(), 0, 'guide', (select id from agents.agents where slug = 'guide'), (item ->> 0)::bigint, convert_to(item ->> 1, 'UTF8'), 'failed', 'message'
      from jsonb_array_elements($1::jsonb) item returning id`,
     [JSON.stringify(updates)],
   );
@@ -90,7 +90,7 @@ describe('working updates again (A1)', () => {
     expect((await readEntries()).at(-1)).toEqual({
       action: 'webhook.replay',
       target: null,
-      changes: { filter: { outcome: 'failed' }, count: 3 },
+      changes: { filter: { outcome: 'failed' }, matched: 3, changed: 3, failed: 0 },
     });
   });
 
@@ -99,7 +99,7 @@ describe('working updates again (A1)', () => {
     const jobs = await countJobs();
     expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
     expect(await countJobs()).toBe(jobs + 1);
-    expect((await readEntries()).at(-1)?.changes.count).toBe(2);
+    expect((await readEntries()).at(-1)?.changes.changed).toBe(2);
   });
 
   it('that does nothing leaves no entry', async () => {

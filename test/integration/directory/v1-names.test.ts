@@ -88,7 +88,7 @@ describe('texts that are folded (D87)', () => {
     'Æsa Þór',
     'Li\u00a0\u2009Wu',
     'Anna\u2011Lena',
-    'Zero\u200bWidth',
+    'Zero\u200cWidth',
     'Rene\u0301 Œuvre',
   ] as const;
   const contact = { email: 'mailto:Doris.U@Bücher.example.', phone: '+49 (0)30 123-456' };

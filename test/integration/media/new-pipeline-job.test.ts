@@ -78,6 +78,7 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     expect(notes).toEqual(expect.arrayContaining(['Welcome, conversation', 'test_greeting finished: Greet → Review']));
   });
 
+  let day = 10;
   const died = `update media.jobs set lease = lease + 1, lease_until = now() - interval '1 second', attempts = 2`;
   const aged = `update media.jobs set alive_since = now() - interval '7 days'`;
   it.each([
@@ -92,7 +93,7 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     const request = {
       person_id: ids['people']?.['ada'] ?? 0,
       journey: 'greeted',
-      time: `2029-06-${10 + text.length}T1${text.length}:00:00Z`,
+      time: `2029-06-${++day}T10:00:00Z`,
     };
     const [created] = await world.call(conversations.rpcs.findActive, request);
     const id = created?.id ?? 0;

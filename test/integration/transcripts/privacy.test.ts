@@ -78,7 +78,8 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     });
     const garbage = await stage.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
     const plain = await stage.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
-    for (const { id } of [garbage, plain]) await stage.jobs.ends(id, 'dead');
+    await stage.jobs.fails(garbage.id, /ends inside the list/);
+    await stage.jobs.ends(plain.id, 'dead');
     await stage.becomes(mixed.id, 'transcript_window_empty');
     await stage.becomes(good.id, 'imported');
     stage.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
