@@ -119,6 +119,9 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     expect(hear('The', ' user greets me.', '</th', 'ink>Hello')).toEqual(['', '', '', 'Hello']);
     expect(hear('The', ' garden opens at five.')).toEqual(['', 'The garden opens at five.']);
     expect(hear('Wel', 'come', ' to you')).toEqual(['', 'Welcome', 'Welcome to you']);
+    expect(hear('First', ' words', ' of it')).toEqual(['', 'First words', 'First words of it']);
+    expect(hear('First', ', they', ' greet me')).toEqual(['', '', '']);
+    expect(hear('First', ' I', ' greet them')).toEqual(['', '', '']);
     habit.learn(true);
     expect(hear('Welcome, they', ' say.</think>', 'Hello')).toEqual(['', '', 'Hello']);
     for (let answers = 0; answers < 3; answers++) habit.learn(false);

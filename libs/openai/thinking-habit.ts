@@ -17,10 +17,10 @@ const surely = (
 ).split('|');
 /** Words that answers begin with too. */
 const perhaps = (
-  "okay|ok|alright|all right|hm|um|well|so|now|wait|first|let me|let us|let’s|let's|i think|i will|i want|i recall|i'll|i’ll|we have|we are|we can" +
+  "okay|ok|alright|all right|hm|um|well|so|now|wait|let me|let us|let’s|let's|i think|i will|i want|i recall|i'll|i’ll|we have|we are|we can" +
   '|the question|the prompt|the system|the notes|the message|the memory|the agent|the request|this question|this is a|this person|they|he|she' +
-  '|private|secret|internal|inner|looking at|considering|given|based on|step 1|analysis|also, ich|ich muss|ich soll|ich denke|le visiteur' +
-  '|je dois|el visitante|debo|tengo que|bueno'
+  '|first,|first i|first we|first the|first let|first of all|first off|private|secret|internal|inner|looking at|considering|given|based on' +
+  '|step 1|analysis|also, ich|ich muss|ich soll|ich denke|le visiteur|je dois|el visitante|debo|tengo que|bueno'
 ).split('|');
 const longestBeginning = Math.max(...[...surely, ...perhaps].map(({ length }) => length));
 /** Chinese has no spaces between words. */
