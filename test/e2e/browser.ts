@@ -27,7 +27,7 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
     openContext: async (options = desk) => {
       const context = await browser.newContext({ locale: 'en-GB', ...options });
       contexts.push(context);
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(60_000); // as `waitFor`: a busy machine is slow, not broken
       context.on('request', (request) => requested.push(request.url()));
       context.on('weberror', (error) => complaints.push(String(error.error())));
       // A refused request is told by the browser too; everything else, e.g. of the content security policy, is a fault.
