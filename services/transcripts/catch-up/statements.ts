@@ -10,5 +10,7 @@ export const listKnown = statement.many({
       (select conversation_id as id from search_conversations where conversation_id > ${after} order by conversation_id limit ${limit})
       union
       (select conversation_id from import_evidence where conversation_id > ${after} order by conversation_id limit ${limit})
+      union
+      (select conversation_id from legacy_transcripts where conversation_id > ${after} order by conversation_id limit ${limit})
     ) as known order by known.id limit ${limit}`,
 });

@@ -1,17 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase } from '#libs/orm';
-import { contextFor, quickJobs, startService, waitFor } from '#libs/testing';
+import { newContext, type Bus } from '#libs/nats';
+import { createDatabase, type Database } from '#libs/orm';
+import { contextFor, quickJobs, startService, waitFor, waitForLockWait } from '#libs/testing';
+import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
+import { forget } from '../../../services/transcripts/deletion/workers.ts';
 import { seeWriters } from '../../../services/transcripts/search/statements/index-rows.ts';
+import { refresh } from '../../../services/transcripts/search/workers.ts';
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 let service: { stop(): Promise<void> };
+let db: Database;
 beforeAll(async () => {
   stage = await setStage(import.meta.url, { runsImporter: false });
   service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs, indexTurnMs: 0 });
+  db = await createDatabase({
+    url: stage.env.settings['DATABASE_URL'] ?? '',
+    schema: 'transcripts',
+    poolSize: 2,
+    logger: stage.env.logger,
+    applicationName: 'writer',
+  });
 });
-afterAll(() => stage.stop());
+afterAll(async () => {
+  await db.close();
+  await stage.stop();
+});
 
 describe('transcripts.index-transcripts (T3)', () => {
   it('leaves what its turn is too short for to another job, and everything is found', async () => {
@@ -64,33 +79,67 @@ describe('transcripts.index-transcripts (T3)', () => {
     await stage.env.sql(leave, [left, []]);
     service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs });
     await waitFor(async () => JSON.stringify(await known()) === JSON.stringify([{ id: left, people: [] }]));
-    const kept = await stage.env.sql<{ id: number }>(
-      'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1',
-      [ids],
-    );
-    expect(kept.map(({ id }) => id)).toEqual([left, deleted].toSorted((one, other) => one - other));
+    const stored = async () => {
+      const select = 'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1';
+      return (await stage.env.sql<{ id: number }>(select, [ids])).map(({ id }) => id);
+    };
+    await waitFor(async () => JSON.stringify(await stored()) === JSON.stringify([left, deleted].toSorted((one, other) => one - other)));
   });
 
   it('sees that rows are written, in whatever process and as long as they are', async () => {
-    const db = await createDatabase({
-      url: stage.env.settings['DATABASE_URL'] ?? '',
-      schema: 'transcripts',
-      poolSize: 2,
-      logger: stage.env.logger,
-      applicationName: 'writer',
+    const isWritten = async (): Promise<boolean> => (await seeWriters(db)).writing;
+    expect(await isWritten()).toBe(false);
+    await db.transaction(async (tx) => {
+      await tx.query({ name: 'test.read', text: 'select count(*) from transcripts.transcript_rows' });
+      expect(await isWritten()).toBe(false);
+      await tx.query({ name: 'test.write', text: 'delete from transcripts.transcript_rows where false' });
+      expect(await isWritten()).toBe(true);
     });
-    try {
-      const isWritten = async (): Promise<boolean> => (await seeWriters(db)).writing;
-      expect(await isWritten()).toBe(false);
-      await db.transaction(async (tx) => {
-        await tx.query({ name: 'test.read', text: 'select count(*) from transcripts.transcript_rows' });
-        expect(await isWritten()).toBe(false);
-        await tx.query({ name: 'test.write', text: 'delete from transcripts.transcript_rows where false' });
-        expect(await isWritten()).toBe(true);
-      });
-      expect(await isWritten()).toBe(false);
-    } finally {
-      await db.close();
-    }
+    expect(await isWritten()).toBe(false);
+  });
+});
+
+describe('what decides about a conversation', () => {
+  const removeForGood = async (id: number): Promise<void> => {
+    await stage.env.sql('delete from conversations.all_conversations where id = $1', [id]);
+    await db.transaction((tx) => forget(tx, id));
+  };
+  const remove = async (id: number): Promise<void> => {
+    const { adminDelete } = conversations.rpcs;
+    await stage.bus.call(adminDelete, { conversation_id: id, operator: 'test' }, contextFor(adminDelete));
+  };
+
+  it.each([
+    { what: 'goes for good', removing: removeForGood, waits: 'writer' },
+    { what: 'is deleted', removing: remove, waits: 'transcripts' },
+  ])('does not come back when it $what behind the answer of its owner', async ({ removing, waits }) => {
+    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { installLegacy } = transcripts.rpcs;
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a numbat' }];
+    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    const kept = () => stage.env.sql('select participant_ids from transcripts.search_conversations where conversation_id = $1', [id]);
+    await waitFor(async () => (await kept()).length === 1);
+    let removed: Promise<void> | undefined;
+    const call = async () => {
+      removed = removing(id);
+      await waitForLockWait(stage.env.sql, waits);
+      const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [stage.personId] };
+      return { items: [{ ...facts, updated_at: '2100-01-01T00:00:00Z' }] };
+    };
+    await refresh({ bus: { call } as unknown as Bus, db }, [id], newContext());
+    await removed;
+    await waitFor(async () => (await kept()).length === 0);
+  });
+
+  it('is asked anew when the conversation has no words any more', async () => {
+    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { installLegacy } = transcripts.rpcs;
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a dugong' }];
+    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    const kept = () => stage.env.sql('select 1 from transcripts.search_conversations where conversation_id = $1', [id]);
+    await waitFor(async () => (await kept()).length === 1);
+    await stage.env.sql('delete from transcripts.transcript_rows where conversation_id = $1', [id]);
+    await remove(id);
+    await waitFor(async () => (await kept()).length === 0);
   });
 });
