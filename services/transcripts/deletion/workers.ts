@@ -7,11 +7,13 @@ import type { Database, Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
 import { lockConversation } from '../evidence/index.ts';
+import { lockFacts } from '../search/index.ts';
 import * as statements from './statements.ts';
 
-/** Waits for whoever writes the conversation. */
+/** Waits for whoever writes the conversation, or has asked what decides about it. */
 export async function forget(tx: Tx, id: number): Promise<void> {
   await lockConversation(tx, { conversationId: id });
+  await lockFacts(tx, { ids: [id] });
   await statements.forgetConversation(tx, { id });
 }
 

@@ -5,6 +5,8 @@ import { createCaptionsChanged } from '../captions-changed.ts';
 import { transcripts } from '../contract.ts';
 import { clearSegments } from './statements/index-rows.ts';
 
+export { lockFacts } from './statements/index-rows.ts';
+
 /** Rows of these conversations have changed: the old ones are found no more from now on, the new ones soon. */
 export type RowsChanged = (tx: Tx, conversationIds: readonly number[]) => Promise<void>;
 

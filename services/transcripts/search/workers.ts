@@ -3,13 +3,13 @@ import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import { followEvent, newContext, type Bus, type CallContext, type RunningConsumer } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Database, Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
 import { maxIndexed } from './contract.ts';
 import { indexTranscript } from './index-transcript.ts';
 import { createPace } from './pace.ts';
-import { dropConversation, findTranscript, listUnindexed, saveConversation, seeWriters } from './statements/index-rows.ts';
+import { dropConversation, findKept, listUnindexed, lockFacts, saveConversation, seeWriters } from './statements/index-rows.ts';
 
 interface Dependencies {
   readonly bus: Bus;
@@ -51,19 +51,37 @@ export function createIndexing({
 /** What decides is asked anew whenever it has changed. */
 export function followConversations({ bus, db, logger }: Dependencies & { readonly logger: Logger }): Promise<RunningConsumer> {
   return followEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
-    if ((await findTranscript(db, { id })) !== undefined) await refresh({ bus, db }, [id], newContext());
+    if ((await findKept(db, { id })) !== undefined) await refresh({ bus, db }, [id], newContext());
   });
 }
 
-/** Conversations that are not there any more are found by nobody. */
+/** Conversations that one transaction asks about. */
+const refreshedTogether = 100;
+
+/**
+ * Conversations that are not there any more are found by nobody. The owner is asked under a lock: of two who ask about a conversation, whoever writes
+ * later has asked later, so that nothing that was removed or restricted meanwhile comes back.
+ */
 export async function refresh({ bus, db }: Dependencies, ids: readonly number[], context: CallContext): Promise<void> {
+  for (let first = 0; first < ids.length; first += refreshedTogether) {
+    const some = ids.slice(first, first + refreshedTogether);
+    await db.transaction((tx) => refreshTogether({ bus, tx }, some, context));
+  }
+}
+
+async function refreshTogether(
+  { bus, tx }: { readonly bus: Pick<Bus, 'call'>; readonly tx: Tx },
+  ids: readonly number[],
+  context: CallContext,
+): Promise<void> {
+  await lockFacts(tx, { ids });
   const { items } = await bus.call(conversations.rpcs.listAccessFacts, { ids: [...ids] }, context);
   const found = new Map(items.map((item) => [item.id, item]));
   for (const id of ids) {
     const facts = found.get(id);
-    if (facts === undefined) await dropConversation(db, { id });
+    if (facts === undefined) await dropConversation(tx, { id });
     else {
-      await saveConversation(db, {
+      await saveConversation(tx, {
         id,
         start: facts.start,
         eventId: facts.event_id,

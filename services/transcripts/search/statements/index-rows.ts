@@ -61,6 +61,15 @@ export const insertSegments = statement.none({
     from unnest(${indexes}, ${starts}, ${positions}, ${personIds}, ${vectors}) as r (segment_index, start_us, position, person_id, words)`,
 });
 
+/** Whoever asks what decides about these conversations, or removes it for good, waits until the transaction ends. Taken in order. */
+export const lockFacts = statement.none({
+  name: 'index.lock-facts',
+  params: { ids: t.integer.array },
+  sql: ({ ids }) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('transcripts.facts', id)))
+    from (select id::bigint from unnest(${ids}) as i(id) order by id) as ordered`,
+});
+
 /** What decides about a conversation; an older state never takes the place of a newer one. */
 export const saveConversation = statement.none({
   name: 'index.conversation',
@@ -86,12 +95,15 @@ export const dropConversation = statement.none({
   sql: ({ id }) => sql`delete from search_conversations where conversation_id = ${id}`,
 });
 
-/** A row when the conversation has a transcript. */
-export const findTranscript = statement.maybeOne({
-  name: 'index.find-transcript',
+/** A row when the conversation has a transcript, or what decides about it is kept. */
+export const findKept = statement.maybeOne({
+  name: 'index.find-kept',
   params: { id: t.integer },
   row: { conversation_id: t.integer },
-  sql: ({ id }) => sql`select conversation_id from transcript_rows where conversation_id = ${id} limit 1`,
+  sql: ({ id }) => sql`
+    (select conversation_id from search_conversations where conversation_id = ${id})
+    union all
+    (select conversation_id from transcript_rows where conversation_id = ${id} limit 1) limit 1`,
 });
 
 /** Conversations with rows that nobody has indexed, after this one: those of releases before the search. */
