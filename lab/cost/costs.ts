@@ -1,4 +1,4 @@
-/** What operations cost, part by part, as `npm run bench:cost` measures it and the model takes it. */
+/** What operations cost, part by part, as `npm run bench:cost` measures it. */
 
 /** Parts of a platform that do work, each of which may have several processes. */
 export const parts = [
@@ -37,14 +37,10 @@ export interface OperationCost {
 }
 
 export interface MeasuredCosts {
-  readonly takenAt: string;
-  readonly release: string;
   /** What it was measured on, for people. */
   readonly machine: string;
   /** Synced writes that its disk does in a second, one after the other. */
   readonly syncsPerSecond: number;
-  /** What each part takes of a core without any request. */
-  readonly idleCores: Readonly<Record<Part, number>>;
   /** MB (PSS) of the busy processes. */
   readonly megabytes: Readonly<Record<Part, number>>;
   readonly operations: readonly OperationCost[];
@@ -84,12 +80,6 @@ export function renderCosts({ operations, megabytes }: MeasuredCosts): string {
   return `${toTable(heads, rows)}\n\n${toTable(parts, [memory])}`;
 }
 
-export function toTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+function toTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
-
-/** The same with other rows for these operations. */
-export const replaceRows = (costs: MeasuredCosts, rows: readonly OperationCost[]): MeasuredCosts => ({
-  ...costs,
-  operations: costs.operations.map((row) => rows.find(({ operation }) => operation === row.operation) ?? row),
-});

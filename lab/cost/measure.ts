@@ -7,7 +7,6 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import { streams } from '#libs/nats';
-import { releaseVersion } from '#libs/release';
 import { type DemoPlatform, readMemory, withDemoPlatform } from '../bench/demo-platform.ts';
 import { type Request, runLoad } from '../bench/load.ts';
 import { type MeasuredCosts, type OperationCost, type Part, parts } from './costs.ts';
@@ -29,74 +28,41 @@ const sampleEveryMs = 100;
 /** @param wants chooses operations by their name. @throws Error where there is no `/proc` */
 export function measure(seconds: number, wants: (operation: string) => boolean, say: (line: string) => void): Promise<MeasuredCosts> {
   return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, async (platform) => {
-    const requests = Object.entries(await listRequests(urlOf(platform), platform.settings));
-    const idle = await measureIdle(platform, say);
-    const play: Play = async (makeRequest, length) =>
-      (await runLoad({ baseUrl: urlOf(platform), connections, seconds: length, makeRequest })).requests;
-    const wanted = requests.filter(([operation]) => wants(operation));
-    // Those that leave work behind come first, so that it is done when costs are counted.
-    say('everything once, to warm up');
-    for (const [, makeRequest] of wanted.toReversed()) await play(makeRequest, warmUpSeconds);
-    return measureOn(platform, { requests: Object.fromEntries(wanted), play, seconds, idle }, say);
+    const baseUrl = `http://127.0.0.1:${platform.settings['PORT']}`;
+    const play = async (makeRequest: (index: number) => Request, length: number): Promise<number> =>
+      (await runLoad({ baseUrl, connections, seconds: length, makeRequest })).requests;
+    const requests = Object.entries(await listRequests(baseUrl, platform.settings)).filter(([operation]) => wants(operation));
+    const meter = await openMeter(platform);
+    try {
+      const idle = await measureIdle(meter, say);
+      // Those that leave work behind come first, so that it is done when costs are counted.
+      say('everything once, to warm up');
+      for (const [, makeRequest] of requests.toReversed()) await play(makeRequest, warmUpSeconds);
+      const operations: OperationCost[] = [];
+      for (const [operation, makeRequest] of requests) {
+        say(operation);
+        operations.push({ operation, ...(await measureOne(meter, { idle, seconds, load: (length) => play(makeRequest, length) })) });
+      }
+      const memory = new Map(platform.processes.map((item) => [partNamed(item.name), readMemory(item)]));
+      return {
+        machine: `${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+        syncsPerSecond: measureSyncs(),
+        megabytes: byPart((part) => memory.get(part) ?? 0),
+        operations,
+      };
+    } finally {
+      await meter.close();
+    }
   });
 }
 
-/** Sends requests for so many seconds. @returns how many */
-export type Play = (makeRequest: (index: number) => Request, seconds: number) => Promise<number>;
-
-/** Of the gateway. */
-export const urlOf = ({ settings }: DemoPlatform): string => `http://127.0.0.1:${settings['PORT']}`;
-
-/** What the platform does in a second by itself. What has rested is slow again for a while: V8 gives compiled code and memory back. */
-export async function measureIdle(platform: DemoPlatform, say: (line: string) => void): Promise<Reading> {
-  const meter = await openMeter(platform);
-  try {
-    say('nothing, for comparison');
-    await sleep(restMs);
-    const rest = await meter.read();
-    await sleep(idleMs);
-    return differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
-  } finally {
-    await meter.close();
-  }
-}
-
-interface Costly {
-  /** By their names. */
-  readonly requests: Readonly<Record<string, (index: number) => Request>>;
-  readonly play: Play;
-  readonly seconds: number;
-  readonly idle: Reading;
-}
-
-/** What these requests cost on a platform that runs. */
-export async function measureOn(
-  platform: DemoPlatform,
-  { requests, play, seconds, idle }: Costly,
-  say: (line: string) => void,
-): Promise<MeasuredCosts> {
-  const { processes } = platform;
-  const meter = await openMeter(platform);
-  try {
-    const operations: OperationCost[] = [];
-    for (const [operation, makeRequest] of Object.entries(requests)) {
-      say(operation);
-      const load = (length: number): Promise<number> => play(makeRequest, length);
-      operations.push({ operation, ...(await measureOne(meter, { idle, seconds, load })) });
-    }
-    const memory = new Map(processes.map((item) => [partNamed(item.name), readMemory(item)]));
-    return {
-      takenAt: new Date().toISOString(),
-      release: releaseVersion,
-      machine: `${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}`,
-      syncsPerSecond: measureSyncs(),
-      idleCores: byPart((part) => idle.counted[part].cpuMs / 1_000),
-      megabytes: byPart((part) => memory.get(part) ?? 0),
-      operations,
-    };
-  } finally {
-    await meter.close();
-  }
+/** What the platform does in a second without requests, after a rest. */
+async function measureIdle(meter: Meter, say: (line: string) => void): Promise<Reading> {
+  say('nothing, for comparison');
+  await sleep(restMs);
+  const rest = await meter.read();
+  await sleep(idleMs);
+  return differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
 }
 
 const byPart = <Value>(of: (part: Part) => Value): Record<Part, Value> =>
@@ -104,7 +70,7 @@ const byPart = <Value>(of: (part: Part) => Value): Record<Part, Value> =>
 
 const partNamed = (name: string): Part => partOf[name] ?? ((parts as readonly string[]).includes(name) ? (name as Part) : 'store');
 
-export interface Reading {
+interface Reading {
   readonly counted: Readonly<Record<Part, Counted>>;
   readonly databaseSyncs: number;
   readonly messages: number;
