@@ -202,15 +202,26 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   }
 
   /**
-   * Runs `work` now and then, until the stop; of a failure the log has `failure`, and the next time comes all the same.
+   * Runs `work` now and then, until the stop, never twice at once; of a failure the log has `failure`, and the next time comes all the same.
+   * @param work its signal is aborted by the stop
    * @param options.atOnce the first time is now, which nothing waits for; by default it is one interval from now.
    */
-  every(intervalMs: number, failure: string, work: () => Promise<unknown>, options: { atOnce?: boolean } = {}): void {
-    const run = (): void => void work().catch((error: unknown) => this.logger.warn({ err: error }, failure));
+  every(intervalMs: number, failure: string, work: (signal: AbortSignal) => Promise<unknown>, options: { atOnce?: boolean } = {}): void {
+    const stopping = new AbortController();
+    let running: Promise<void> | undefined;
+    const run = (): void => {
+      running ??= work(stopping.signal)
+        .then(() => undefined)
+        .catch((error: unknown) => this.logger.warn({ err: error }, failure))
+        .finally(() => (running = undefined));
+    };
     const timer = setInterval(run, intervalMs);
     timer.unref();
     if (options.atOnce === true) run();
-    this.onStop(() => clearInterval(timer));
+    this.onStop(() => {
+      clearInterval(timer);
+      stopping.abort();
+    });
   }
 
   /** The service: `start` is called when database and streams are there, and returns what the log says of the ready service. */

@@ -2,6 +2,7 @@ import { auditHandlers } from '#libs/audit';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { OwnHandlers } from '#libs/service';
@@ -19,6 +20,7 @@ interface Dependencies {
   readonly db: Database;
   readonly findWriter: () => Promise<EventWriter>;
   readonly jobs: Jobs<typeof events>;
+  readonly logger: Logger;
   /** Tells when the feed grows. */
   readonly arrivals: FeedNews;
   /** Where the service itself tells the feed. */

@@ -8,21 +8,25 @@ import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
 import { measureDeliveries, measureRuns } from './deliveries/metrics.ts';
 import { Deliverer, dropOldDeliveries, EndpointWaker, rememberEndpoints } from './deliveries/workers.ts';
+import { addDays, endDays, measureDays } from './feed/days.ts';
 import { createEventWriter, FeedNews } from './feed/index.ts';
-import { createFeedWriter, forgetSubjects, keepDays, learnAccess } from './feed/workers.ts';
+import { createFeedWriter, forgetSubjects, learnAccess } from './feed/workers.ts';
 import { createHandlers } from './handlers.ts';
 
 const learnEveryMs = 5_000;
 const rememberEveryMs = 15_000;
 const hourMs = 3_600_000;
+const addDaysEveryMs = 600_000;
 const connectTimeoutMs = 5_000;
 
 export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
   const frame = await createFrame({ contract: events, config, logger });
   const { db, bus, jobs, metrics, news } = frame;
   const arrivals = new FeedNews();
-  const deps = { db, bus, jobs, logger: frame.logger, metrics, config, arrivals, news, findWriter: createEventWriter(db) };
+  const retentionDays = config.EVENTS_RETENTION_DAYS;
+  const deps = { db, bus, jobs, logger: frame.logger, metrics, config, retentionDays, arrivals, news, findWriter: createEventWriter(db) };
   const writer = createFeedWriter(deps);
+  measureDays(deps);
   const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
   const waker = new EndpointWaker(deps);
   return frame.service(async () => {
@@ -34,7 +38,6 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     measureRuns(metrics, () => deliverer.counts);
     frame.onStop(() => deliverer.stop());
     await jobs.work({ deliver: deliverer.deliver });
-    await frame.prepare(() => keepDays(deps));
     writer.start();
     frame.onStop(() => writer.stop());
     waker.start();
@@ -43,7 +46,10 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     frame.every(rememberEveryMs, 'endpoints that nobody looks after were not found', () => rememberEndpoints(deps));
     frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
     frame.every(upkeepEveryMs, 'old deliveries were not removed', () => dropOldDeliveries(deps));
-    frame.every(hourMs, 'the feed cannot be shortened', () => keepDays(deps));
-    frame.every(hourMs, 'subjects of which no event is kept were not removed', () => forgetSubjects(deps), { atOnce: true });
+    frame.every(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), { atOnce: true });
+    frame.every(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { atOnce: true });
+    frame.every(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {
+      atOnce: true,
+    });
   });
 }

@@ -55,6 +55,7 @@ const settableClock = {
   'services/events/deliveries/post.ts': 'the time in a signature',
   'services/events/deliveries/workers.ts': 'times of rows',
   'services/events/feed/append.ts': 'times of events',
+  'services/events/feed/days.ts': 'the days whose tables are added and dropped',
   'services/events/feed/handlers.ts': 'deadlines of calls',
   'services/events/feed/rules/cursor.ts': 'the hour in a cursor',
   'services/events/feed/workers.ts': 'times of events',

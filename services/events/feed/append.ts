@@ -2,14 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, sqlStateOf, type Tx } from '#libs/orm';
 import type { ToldEvent } from './rules/order.ts';
-import { addDays, advanceHead, appendMissing, appendNew, holdFeed, limitTransaction, touchSubjects } from './statements/write.ts';
+import { advanceHead, appendMissing, appendNew, holdFeed, limitTransaction, touchSubjects } from './statements/write.ts';
 
 const dayMs = 86_400_000;
 const uniqueViolation = '23505';
 /** A subject is said to have its last event at the end of so many positions: what happens to it again and again is written once. */
 const positionsTogether = 16_384;
-/** Days for which there are tables already, by database. */
-const made = new WeakMap<Database, Set<string>>();
 
 interface Appending {
   readonly hold: { readonly holder: string; readonly lease: number };
@@ -22,7 +20,6 @@ interface Appending {
 /** @returns the last position; undefined when somebody else writes */
 export async function append(db: Database, { hold, events, sequence, retentionDays }: Appending): Promise<number | undefined> {
   const kept = events.filter(({ day }) => isKept(day, retentionDays));
-  await makeDays(db, kept);
   const write = (insert: (tx: Tx, after: number) => Promise<readonly Placed[]>): Promise<number | undefined> =>
     db.transaction(async (tx) => {
       const [, held] = await Promise.all([limitTransaction(tx), holdFeed(tx, hold)]);
@@ -61,17 +58,6 @@ const placed = (events: readonly ToldEvent[], after: number): Placed[] =>
 function isKept(day: string, retentionDays: number): boolean {
   const atMs = Date.parse(`${day}T00:00:00Z`);
   return atMs >= Date.now() - (retentionDays + 1) * dayMs && atMs <= Date.now() + dayMs;
-}
-
-async function makeDays(db: Database, events: readonly ToldEvent[]): Promise<void> {
-  const known = made.get(db) ?? new Set();
-  made.set(db, known);
-  const missing = [...new Set(events.map(({ day }) => day))].filter((day) => !known.has(day)).toSorted();
-  const [first] = missing;
-  const last = missing.at(-1);
-  if (first === undefined || last === undefined) return;
-  await addDays(db, { first, last });
-  for (const day of missing) known.add(day);
 }
 
 function columnsOf(events: readonly ToldEvent[]): Omit<Parameters<typeof appendNew>[1], 'after'> {

@@ -3,14 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recordAudit } from '#libs/audit';
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import type { Logger } from '#libs/logger';
 import { type Bus, type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { events } from '../contract.ts';
 import { type FeedQuery, usualEvents } from './contract.ts';
+import { dropEnded } from './days.ts';
 import type { FeedNews } from './news.ts';
 import { findPage, type Page, type Wanted } from './scan.ts';
 import { findAge, readHead } from './statements/read.ts';
-import { endBefore } from './statements/write.ts';
+import { raiseFloor } from './statements/days.ts';
 import { readTypes } from './types.ts';
 import { everything, findViewer, type Viewer } from './viewer.ts';
 import { createEventWriter, type EventWriter } from './writing.ts';
@@ -25,10 +27,13 @@ const viewerMs = 1_000;
 const oldHours = 12;
 /** Of the time that the caller has, for the answer. */
 const answerMs = 1_000;
+/** Less than a caller of `feed prune` waits. */
+const pruneMs = 30_000;
 
 interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
+  readonly logger: Logger;
   readonly news: FeedNews;
 }
 
@@ -41,12 +46,18 @@ export function createFeedHandlers(deps: Dependencies): FeedHandlers {
   return {
     readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
     listFeed: (request, context) => read(request, context, async () => everything),
-    pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) =>
-      deps.db.transaction(async (tx) => {
-        const { removed } = await endBefore(tx, { before });
+    pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) => {
+      const pruned = await deps.db.transaction(async (tx) => {
+        const { removed } = await raiseFloor(tx, { before });
         recordAudit(tx, context, { changes: { before, removed } });
         return { removed };
-      }),
+      });
+      // They are no longer read. Rows that cannot be removed now go with the retention.
+      await dropEnded(deps.db, before, { budgetMs: pruneMs }).catch((error: unknown) =>
+        deps.logger.warn({ err: error, before }, 'feed: pruned events remain stored until their retention ends'),
+      );
+      return pruned;
+    },
   };
 }
 

@@ -1,17 +1,16 @@
-/** What keeps the feed: its writer, what is learned of subjects that nobody has described, and its end after the retention (V2 to V4). */
+/** What keeps the feed: its writer, what is learned of subjects that nobody has described, and subjects whose events have ended (V2 to V4). */
 import { feedSubjects } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import { type Bus, newContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { removeInBatches } from '#libs/retention';
 import type { Metrics } from '#libs/telemetry';
 import { conversations } from '#services/conversations';
 import type { EventsConfig } from '../config.ts';
-import { addDays, dropSubjects, endBefore, learnSubjects, listUnknown } from './statements/write.ts';
+import { dropSubjects, learnSubjects, listUnknown } from './statements/write.ts';
 import { FeedWriter } from './writer.ts';
 
-const dayMs = 86_400_000;
 const mostLearned = 1_000;
-const mostDropped = 10_000;
 
 interface Dependencies {
   readonly db: Database;
@@ -49,15 +48,7 @@ export async function learnAccess({ db, bus }: Pick<Dependencies, 'db' | 'bus'>)
   });
 }
 
-/** Makes room for the coming days, and ends what is older than the retention: before the writer begins, and later on. */
-export async function keepDays({ db, config }: Pick<Dependencies, 'db' | 'config'>): Promise<void> {
-  const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-  const now = Date.now();
-  await addDays(db, { first: dayAt(now), last: dayAt(now + 2 * dayMs) });
-  await endBefore(db, { before: new Date(now - config.EVENTS_RETENTION_DAYS * dayMs).toISOString() });
-}
-
-/** Subjects of which nothing is kept go, however many: no start waits for it. */
-export async function forgetSubjects({ db }: Pick<Dependencies, 'db'>): Promise<void> {
-  while ((await dropSubjects(db, { types: [...feedSubjects], limit: mostDropped })).count > 0);
+/** Removes subjects of which nothing is kept. */
+export async function forgetSubjects({ db, signal }: Pick<Dependencies, 'db'> & { readonly signal?: AbortSignal }): Promise<void> {
+  await removeInBatches({ remove: async (limit) => (await dropSubjects(db, { types: [...feedSubjects], limit })).count, signal });
 }

@@ -1,19 +1,115 @@
 /** What the feed no longer keeps, and where it is read again from (V3, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
+import { createMetrics } from '#libs/telemetry';
 import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
 import { findPositionBefore } from '../../../services/events/deliveries/statements/log.ts';
+import { addDays, dropEnded, endDays, measureDays } from '../../../services/events/feed/days.ts';
 
 let env: TestEnvironment;
 let db: Database;
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
   const url = env.settings['DATABASE_URL'] ?? '';
-  db = await createDatabase({ url, schema: 'events', poolSize: 2, logger: env.logger, applicationName: 'test' });
+  db = await createDatabase({ url, schema: 'events', poolSize: 3, logger: env.logger, applicationName: 'test' });
 });
 afterAll(async () => {
   await db.close();
   await env.stop();
+});
+
+const dayMs = 86_400_000;
+/** Midnight of a day, counted from today. */
+const midnight = (days: number): string => `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
+
+/** Runs `work` while a transaction has the locks of these statements. */
+async function whileLocked(statements: readonly string[], work: () => Promise<void>): Promise<void> {
+  await db.transaction(async (tx) => {
+    for (const text of statements) await tx.query({ name: `lock ${text}`.slice(0, 60), text }, []);
+    await work();
+  });
+}
+
+const eventAt = (instant: string, number: number): string =>
+  `insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
+   values (${number}, '${instant}', 'test', ${number}, gen_random_uuid(), 'holon.updated', 'holon', 1, '{}', false)`;
+
+async function readDaysAhead(): Promise<string> {
+  const metrics = createMetrics('events');
+  measureDays({ db, metrics });
+  return (await metrics.render()).text.match(/^feed_days_ahead\b.* (\d+)$/m)?.[1] ?? '';
+}
+
+describe('the days of the feed (V2, V3)', () => {
+  it('are added a week ahead while events are written and read', async () => {
+    expect(await readDaysAhead()).toBe('2');
+    await whileLocked([eventAt(midnight(0), 9_001), `select count(*) from only events.feed`], async () => {
+      await addDays({ db, logger: env.logger });
+    });
+    expect(await readDaysAhead()).toBe('7');
+    await env.sql(eventAt(midnight(7), 9_002));
+    expect(await env.sql('select tableoid::regclass::text as name from events.feed where number = 9002')).toEqual([
+      { name: `events.feed_${midnight(7).slice(0, 10).replaceAll('-', '')}` },
+    ]);
+  });
+
+  it('have the indexes and keys of the feed', async () => {
+    const parts = await env.sql<{ inherited: number; own: number }>(
+      `select count(i.inhparent)::integer as inherited, count(*)::integer as own from pg_index x left join pg_inherits i on i.inhrelid = x.indexrelid
+       where x.indrelid = to_regclass('events.feed_${midnight(7).slice(0, 10).replaceAll('-', '')}')`,
+    );
+    expect(parts).toEqual([{ inherited: 4, own: 4 }]);
+  });
+
+  it('are attached without reading the default partition again', async () => {
+    await env.sql(`drop table events.feed_${midnight(6).slice(0, 10).replaceAll('-', '')}`);
+    await env.sql(eventAt(midnight(-20), 9_003));
+    await addDays({ db, logger: env.logger });
+    expect(await readDaysAhead()).toBe('7');
+    expect(await env.sql(`select conname from pg_constraint where conrelid = 'events.feed_other'::regclass and contype = 'c'`)).toEqual([]);
+  });
+
+  it('go after the retention, those of the default partition too', async () => {
+    await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
+    await env.sql(eventAt(midnight(-40), 9_004));
+    await endDays({ db, retentionDays: 10 });
+    expect(await env.sql('select number::integer as number from events.feed where number > 9000 order by number')).toEqual([
+      { number: 9_001 },
+      { number: 9_002 },
+    ]);
+    expect(await env.sql('select floor_position::integer as floor from events.feed_head')).toEqual([{ floor: 9_004 }]);
+    await env.sql('delete from events.feed');
+    await env.sql('update events.feed_head set floor_position = 0');
+  });
+
+  it('that cannot be added or dropped because of a long reader block neither others nor the start, and are logged', async () => {
+    const late = midnight(5).slice(0, 10).replaceAll('-', '');
+    await env.sql(`drop table events.feed_${late}`);
+    await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
+    const lines: string[] = [];
+    const logger = createLogger({ service: 'events', level: 'warn', destination: { write: (line) => void lines.push(line) } });
+    await whileLocked(['select count(*) from events.feed'], async () => {
+      const service = await startService('events', env, {}, { logger });
+      await waitFor(() => lines.some((line) => line.includes('adding the tables of the coming days failed')), { what: 'the failed day' });
+      await waitFor(() => lines.some((line) => line.includes('removing ended events failed')), { what: 'the failed drop' });
+      // Nothing waits behind it.
+      expect(await env.sql('select count(*)::integer as n from events.feed')).toEqual([{ n: 0 }]);
+      await env.sql(eventAt(midnight(5), 9_005));
+      await service.stop();
+    });
+    expect(await readDaysAhead()).toBe('4');
+    expect(await env.sql('select tableoid::regclass::text as name from events.feed where number = 9005')).toEqual([
+      { name: 'events.feed_other' },
+    ]);
+    await env.sql('delete from events.feed');
+    await addDays({ db, logger: env.logger });
+    await dropEnded(db, midnight(-30));
+    expect(await readDaysAhead()).toBe('7');
+    expect(await env.sql(`select to_regclass('events.feed_${midnight(-40).slice(0, 10).replaceAll('-', '')}') as day`)).toEqual([
+      { day: null },
+    ]);
+  });
 });
 
 describe('subjects of which no event is kept (V3)', () => {

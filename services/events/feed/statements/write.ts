@@ -98,20 +98,6 @@ export const advanceHead = statement.none({
   sql: ({ position, sequence }) => sql`update events.feed_head set last_position = ${position}, stream_sequence = ${sequence}`,
 });
 
-export const addDays = statement.none({
-  name: 'feed.add-days',
-  params: { first: t.date, last: t.date },
-  sql: ({ first, last }) => sql`select events.add_feed_days(${first}, ${last})`,
-});
-
-/** @returns about how many went */
-export const endBefore = statement.one({
-  name: 'feed.end-before',
-  params: { before: t.instant },
-  row: { removed: t.bigint },
-  sql: ({ before }) => sql`select events.end_feed_before(${before}) as removed`,
-});
-
 /** Subjects of which no event is kept; of each type so many at most. */
 export const dropSubjects = statement.one({
   name: 'feed.drop-subjects',
