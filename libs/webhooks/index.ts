@@ -17,6 +17,7 @@ export { createRefusalLimit, createRefusalReceipts, type RefusalReceipts, refusa
 export { sweepReceipts, sweepReceiptsEveryMs } from './retention.ts';
 export { type ReplayedReceipt, webhookHandlers } from './operators.ts';
 export { beforeFilter, declareReceiptSearch, hasText, isBefore, receiptSearchIndexes, textFilter, textFilterValues } from './search.ts';
+export { measureReceipts } from './metrics.ts';
 export { collectShown, keepShown } from './shown.ts';
 export { declareDropContents } from './statements.ts';
 export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';

@@ -3,13 +3,11 @@ import type { JobTuning } from '#libs/jobs';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
-import type { Database } from '#libs/orm';
 import { createModel } from '#libs/openai';
 import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import type { Metrics } from '#libs/telemetry';
-import { sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './bot/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
@@ -71,7 +69,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   });
   frame.onClose(() => outbound.close());
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
-  measureReceipts(metrics, db);
+  measureReceipts(metrics, async () => (await countReceipts(db)).map((counted) => ({ source: 'telegram', ...counted })));
   const shared = { config, db, bus, jobs, metrics, bot, runtime, html, renewAgentMemory };
 
   return frame.service(async () => {
@@ -87,14 +85,6 @@ export async function createService({ config, logger, clock = systemClock, pipel
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
     frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', () => sweepReceipts(retention), { atOnce: true });
     return { runtime: runtime === undefined ? 'not configured' : 'configured' };
-  });
-}
-
-function measureReceipts(metrics: Metrics, db: Database): void {
-  metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
-    const rows = await countReceipts(db);
-    gauge.reset();
-    for (const { outcome, last_day: count } of rows) gauge.set({ source: 'telegram', outcome }, count);
   });
 }
 

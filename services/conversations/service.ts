@@ -9,7 +9,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
 import { type Clock, systemClock } from '#libs/time';
-import { sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './audio/workers.ts';
@@ -26,8 +26,8 @@ import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers
 import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
 import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
 import { workWordsErased } from './pipeline/workers/words-erased.ts';
-import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
-import { dropOldBodies } from './receipts/statements.ts';
+import { countWebhooks } from './receipts/metrics.ts';
+import { countReceipts, dropOldBodies } from './receipts/statements.ts';
 import { createCalCom } from './reconcile/cal-com.ts';
 import { createSeriesWorker } from './reconcile/series.ts';
 import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
@@ -74,7 +74,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
   const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
   const calCom = apiKey === '' ? undefined : createCalCom({ outbound, baseUrl, apiKey });
-  measureReceipts(metrics, db);
+  measureReceipts(metrics, () => countReceipts(db));
   const removal = createRemoval(dependencies, metrics);
 
   return frame.service(async () => {
