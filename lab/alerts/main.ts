@@ -13,10 +13,12 @@ import { promtoolTool } from '../../tools/servers/go-tools.ts';
 const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout.write(`${line}\n`));
 const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
 try {
-  writeFileSync(join(dir, 'alerts.yaml'), describeRules());
+  writeFileSync(join(dir, 'one.yaml'), describeRules(['a']));
+  // Each case is played on the rules of three installations, and lists every alert: none fires for another one's series.
+  writeFileSync(join(dir, 'alerts.yaml'), describeRules(['a', 'b', 'c']));
   copyFileSync(join(import.meta.dirname, 'cases.yaml'), join(dir, 'cases.yaml'));
   const statuses = [
-    ['check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yaml'],
+    ['check', 'rules', '--lint=all', '--lint-fatal', 'one.yaml'],
     ['test', 'rules', 'cases.yaml'],
   ].map((args) => spawnSync(promtool, args, { cwd: dir, stdio: 'inherit' }).status);
   process.exitCode = statuses.every((status) => status === 0) ? 0 : 1;

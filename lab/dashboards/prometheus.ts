@@ -14,18 +14,31 @@ export interface Prometheus extends ServerProcess {
 }
 
 export const scrapeSeconds = 5;
-const alertsFile = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence', 'files', 'alerts.yaml');
+const filesDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence', 'files');
+const alertsFile = join(filesDir, 'alerts.yaml');
+const platformFile = join(filesDir, 'platform.json');
 
-/** The chart's alerts as Prometheus itself reads rules. */
-export function describeRules(): string {
-  const alerts = parse(readFileSync(alertsFile, 'utf8')) as Record<string, unknown>[];
-  return stringify({ groups: [{ name: 'coherence', rules: alerts.map(({ runbook: _page, ...rule }) => rule) }] });
+/** The chart's alerts as Prometheus itself reads rules, for one installation in each namespace. They are written as the chart writes them. */
+export function describeRules(namespaces: readonly string[]): string {
+  const alerts = parse(readFileSync(alertsFile, 'utf8')) as { expr: string; runbook: string; instant?: string }[];
+  const components = Object.keys((JSON.parse(readFileSync(platformFile, 'utf8')) as { components: object }).components);
+  const scoped = (expr: string, namespace: string): string =>
+    expr
+      .replaceAll('$namespace', namespace)
+      .replaceAll('$release', 'coherence')
+      .replaceAll('$components', components.join('|'))
+      .replaceAll('$claims', '(data|spool)-coherence-.*');
+  const groups = namespaces.map((namespace) => ({
+    name: namespace,
+    rules: alerts.map(({ runbook: _page, instant: _reason, ...rule }) => ({ ...rule, expr: scoped(rule.expr, namespace) })),
+  }));
+  return stringify({ groups });
 }
 
 /** @param metricsPorts of the services, all on this machine. */
 export async function startPrometheus(program: string, dir: string, metricsPorts: readonly number[]): Promise<Prometheus> {
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, 'alerts.yaml'), describeRules());
+  writeFileSync(join(dir, 'alerts.yaml'), describeRules(['coherence']));
   const scrape = {
     job_name: 'coherence',
     honor_labels: true,

@@ -10,6 +10,8 @@ export interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly for?: string;
+  /** Why it does not wait. */
+  readonly instant?: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly description: string };
   /** Name of a page of docs/runbooks. */
@@ -47,6 +49,9 @@ export function listExpressions(): { place: string; expr: string }[] {
   );
   return [...alerts, ...panels].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
 }
+
+/** Of Prometheus itself, of kube-state-metrics and of the kubelets. */
+export const isClusterMetric = (metric: string): boolean => metric === 'up' || /^(kube|container|kubelet)_/.test(metric);
 
 export interface Selector {
   readonly metric: string;

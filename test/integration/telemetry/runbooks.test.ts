@@ -22,6 +22,13 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(page.match(/^## .*$/gm)).toEqual(['## Meaning', '## Impact', '## What to look at', '## What to do']);
   });
 
+  it.each(alerts)('$alert sees the metrics of its installation alone, and waits or says why it does not', (alert) => {
+    const { selectors } = readExpression(alert.expr);
+    expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
+    expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
+    expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
+  });
+
   it('have all pages between them, and the list of pages names each', () => {
     const pages = readdirSync(runbooksDir).filter((name) => name !== 'README.md');
     expect(alerts.map(({ runbook }) => `${runbook}.md`).toSorted()).toEqual(pages.toSorted());
