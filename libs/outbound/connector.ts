@@ -46,8 +46,10 @@ export function createConnector(options: {
   const base = { timeout: options.connectTimeoutMs, allowH2: false, autoSelectFamily: true };
   const unguardedLookup: LookupFunction = (hostname, query, done) =>
     resolve(hostname, { all: true }, (error, found) => {
+      // With an error the system's lookup passes no list.
+      if (error !== null) return done(error, [], 0);
       const [first] = found;
-      if (error !== null || first === undefined) done(error ?? new Error('no address'), [], 0);
+      if (first === undefined) done(new Error(`${hostname} has no address`), [], 0);
       else if (query.all === true) done(null, found);
       else done(null, first.address, first.family);
     });

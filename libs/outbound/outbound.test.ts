@@ -209,6 +209,12 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect((await failure(outbound.request({ url: `http://localhost:${port}/ok` }))).kind).toBe('forbidden_address');
   });
 
+  it("fails the request, not the process, when the system's resolver does not find a configured host", async () => {
+    const host = `${'x'.repeat(64)}.invalid`; // longer than a name may be: no server is asked
+    const error = await failure(create({ allowedHosts: host, requireTls: true }).request({ url: `https://${host}/` }));
+    expect(error.kind).toBe('connect');
+  });
+
   it('judges the address that it connects to, not one looked up before', async () => {
     let calls = 0;
     const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) => {
