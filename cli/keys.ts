@@ -13,6 +13,8 @@ import { parseOffset } from './parse-offset.ts';
 import { parseTime } from './parse-time.ts';
 
 type Key = ReplyOf<typeof directory.rpcs.revokeAnyKey>['key'];
+type CreatedEndpoints = ReplyOf<typeof directory.rpcs.revokeAnyKey>['webhook_endpoints'];
+type CreatedEndpoint = NonNullable<CreatedEndpoints>[number];
 type Issued = ReplyOf<typeof directory.rpcs.issueKey>;
 
 interface CreateOptions {
@@ -84,7 +86,7 @@ export function register(program: Command, context: CliContext): void {
     .action(async (id: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`Programs with the key ${id} are refused from now on; it cannot be undone.`, id);
       const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
-      context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key));
+      context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key), ...describeEndpoints(revoked.webhook_endpoints));
     });
 }
 
@@ -108,6 +110,20 @@ function stateOf({ revoked_at: revokedAt, expires_at: expiresAt, rotating_until:
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return toned('expired', 'dim');
   return rotatingUntil === null ? toned('active', 'good') : toned('rotating', 'good');
 }
+
+function describeEndpoints(endpoints: CreatedEndpoints): View[] {
+  if (endpoints === null)
+    return ['The webhook endpoints that the key created are unknown: the events service did not reply. Repeat the command to list them.'];
+  if (endpoints.length === 0) return [];
+  return ['Webhook endpoints that the key created; to stop one: endpoints disable ID', table(endpoints, endpointColumns, '')];
+}
+
+const endpointColumns = {
+  ENDPOINT: ({ id }: CreatedEndpoint) => id,
+  HOST: ({ url_host: host }: CreatedEndpoint) => host,
+  STATE: ({ disabled }: CreatedEndpoint) => (disabled ? toned('disabled', 'dim') : toned('enabled', 'good')),
+  DESCRIPTION: ({ description }: CreatedEndpoint) => description,
+};
 
 function describeKey(key: Key): View {
   return fields({

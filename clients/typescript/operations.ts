@@ -1696,8 +1696,20 @@ export type KeyEndedError = {
   [key: string]: unknown;
 };
 
+/** A webhook endpoint that a service key created. */
+export type CreatedWebhookEndpoint = {
+  /** Id of the endpoint. */
+  id: number;
+  /** Host, and port where it is not the usual one, of its URL. */
+  url_host: string;
+  description: string;
+  /** Nothing is sent. */
+  disabled: boolean;
+};
+
 export type RevokeKeyResult = {
   key: ServiceKey;
+  webhook_endpoints: CreatedWebhookEndpoint[] | null;
 };
 
 /** What it happened to: who may read that sees the event. */
@@ -1765,6 +1777,7 @@ export type WebhookEndpoint = {
   description: string;
   /** Events from before are not sent. */
   created_at: string;
+  created_by_key_id: string | null;
   /** Nothing is sent. */
   disabled: boolean;
   disabled_at: string | null;
@@ -5456,7 +5469,7 @@ export interface Operations {
   rotateKey(request: RotateKeyRequest, options?: CallOptions): Promise<RotateKeyReply>;
   /**
    * Revoke a service key
-   * It ends for good and at once, with every secret that it has. To revoke it again changes nothing.
+   * It ends for good and at once, with every secret that it has. To revoke it again changes nothing. Webhook endpoints that it created remain and are listed.
    * `POST /api/v1/keys/{key_id}/revoke`
    */
   revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<RevokeKeyReply>;

@@ -49,6 +49,22 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  it('are listed after the revocation of the key that created them (K5)', async () => {
+    const token = await browser.login('editor');
+    const json = { name: 'Leaked', scopes: ['webhooks:write'] };
+    const { key, token: keyToken } = (await browser.world.call('POST', '/api/v1/keys', { token, json })).json;
+    const endpoint = { url: 'https://elsewhere.example.org/', description: 'Copy' };
+    const made = await browser.world.call('POST', '/api/v1/webhook-endpoints', { token: keyToken, json: endpoint });
+    const page = await browser.open('editor', `/console/keys/${key.id}`);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByText('elsewhere.example.org, Copy').waitFor();
+    expect(await findFaults(page)).toEqual([]);
+    await dialog.getByRole('link', { name: `Endpoint ${made.json.endpoint.id}` }).click();
+    await heading(page, `Endpoint ${made.json.endpoint.id}`).waitFor();
+  });
+
   it('disable and enable, and are of their owner and superusers alone', async () => {
     const page = await browser.open('root', `/console/endpoints/${id}`);
     await page.getByRole('button', { name: 'Disable' }).click();

@@ -44,6 +44,7 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
         types: ['conversation.*', 'question.changed'],
         description: 'Archive',
         created_at: expect.any(String),
+        created_by_key_id: null,
         disabled: false,
         disabled_at: null,
         disabled_reason: null,
@@ -231,6 +232,43 @@ describe('DELETE /api/v1/webhook-endpoints/{id} (V5)', () => {
     expect([gone.status, gone.text]).toEqual([204, '']);
     expect((await call('DELETE', `/${id}`)).status).toBe(404);
     expect((await call('GET', `/${id}`)).status).toBe(404);
+  });
+});
+
+describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
+  const makeKey = async (as: string): Promise<{ key: { id: string }; token: string }> =>
+    (await world.call('POST', '/api/v1/keys', { token: tokens[as] ?? '', json: { name: 'A program', scopes: ['webhooks:write'] } })).json;
+  const revoke = (id: string, as: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    world.call('POST', `/api/v1/keys/${id}/revoke`, { token: tokens[as] ?? '', json: {}, headers });
+
+  it('lists the webhook endpoints that the key created, and no others', async () => {
+    const { key, token } = await makeKey('eve');
+    tokens['key'] = token;
+    const made: { id: number; created_by_key_id: string }[] = [];
+    for (const url of ['https://one.example.com/token-in-path', 'https://two.example.com:8443/', 'https://gone.example.com/'])
+      made.push((await create({ url, description: 'By a key' }, 'key')).json.endpoint);
+    expect(made.map(({ created_by_key_id: id }) => id)).toEqual([key.id, key.id, key.id]);
+    await create({}, 'eve');
+    await create({}, 'ann');
+    await call('POST', `/${made[1]?.id}/update`, { disabled: true }, 'eve');
+    await call('DELETE', `/${made[2]?.id}`, undefined, 'eve');
+    const listed = [
+      { id: made[1]?.id, url_host: 'two.example.com:8443', description: 'By a key', disabled: true },
+      { id: made[0]?.id, url_host: 'one.example.com', description: 'By a key', disabled: false },
+    ];
+    expect((await revoke(key.id, 'ann')).status).toBe(404);
+    const headers = { 'idempotency-key': randomUUID() };
+    for (const as of ['eve', 'eve', 'root']) {
+      const revoked = await revoke(key.id, as, headers);
+      expect([revoked.status, revoked.json.key.id, revoked.json.webhook_endpoints]).toEqual([200, key.id, listed]);
+    }
+    const { stdout } = await world.cli('keys', 'revoke', key.id, '--yes');
+    expect(stdout).toMatch(/^ENDPOINT +HOST +STATE +DESCRIPTION *\n +\d+ +two\.example\.com:8443 +disabled +By a key\n/m);
+  });
+
+  it('lists nothing of a key that created no endpoint', async () => {
+    const { key } = await makeKey('eve');
+    expect((await revoke(key.id, 'eve')).json.webhook_endpoints).toEqual([]);
   });
 });
 

@@ -9,11 +9,13 @@ import { NewToken } from './token.js';
 import { html, useState } from './ui.js';
 
 /** @typedef {import('../../../clients/typescript/operations.ts').ServiceKey} Key */
+/** @typedef {import('../../../clients/typescript/operations.ts').RevokeKeyResult['webhook_endpoints']} Endpoints */
 
 /** @param {import('./pages.js').PageProperties} properties */
 export function KeyPage({ names: [id = ''] }) {
   const [asking, setAsking] = useState(/** @type {'' | 'rotate' | 'revoke'} */ (''));
   const [token, setToken] = useState('');
+  const [created, setCreated] = useState(/** @type {Endpoints} */ ([]));
   const path = `/v1/keys/${encodeURIComponent(id)}`;
   /** @type {import('./live.js').Live<{ key: Key }>} */
   const live = useLive(id, (signal) => call('GET', path, { signal }));
@@ -22,6 +24,12 @@ export function KeyPage({ names: [id = ''] }) {
   /** @param {string} made shown even to who has closed the question meanwhile */
   const keep = (made) => {
     setToken(made);
+    close();
+    live.refresh();
+  };
+  /** @param {Endpoints} endpoints that the revoked key created, shown even after the question was closed */
+  const finish = (endpoints) => {
+    setCreated(endpoints);
     close();
     live.refresh();
   };
@@ -42,7 +50,12 @@ export function KeyPage({ names: [id = ''] }) {
     }
     ${asking === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onMade=${keep} />` : null}
     ${token === '' ? null : html`<${NewToken} title="The new token" token=${token} onClose=${() => setToken('')} />`}
-    ${asking === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${live.refresh} />` : null}`;
+    ${asking === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${finish} />` : null}
+    ${
+      created?.length === 0
+        ? null
+        : html`<${CreatedEndpoints} name=${key?.name ?? id} endpoints=${created} onClose=${() => setCreated([])} />`
+    }`;
 }
 
 /** @param {Key} key @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
@@ -96,12 +109,12 @@ function Rotate({ path, id, onClose, onMade }) {
   <//>`;
 }
 
-/** @param {{ path: string, id: string, name: string, onClose: () => void, onDone: () => void }} properties */
+/** @param {{ path: string, id: string, name: string, onClose: () => void, onDone: (endpoints: Endpoints) => void }} properties */
 function Revoke({ path, id, name, onClose, onDone }) {
   const { busy, failure, run } = useAct(async () => {
-    await call('POST', `${path}/revoke`, { body: {} });
-    onDone();
-    onClose();
+    /** @type {{ webhook_endpoints: Endpoints }} */
+    const revoked = await call('POST', `${path}/revoke`, { body: {} });
+    onDone(revoked.webhook_endpoints);
   });
   return html`<${Dialog} title=${`Revoke ${name}?`} onClose=${onClose}>
     <p>It ends at once and for good; whatever uses it is refused.</p>
@@ -111,5 +124,28 @@ function Revoke({ path, id, name, onClose, onDone }) {
       <button type="button" class="quiet" onClick=${onClose}>Keep it</button>
     </p>
     <${Command} words=${['keys', 'revoke', id, '--yes']} />
+  <//>`;
+}
+
+/** @param {{ name: string, endpoints: Endpoints, onClose: () => void }} properties */
+function CreatedEndpoints({ name, endpoints, onClose }) {
+  return html`<${Dialog} title=${`${name} is revoked`} onClose=${onClose}>
+    ${
+      endpoints === null
+        ? html`<p>
+            The webhook endpoints that it created could not be listed. Check <${Link} href=${`${root}/endpoints`}>all endpoints<//>.
+          </p>`
+        : html`<p>Webhook endpoints that it created remain:</p>
+            <ul>
+              ${endpoints.map(
+                ({ id, url_host: host, description, disabled }) =>
+                  html`<li>
+                    <${Link} href=${`${root}/endpoints/${id}`}>Endpoint ${id}<//>:
+                    ${host}${description === '' ? '' : `, ${description}`}${disabled ? ' (disabled)' : ''}
+                  </li>`,
+              )}
+            </ul>`
+    }
+    <p class="buttons"><button type="button" onClick=${onClose}>Close</button></p>
   <//>`;
 }

@@ -34,6 +34,26 @@ export const issuedKey = Type.Object({
   token: Type.String({ description: '`svc_key_<id>_<secret>`, shown this once.' }),
 });
 const oneKey = Type.Object({ key: ServiceKey });
+/** An endpoint in the reply to a key's revocation. */
+export const createdEndpoint = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the endpoint.' }),
+    url_host: Type.String({ description: 'Host, and port where it is not the usual one, of its URL.' }),
+    description: Type.String(),
+    disabled: Type.Boolean({ description: 'Nothing is sent.' }),
+  },
+  { $id: 'CreatedWebhookEndpoint', description: 'A webhook endpoint that a service key created.' },
+);
+
+const revokedKey = Type.Object({
+  key: ServiceKey,
+  webhook_endpoints: nullable(
+    Type.Array(createdEndpoint, {
+      description:
+        'Webhook endpoints that the key created, newest first. They remain: disable or delete them. Null: the events service did not reply.',
+    }),
+  ),
+});
 const keyList = Type.Object({ items: Type.Array(ServiceKey, { description: 'Newest first.' }), count: pageFields.count });
 
 const wish = {
@@ -140,7 +160,7 @@ export const keyRpcs = {
     audit: 'key.revoke',
     summary: 'Ends a key for good, at once (K5).',
     request: Type.Object({ key_id: keyId }),
-    reply: oneKey,
+    reply: revokedKey,
     errors: notFound,
   }),
   verifyKey: rpc({
@@ -199,7 +219,7 @@ export const keyRpcs = {
     audit: 'key.revoke',
     summary: 'Ends a key for good, at once.',
     request: Type.Object({ key_id: keyId }),
-    reply: oneKey,
+    reply: revokedKey,
     errors: notFound,
   }),
 } as const;

@@ -1,10 +1,13 @@
 /** What is done to keys, by clients and by operators: each is one transaction that tells the gateways (K5). */
+import type { ReplyOf } from '#libs/contract';
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { appError, notFound } from '#libs/errors';
-import type { KeyedCall, Once } from '#libs/idempotency';
+import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type RawJson, rawJson, type TaggedReply } from '#libs/nats';
+import { parseJson } from '#libs/json';
+import { type Bus, ownContext, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
+import { events } from '#services/events';
 import { directory, maxKeys, usualOverlapSeconds } from '../contract.ts';
 import { createKeyToken } from './rules.ts';
 import { countKeys, getKey, insertKey, lockAccount, lockKey, revokeKey, rotateKey } from './statements.ts';
@@ -33,10 +36,10 @@ export interface Keys {
     context: AuditContext,
   ): Promise<RawJson>;
   /** @throws AppError 404 */
-  revoke(id: string, ownerId: OwnerId, context: AuditContext & KeyedCall): Promise<RawJson | TaggedReply<RawJson>>;
+  revoke(id: string, ownerId: OwnerId, context: RequestContext): Promise<RawJson | TaggedReply<RawJson>>;
 }
 
-export function createKeys({ jobs, once }: { jobs: Jobs; once: Once }): Keys {
+export function createKeys({ jobs, once, bus }: { jobs: Jobs; once: Once; bus: Bus }): Keys {
   return {
     issue: (wanted, context) =>
       jobs.transaction(async (tx) => {
@@ -63,17 +66,38 @@ export function createKeys({ jobs, once }: { jobs: Jobs; once: Once }): Keys {
         recordAudit(tx, context, { target: { type: 'key', id }, changes: { overlap_seconds: overlapSeconds } });
         return show(tx, id, token);
       }),
-    revoke: (id, ownerId, context) =>
-      once.transaction(context, { key_id: id }, async (tx) => {
+    revoke: async (id, ownerId, context) => {
+      const revoked = await once.transaction(context, { key_id: id }, async (tx) => {
         if ((await lockKey(tx, { id, ownerId })) === undefined) throw notFound();
-        const revoked = await revokeKey(tx, { id });
-        if (revoked !== undefined) {
+        if ((await revokeKey(tx, { id })) !== undefined) {
           await jobs.emit(tx, directory.events.keysChanged, { key_ids: [id] });
           recordAudit(tx, context, { target: { type: 'key', id } });
         }
         return show(tx, id);
-      }),
+      });
+      return withEndpoints(bus, revoked, context);
+    },
   };
+}
+
+/** The revoked key with the webhook endpoints that it created; null when they are unknown, since the revocation has succeeded. */
+async function withEndpoints(
+  bus: Bus,
+  revoked: RawJson | TaggedReply<RawJson>,
+  context: RequestContext,
+): Promise<RawJson | TaggedReply<RawJson>> {
+  const body = Buffer.from((revoked instanceof TaggedReply ? revoked.body : revoked).bytes).toString('utf8');
+  const { key } = parseJson(body) as ReplyOf<typeof directory.rpcs.getKey>;
+  const request = { account_id: key.account.id, key_id: key.id };
+  const endpoints = await bus.call(events.rpcs.listEndpointsOfKey, request, ownContext(context)).then(
+    ({ items }) => items,
+    (error: unknown) => {
+      context.logger.warn({ err: error, keyId: key.id }, 'keys: failed to list the webhook endpoints of a revoked key');
+      return null;
+    },
+  );
+  const whole = rawJson(`${body.slice(0, -1)},"webhook_endpoints":${JSON.stringify(endpoints)}}`);
+  return revoked instanceof TaggedReply ? new TaggedReply(whole, revoked.facts) : whole;
 }
 
 async function show(on: Queryable, id: string, token?: string): Promise<RawJson> {

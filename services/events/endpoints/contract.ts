@@ -1,5 +1,6 @@
 /** Contract of webhook endpoints: where events are sent, for whom, and with which secret (rules/events#endpoints; V5, V11). */
-import { byOperators, byUsers, feedEvent, line, limitParameter, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { byOperators, byUsers, feedEvent, line, limitParameter, nullable, ownAccount, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { createdEndpoint } from '#services/directory';
 
 /** Endpoints of an account. */
 export const maxEndpoints = 20;
@@ -25,6 +26,9 @@ export const WebhookEndpoint = Type.Object(
     types: nullable(Type.Array(Type.String(), { description: 'Only these types; `conversation.*` is all of them.' })),
     description: Type.String(),
     created_at: instant('Events from before are not sent.'),
+    created_by_key_id: nullable(
+      Type.String({ description: 'The service key that created it; null = created without one, or before keys were recorded here.' }),
+    ),
     disabled: Type.Boolean({ description: 'Nothing is sent.' }),
     disabled_at: nullable(instant('Since when nothing is sent.')),
     disabled_reason: nullable(reason),
@@ -174,6 +178,14 @@ export const endpointRpcs = {
     reply: issued,
     errors: notFound,
     idempotent: false,
+  }),
+  listEndpointsOfKey: rpc({
+    subject: 'events.endpoints.list-of-key',
+    callers: { directory: ownAccount },
+    summary: 'Webhook endpoints that a service key created, newest first (V5).',
+    request: Type.Object({ account_id: Type.Integer({ description: 'Account of the key.' }), key_id: Type.String() }),
+    reply: Type.Object({ items: Type.Array(createdEndpoint, { maxItems: maxEndpoints }) }),
+    timeoutMs: 2_000,
   }),
   listAllEndpoints: rpc({
     subject: 'admin.events.endpoints.list-all',

@@ -22,6 +22,7 @@ import {
   getEndpoint,
   insertEndpoint,
   listEndpoints,
+  listEndpointsOfKey,
   lockAccount,
   lockEndpoint,
   markDeleted,
@@ -51,10 +52,12 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
   };
   return {
     createEndpoint: async (request, context) => {
-      const { accountId } = requireUser(context.actor);
+      const { accountId, key } = requireUser(context.actor);
       const wanted = { url: readUrl(request.url, allowed), types: readWanted(request.types), description: request.description ?? '' };
       const secret = createSecret();
-      const made = await once.transaction(context, request, (tx) => create(tx, { accountId, ...wanted, secret }, context));
+      const made = await once.transaction(context, request, (tx) =>
+        create(tx, { accountId, createdByKeyId: key?.id ?? null, ...wanted, secret }, context),
+      );
       return withSecret(made, secret);
     },
     listEndpoints: (request, { actor }) => page(findOwner(actor), request),
@@ -79,6 +82,10 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
       });
       return withSecret(rotated, secret);
     },
+    listEndpointsOfKey: async ({ account_id: accountId, key_id: keyId }) => {
+      const rows = await listEndpointsOfKey(db, { accountId, keyId });
+      return { items: rows.map(({ url, ...endpoint }) => ({ ...endpoint, url_host: new URL(url).host })) };
+    },
     listAllEndpoints: (request) => page(null, request),
     showEndpoint: async ({ endpoint_id: id }) => rawJson(await show(db, id, null)),
     switchEndpoint: ({ endpoint_id: id, disabled }, context) =>
@@ -88,7 +95,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
 
 async function create(
   tx: Tx,
-  wanted: { accountId: number; url: string; types: string[] | null; description: string; secret: Buffer },
+  wanted: { accountId: number; createdByKeyId: string | null; url: string; types: string[] | null; description: string; secret: Buffer },
   context: AuditContext,
 ): Promise<RawJson> {
   const { accountId, types } = wanted;

@@ -7,7 +7,7 @@ const bodyRow = { body: t.text };
 
 /** JSON of an endpoint, `e`, without its secret. */
 const endpointSql: Sql = sql`json_build_object('id', e.id, 'account_id', e.account_id, 'url', e.url, 'types', e.types, 'description', e.description,
-  'created_at', events.iso_utc(e.created_at), 'disabled', e.disabled_at is not null, 'disabled_at', events.iso_utc(e.disabled_at),
+  'created_at', events.iso_utc(e.created_at), 'created_by_key_id', e.created_by_key_id, 'disabled', e.disabled_at is not null, 'disabled_at', events.iso_utc(e.disabled_at),
   'disabled_reason', e.disabled_reason, 'failing_since', events.iso_utc(e.failing_since), 'recovering', e.recover_from is not null,
   'rotating_until', case when e.previous_until > clock_timestamp() then events.iso_utc(e.previous_until) end)`;
 
@@ -28,11 +28,18 @@ export const countEndpoints = statement.one({
 /** Its place in the feed is now. */
 export const insertEndpoint = statement.one({
   name: 'endpoints.insert',
-  params: { accountId: t.integer, url: t.text, types: t.text.array.nullable, description: t.text, secret: t.bytes },
+  params: {
+    accountId: t.integer,
+    url: t.text,
+    types: t.text.array.nullable,
+    description: t.text,
+    secret: t.bytes,
+    createdByKeyId: t.text.nullable,
+  },
   row: { id: t.integer },
-  sql: ({ accountId, url, types, description, secret }) => sql`
-    insert into events.webhook_endpoints (account_id, url, types, description, secret, first_position, position)
-    select ${accountId}, ${url}, ${types}, ${description}, ${secret}, last_position, last_position from events.feed_head
+  sql: ({ accountId, url, types, description, secret, createdByKeyId }) => sql`
+    insert into events.webhook_endpoints (account_id, url, types, description, secret, created_by_key_id, first_position, position)
+    select ${accountId}, ${url}, ${types}, ${description}, ${secret}, ${createdByKeyId}, last_position, last_position from events.feed_head
     returning id`,
 });
 
@@ -45,6 +52,15 @@ export const listEndpoints = statement.one({
       select * from events.webhook_endpoints
       where deleted_at is null and (${ownerId} is null or account_id = ${ownerId}) and (${accountId} is null or account_id = ${accountId})
       order by id desc limit ${limit} offset ${offset}) e`,
+});
+
+export const listEndpointsOfKey = statement.many({
+  name: 'endpoints.list-of-key',
+  params: { accountId: t.integer, keyId: t.text },
+  row: { id: t.integer, url: t.text, description: t.text, disabled: t.boolean },
+  sql: ({ accountId, keyId }) => sql`
+    select id, url, description, disabled_at is not null as disabled from events.webhook_endpoints
+    where account_id = ${accountId} and created_by_key_id = ${keyId} and deleted_at is null order by id desc`,
 });
 
 export const getEndpoint = statement.maybeOne({

@@ -15,6 +15,7 @@ export const WebhookEndpointSchema = defineEntity({
     previousSecret: p.blob().nullable(),
     previousUntil: columns.instant().nullable(),
     createdAt: columns.now(),
+    createdByKeyId: p.text().nullable(),
     disabledAt: columns.instant().nullable(),
     disabledReason: p.text().nullable(),
     failingSince: columns.instant().nullable(),

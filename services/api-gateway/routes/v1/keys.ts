@@ -67,7 +67,8 @@ export const keyRoutes = [
     operationId: 'revokeKey',
     tag: 'keys',
     summary: 'Revoke a service key',
-    description: 'It ends for good and at once, with every secret that it has. To revoke it again changes nothing.',
+    description:
+      'It ends for good and at once, with every secret that it has. To revoke it again changes nothing. Webhook endpoints that it created remain and are listed.',
     auth: 'v1',
     scope: 'keys:write',
     params,
