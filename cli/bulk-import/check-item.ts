@@ -70,6 +70,7 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
     if (read === undefined) fail([name], 'is not a known field');
     else read(item, given, fail);
   }
+  if (isBefore(item.finish, item.start)) fail(['finish'], 'is before start');
   if (item.step !== undefined && item.step !== null && typeof value['journey'] !== 'string') fail(['step'], 'needs a journey beside it');
   return problems.length > before ? undefined : item;
 }
@@ -125,6 +126,12 @@ function readTime(item: CheckedItem, name: 'start' | 'finish', value: unknown, f
   if (value === null) item[name] = null;
   else if (parsed === undefined || parsed.kind === 'invalid') fail([name], 'must be an RFC 3339 date and time, or null');
   else item[name] = formatInstant(parsed.instant);
+}
+
+/** Of times as `readTime` writes them. */
+function isBefore(left: string | null | undefined, right: string | null | undefined): boolean {
+  const [one, other] = [left, right].map((text) => (typeof text === 'string' ? parseInstant(text) : undefined));
+  return one?.kind === 'instant' && other?.kind === 'instant' && one.instant < other.instant;
 }
 
 function readList(item: CheckedItem, name: 'participants' | 'connected', value: unknown, fail: Fail): void {

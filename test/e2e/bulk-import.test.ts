@@ -187,6 +187,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
         '    transcript:', // 23
         '      - {start_ms: 5, end_ms: 1, text: a}', // 24
         '      - {start_ms: 5, end_ms: 9, person: nobody, text: 7}', // 25
+        '  - {key: times, start: 2026-05-01T12:00:00Z, finish: 2026-05-01T13:59:59+02:00}', // 26
         '',
       ].join('\n'),
     );
@@ -207,10 +208,28 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       '21: conversations[5].infos: must be an object',
       '24: conversations[6].transcript[0].end_ms: is before start_ms',
       '25: conversations[6].transcript[1].text: must be text',
-      '9 problems; nothing was changed.',
+      '26: conversations[7].finish: is before start',
+      '10 problems; nothing was changed.',
     ]);
     expect(await world.sql(`select 1 from directory.people where key = 'late'`)).toEqual([]);
     expect(await world.sql(`select 1 from conversations.import_keys where key = 'right'`)).toEqual([]);
+  });
+
+  it.each([
+    ['start', '2026-05-01T12:00:00.000001Z'],
+    ['finish', '2026-05-01T09:59:59Z'],
+  ])('refuses a %s that puts the finish before the start that is stored, on a dry run too', async (field, time) => {
+    const key = `order-${field}`;
+    const stored = { key, start: '2026-05-01T10:00:00Z', finish: '2026-05-01T12:00:00Z' };
+    const id = idOf(await bulk([stored]), key);
+    const before = await read(id);
+    for (const options of [['--dry-run'], []]) {
+      const { code, stderr } = await run({ conversations: [{ key, [field]: time, infos: { x: 1 } }] }, ...options);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`Conversation "${key}": finish is before start.`)]);
+    }
+    expect(await read(id)).toEqual(before);
+    await bulk([{ key, start: '2026-05-01T12:00:00Z' }]);
+    expect((await read(id)).start).toBe('2026-05-01T12:00:00Z');
   });
 
   it('tells with --dry-run what would change and changes nothing', async () => {

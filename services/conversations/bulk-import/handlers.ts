@@ -1,7 +1,7 @@
 /** Bulk import of existing conversations (rules/workspace#bulk-import): one transaction per call, set-based; pipelines are not started. */
 import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import { AppError, badRequest } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
@@ -20,7 +20,7 @@ type Rpc = typeof conversations.rpcs.importConversations;
 /** Changes of these fields are published (event `conversation.changed`). */
 const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
 
-/** @throws AppError 400 when an item refers to something that does not exist yet, 413 when one would be too large; nothing is changed then. */
+/** @throws AppError 400 when an item refers to something that does not exist yet, or would finish before it starts, 413 when one would be too large; nothing is changed then. */
 export async function importConversations(
   { db, jobs, news, directory }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
@@ -34,6 +34,7 @@ export async function importConversations(
     await lockImports(tx);
     await lockImported(tx, { keys: items.map(({ key }) => key) });
     const imported = await applyImport(tx, { items: batch, withValues: false });
+    requireOrder(imported);
     for (const row of imported) {
       if (row.is_new || row.id === null || row.fields === '[]') continue;
       if (!readFields(row).some(({ field }) => notifiedFields.has(field))) continue;
@@ -72,7 +73,14 @@ async function tellImported(news: Feed, tx: Tx, rows: readonly ImportedRow[], jo
 async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[]> {
   const rows = await planImport(db, { items: batch, withValues: true });
   for (const { key, too_large: field } of rows) if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
+  requireOrder(rows);
   return rows;
+}
+
+/** @throws AppError 400 naming the first item whose finish would be before its start */
+function requireOrder(rows: readonly ImportedRow[]): void {
+  const wrong = rows.find((row) => row.ends_before_start);
+  if (wrong !== undefined) throw badRequest(`Conversation "${wrong.key}": finish is before start.`);
 }
 
 function refersToNothing(item: ImportItem): boolean {

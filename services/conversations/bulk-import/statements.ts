@@ -88,8 +88,12 @@ const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planPara
     left join conversations.conversations s on s.id = k.conversation_id
   ) n left join conversations.conversations c on c.id = n.stored_id`;
 
+/** Of a row `p` of the plan whose times the import sets. */
+const endsBeforeStart = sql`(p.finish_at < p.start_at
+  and (p.is_new or p.fields @> '[{"field": "start"}]' or p.fields @> '[{"field": "finish"}]')) is true as ends_before_start`;
+
 /** `fields`: JSON list of `{field, old, new}`. */
-const importedRow = { key: t.text, id: t.integer.nullable, is_new: t.boolean, fields: t.json };
+const importedRow = { key: t.text, id: t.integer.nullable, is_new: t.boolean, fields: t.json, ends_before_start: t.boolean };
 export type ImportedRow = RowOf<typeof importedRow>;
 
 /** What an import would do. `too_large`: what would be larger than a conversation may hold (D63). */
@@ -98,7 +102,7 @@ export const planImport = statement.many({
   params: planParams,
   row: { ...importedRow, too_large: t.text.as<BoundedField>().nullable },
   sql: (params) => sql`
-    select p.key, p.stored_id as id, p.is_new, p.fields,
+    select p.key, p.stored_id as id, p.is_new, p.fields, ${endsBeforeStart},
       case when p.fields = '[]' and not p.is_new then null
         when octet_length(p.infos::text) > ${maxDataBytes} then 'infos'
         when conversations.config_bytes(p.config, p.room) > ${maxDataBytes} then 'config' end as too_large
@@ -128,5 +132,5 @@ export const applyImport = statement.many({
     ), keyed as (
       insert into conversations.import_keys (key, conversation_id) select key, id from plan where is_new
     )
-    select key, id, is_new, fields from plan order by place`,
+    select p.key, p.id, p.is_new, p.fields, ${endsBeforeStart} from plan p order by p.place`,
 });
