@@ -39,7 +39,7 @@ function compileFinish(route: Route): Finish {
     if (route.rawBody !== undefined) return new Input(given.path, none, none, undefined, actor, ctx);
     const { params, query, headers, problems, absent } = readParameters(given);
     if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
-    if (absent) throw absentId();
+    if (absent) throw absentId(route);
     // Accept is another way of saying `format`: whoever works on the input sees one of them.
     if (chooseFormat !== undefined) query['format'] ??= chooseFormat(given.headers.accept);
     return new Input(params, query, headers, body, actor, ctx);

@@ -180,6 +180,24 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     });
   });
 
+  it.each([
+    ['GET', 'webhooks/ID', 'There is no such webhook.'],
+    ['GET', 'threads/ID', 'There is no such thread.'],
+    ['POST', 'threads/ID/take', 'There is no such thread.'],
+    ['POST', 'threads/ID/message', 'There is no such thread.'],
+    ['POST', 'threads/ID/hand-back', 'There is no such thread.'],
+    ['POST', 'pipelines/ID/retry', 'There is no such conversation.'],
+  ])('%s /api/ops/%s names what does not exist, for an id out of range too (D94)', async (method, path, message) => {
+    for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
+      const json = path.endsWith('message') ? { body: 'Hello' } : {};
+      const answer = await world.call(method, `/api/ops/${path.replace('ID', id)}`, {
+        token: tokens.operator,
+        ...(method === 'POST' && { json }),
+      });
+      expect([id, answer.status, answer.json]).toEqual([id, 404, { code: 'not_found', message, retryable: false }]);
+    }
+  });
+
   it('answers 404 to what is no job (D94)', async () => {
     const id = randomUUIDv7();
     for (const [service, name] of [

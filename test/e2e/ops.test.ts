@@ -202,6 +202,20 @@ describe('pipelines (P5, P8)', () => {
       expect((await get(`/api/ops/pipelines?cursor=${cursor}`)).json.code).toBe('bad_cursor');
   });
 
+  it('orders conversations by the time of the entry, not by ids, across pages (D98)', async () => {
+    const ids = [placed.waiting.id, placed.dead.id, placed.jobless.id];
+    const set = 'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
+    await world.sql(set, [ids.slice(1), 1]);
+    await world.sql(set, [ids.slice(0, 1), 2]);
+    const found: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await list(`journey=circle&step=import&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      found.push(...page.items.map(({ conversation_id: id }) => id));
+      cursor = page.next;
+    }
+    expect(found).toEqual([placed.waiting.id, placed.jobless.id, placed.dead.id]);
+  });
+
   it('runs the same job now and makes no second; 409 where there is none, 404 for an unknown conversation', async () => {
     for (const { id, job } of [placed.waiting, placed.dead]) {
       const { status, json } = await retry(id);

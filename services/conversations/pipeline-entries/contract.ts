@@ -3,7 +3,7 @@ import { byOperators, byUsers, nullable, rpc, type Static, Type } from '#libs/co
 import { Id } from '../schemas.ts';
 
 const PipelineEntry = Type.Object({
-  entry_id: Type.Integer({ description: 'Grows with the time of the entry.' }),
+  entry_id: Type.Integer({ description: 'Id of the entry; entries are ordered by `since`, then by it.' }),
   conversation_id: Id,
   journey: Type.String({ description: 'Slug.' }),
   step: Type.String({ description: 'Slug.' }),
@@ -18,7 +18,7 @@ const list = {
     step: Type.Optional(Type.String({ maxLength: 200 })),
     conversation_id: Type.Optional(Type.Integer()),
     conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Of these alone.' })),
-    before: Type.Optional(Type.Integer({ description: 'Entries before this one.' })),
+    before: Type.Optional(Type.Integer({ description: 'Entries that are listed after this one.' })),
     limit: Type.Integer({ minimum: 1, maximum: 500 }),
   }),
   reply: Type.Object({
