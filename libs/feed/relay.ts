@@ -65,7 +65,11 @@ export class FeedRelay {
   async #pass(): Promise<number> {
     const { service, db, bus } = this.#deps;
     return db.transaction(async (tx) => {
-      const [, , taken] = await Promise.all([limitTurn(tx), takeTurn(tx), takeTold(tx, { limit: mostRows })]);
+      const [, , taken] = await tx.inOrder(
+        () => limitTurn(tx),
+        () => takeTurn(tx),
+        () => takeTold(tx, { limit: mostRows }),
+      );
       const rows = taken.toSorted((a, b) => a.number - b.number);
       const [first] = rows;
       if (first === undefined) return 0;

@@ -15,6 +15,12 @@ import type { GatheredPrepared, Placed, PreparedStatement, Queryable, Streamable
 
 /** An open transaction. */
 export interface Tx extends Queryable {
+  /**
+   * Sends the statements in this order, without waiting in between: they share one round trip, and each sees the effects of those before it. Of a
+   * function only the statements that it issues before its first `await` are in order.
+   * @throws the error of the first statement that failed, after all have ended
+   */
+  inOrder<const Statements extends readonly (() => Promise<unknown>)[]>(...statements: Statements): Promise<Results<Statements>>;
   /** Calls back when the work is done and before `beforeCommit` is: what a unit of work has gathered is written then. */
   afterWork(callback: () => Promise<unknown>): void;
   /**
@@ -25,6 +31,10 @@ export interface Tx extends Queryable {
   /** Calls back after a successful commit, in the order of registration; for wake-ups only, it must not throw. */
   afterCommit(callback: () => void): void;
 }
+
+type Results<Statements extends readonly (() => Promise<unknown>)[]> = {
+  readonly [Index in keyof Statements]: Awaited<ReturnType<Statements[Index]>>;
+};
 
 export interface Database extends Queryable, Streamable {
   /**
@@ -243,6 +253,7 @@ class PooledDatabase implements Database {
       },
       gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],
+      inOrder,
       afterWork: (callback) => void written.push(callback),
       beforeCommit: (callback) => {
         if (!open) throw new Error('The transaction is over');
@@ -288,6 +299,17 @@ class PooledDatabase implements Database {
     if (isTransient(error)) return maxAttempts;
     return isLostConnection(error) ? 1 + maxLostConnections : 1;
   }
+}
+
+/** See `Tx.inOrder`. */
+async function inOrder<const Statements extends readonly (() => Promise<unknown>)[]>(
+  ...statements: Statements
+): Promise<Results<Statements>> {
+  const outcomes = await Promise.allSettled(statements.map((send) => send()));
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }) as unknown as Results<Statements>;
 }
 
 /** Of one call. */

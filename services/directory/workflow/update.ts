@@ -62,7 +62,11 @@ export async function updateWorkflow(
   const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
   const personIds = [request.responsible_person_id ?? 0, authorPersonId ?? 0].filter(isPossibleId);
   const kept = { personIds, membershipId: kind.name === 'membership' ? id : null };
-  const [, , row] = await Promise.all([keepPeople(tx, kept), kind.lock(tx, { id }), kind.find(tx, { id, ...viewer })]);
+  const [, , row] = await tx.inOrder(
+    () => keepPeople(tx, kept),
+    () => kind.lock(tx, { id }),
+    () => kind.find(tx, { id, ...viewer }),
+  );
   if (row === undefined || !row.visible) throw notFound();
   if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You may not edit this ${kind.name}.` });
   await checkIfMatch(request.if_match, () => kind.read(tx, { id, ...viewer }));
@@ -77,17 +81,20 @@ export async function updateWorkflow(
     const { person_ids: personIds, holon_ids: holonIds } = row;
     kind.tell(news, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
   }
-  const [, note, shown] = await Promise.all([
-    changed ? kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId }) : undefined,
-    createNote(news, tx, {
-      text: request.note,
-      authorPersonId,
-      ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),
-      personIds: row.person_ids,
-      holonIds: row.holon_ids,
-    }),
-    kind.read(tx, { id, ...viewer }),
-  ]);
+  const [, note, shown] = await tx.inOrder(
+    async () => {
+      if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
+    },
+    () =>
+      createNote(news, tx, {
+        text: request.note,
+        authorPersonId,
+        ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),
+        personIds: row.person_ids,
+        holonIds: row.holon_ids,
+      }),
+    () => kind.read(tx, { id, ...viewer }),
+  );
   if (shown === undefined) throw new Error(`${kind.name} ${id} is not there`);
   const reply = rawJson(`{"${kind.name}":${shown.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
   return withEtag(reply, entityTag(shown.body));

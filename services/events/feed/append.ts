@@ -22,7 +22,10 @@ export async function append(db: Database, { hold, events, sequence, retentionDa
   const kept = events.filter(({ day }) => isKept(day, retentionDays));
   const write = (insert: (tx: Tx, after: number) => Promise<readonly Placed[]>): Promise<number | undefined> =>
     db.transaction(async (tx) => {
-      const [, held] = await Promise.all([limitTransaction(tx), holdFeed(tx, hold)]);
+      const [, held] = await tx.inOrder(
+        () => limitTransaction(tx),
+        () => holdFeed(tx, hold),
+      );
       if (held === undefined) return undefined;
       const added = await insert(tx, held.last_position);
       const position = held.last_position + kept.length;

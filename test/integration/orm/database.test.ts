@@ -186,6 +186,33 @@ describe('createDatabase (architecture#data)', () => {
       await expect(db.query(fail)).rejects.toMatchObject({ status: 503, retryable: true });
     });
 
+    it('sends ordered statements without waiting in between: each sees the one before, the first failure is thrown', async () => {
+      const id = newId();
+      const sent: number[] = [];
+      const [added, found] = await db.transaction((tx) =>
+        tx.inOrder(
+          () => {
+            sent.push(1);
+            return tx.query(addThing, [id, `ordered ${id}`]).finally(() => sent.push(3));
+          },
+          () => {
+            sent.push(2);
+            return tx.query<{ id: number }>(findThing, [id]);
+          },
+        ),
+      );
+      expect({ added, found, sent }).toEqual({ added: [], found: [{ id, name: `ordered ${id}` }], sent: [1, 2, 3] });
+      let ended = 0;
+      const failed = db.transaction((tx) =>
+        tx.inOrder(
+          () => tx.query({ name: 'ordered.divide', text: 'select 1 / 0' }),
+          () => tx.query(addThing, [newId(), `ordered ${id}`]).finally(() => ended++),
+        ),
+      );
+      await expect(failed).rejects.toMatchObject({ code: '22012' });
+      expect(ended).toBe(1);
+    });
+
     it('refuses statements after its end', async () => {
       let kept: { query: (item: PreparedStatement) => Promise<unknown> } | undefined;
       await db.transaction(async (tx) => void (kept = tx));

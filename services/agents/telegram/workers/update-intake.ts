@@ -82,7 +82,10 @@ async function storeUpdate(
           secretDigest: undefined,
           ...more,
         });
-      return Promise.all([limitWait(tx), admitUpdate(tx, jobs, { agent, update, origin, store })]);
+      return tx.inOrder(
+        () => limitWait(tx),
+        () => admitUpdate(tx, jobs, { agent, update, origin, store }),
+      );
     });
   const { content } = update;
   await (content.kind === 'other' ? admit() : turns.run(`${agent.id}/${content.chatId}`, admit));
