@@ -3519,7 +3519,7 @@ export type ListPeopleError =
 
 export interface CreatePersonRequest {
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: NewPerson;
@@ -3714,7 +3714,7 @@ export interface MergePersonRequest {
     person_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: MergeTarget;
@@ -3742,7 +3742,7 @@ export interface UpdateHolonRequest {
   headers?: {
     /** Write only when the holon still has one of these ETags; else 412. */
     'If-Match'?: string;
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: HolonUpdate;
@@ -3765,7 +3765,7 @@ export type UpdateHolonError =
 
 export interface CreateExperienceRequest {
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: NewExperience;
@@ -3791,7 +3791,7 @@ export interface UploadExperienceLogoRequest {
     experience_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   /** The part `logo`. */
@@ -3876,7 +3876,7 @@ export interface UpdateMembershipRequest {
   headers?: {
     /** Write only when the membership still has one of these ETags; else 412. */
     'If-Match'?: string;
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: MembershipUpdate;
@@ -3903,7 +3903,7 @@ export interface BulkAddMembershipsRequest {
     holon_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: BulkAdd;
@@ -3953,7 +3953,7 @@ export interface UpdateRelationshipRequest {
   headers?: {
     /** Write only when the relationship still has one of these ETags; else 412. */
     'If-Match'?: string;
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: RelationshipUpdate;
@@ -4125,7 +4125,7 @@ export interface RevokeKeyRequest {
     key_id: string;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body?: Record<string, unknown>;
@@ -4175,7 +4175,7 @@ export type ListEventsError =
 
 export interface CreateWebhookEndpointRequest {
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: NewWebhookEndpoint;
@@ -4257,7 +4257,7 @@ export interface UpdateWebhookEndpointRequest {
   headers?: {
     /** Write only when the endpoint still has one of these ETags; else 412. */
     'If-Match'?: string;
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: WebhookEndpointUpdate;
@@ -4284,7 +4284,7 @@ export interface RotateWebhookSecretRequest {
     endpoint_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body?: RotateWebhookSecretBody;
@@ -4310,7 +4310,7 @@ export interface TestWebhookEndpointRequest {
     endpoint_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body?: Record<string, unknown>;
@@ -4363,7 +4363,7 @@ export interface RedeliverWebhookRequest {
     delivery_id: string;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body?: Record<string, unknown>;
@@ -4389,7 +4389,7 @@ export interface RecoverWebhookEndpointRequest {
     endpoint_id: number;
   };
   headers?: {
-    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    /** A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response with `Idempotent-Replayed: true`. */
     'Idempotency-Key'?: string;
   };
   body: RecoverWebhookEndpointBody;

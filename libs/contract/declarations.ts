@@ -21,12 +21,10 @@ export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = 
   readonly errors: ErrorReasons;
   /** Time that a caller waits when it has no nearer deadline. */
   readonly timeoutMs: number;
-  /** True when sending it twice does what sending it once does. */
-  readonly idempotent: boolean;
   /** The action under which the audit log has what it changes, such as `account.create` (A1); absent where it does not. */
   readonly audit?: string;
-  /** Its answer is kept under the `Idempotency-Key` of a client, in the transaction of its effect, and given again (I1). */
-  readonly keepsAnswer?: boolean;
+  /** Accepts an `Idempotency-Key`: the response is stored in the transaction of its effect and replayed to repeated requests (I1). */
+  readonly idempotent?: true;
 }
 
 export interface JobPolicy {
@@ -88,10 +86,10 @@ export interface ServiceContract {
 /** Declares a request-reply operation (architecture#rpc). */
 export function rpc<Request extends TSchema, Reply extends TSchema>(
   declaration: { subject: string; summary: string; callers: Callers; request: Request; reply: Reply } & Partial<
-    Pick<Rpc, 'audit' | 'errors' | 'timeoutMs' | 'idempotent' | 'keepsAnswer'>
+    Pick<Rpc, 'audit' | 'errors' | 'timeoutMs' | 'idempotent'>
   >,
 ): Rpc<Request, Reply> {
-  return Object.freeze({ kind: 'rpc', errors: {}, timeoutMs: 10_000, idempotent: true, ...declaration });
+  return Object.freeze({ kind: 'rpc', errors: {}, timeoutMs: 10_000, ...declaration });
 }
 
 /** Retries of a job whose declaration names none: 10 attempts from 1 s to 5 min apart. */

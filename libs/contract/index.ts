@@ -23,7 +23,7 @@ export {
 export { isPossibleId, maxId, rowId } from './ids.ts';
 export { limitParameter } from './limit.ts';
 export { listParameter } from './list-parameter.ts';
-export { keyHeader } from './kept-answers.ts';
+export { keyHeader } from './idempotency-key.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';
 export {

@@ -5,7 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from './callers.ts';
 import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
-import { keepAnswers } from './kept-answers.ts';
+import { acceptIdempotencyKey } from './idempotency-key.ts';
 import type { Scope } from './scopes.ts';
 
 /**
@@ -85,10 +85,9 @@ interface RouteFacts {
   /** Strong ETag, of a GET with If-None-Match; for one resource, read or written (rules/http#etag). */
   readonly etag?: boolean;
   /**
-   * Whoever serves it keeps its answer under an `Idempotency-Key` (I1); for routes with a handler, others say it of their operation. The header
-   * and its refusals are declared with it.
+   * Accepts an `Idempotency-Key` (I1). Set it on routes with a handler; other routes take it from their RPC. Declares the header and its errors.
    */
-  readonly keepsAnswer?: true;
+  readonly idempotent?: true;
   /** Time for the whole request; default 15 000. */
   readonly deadlineMs?: number;
   /** Extra application errors beyond those of the RPC. */
@@ -226,5 +225,5 @@ export function route(declaration: Route): Route {
   const { properties = {} } = (declaration.query ?? {}) as { properties?: object };
   if (declaration.formats !== undefined && !('format' in properties))
     throw new Error(`route ${declaration.method} ${declaration.path}: its query has no \`format\` to choose by`);
-  return Object.freeze(keepAnswers(declaration));
+  return Object.freeze(acceptIdempotencyKey(declaration));
 }

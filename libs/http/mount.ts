@@ -178,8 +178,8 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();
-      const idempotencyKey = route.keepsAnswer === true ? input.headers[keyHeader] : undefined;
-      await perform(ctx, input, typeof idempotencyKey === 'string' ? { ...common, idempotencyKey } : common);
+      const key = route.idempotent === true ? input.headers[keyHeader] : undefined;
+      await perform(ctx, input, typeof key === 'string' ? { ...common, sentIdempotencyKey: key } : common);
     } finally {
       received?.leave();
       leaveMemory?.();

@@ -225,7 +225,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
   const ofSuccess = {
     ...etag,
-    ...(route.keepsAnswer === true ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {}),
+    ...(route.idempotent === true ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {}),
   };
   const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {

@@ -1,8 +1,8 @@
-/** What makes two requests the same one (I4): their fields by value, whatever their order and the way their numbers are written. */
+/** Two requests are the same when their fields have equal values (I4); order of fields and notation of numbers do not count. */
 import { hash } from 'node:crypto';
 import { isRawNumber } from '#libs/json';
 
-/** SHA-256 of a request. What only says when it may be applied, `if_match`, does not belong to it. */
+/** SHA-256 of a request without `if_match`, which is a precondition and not part of the effect. */
 export function fingerprintOf(request: Readonly<Record<string, unknown>>): Buffer {
   const { if_match: _condition, ...compared } = request;
   return hash('sha256', write(compared), 'buffer');

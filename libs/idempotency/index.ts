@@ -1,8 +1,10 @@
 /**
- * Answers kept under an `Idempotency-Key` (I1, I4): in the schema of the service whose effect they are of, written in its transaction. Beside
- * each other stand one effect for a key, and the answer that tells of it.
+ * `Idempotency-Key`: one effect for each key, in the schema of the service that has the effect and in the transaction of that effect.
+ * `IdempotencyStore` also stores the response and replays it (I1, I4); `runOncePerKey` is for operations that answer a repeated call from the
+ * present state.
  */
-export { createOnce, type KeyedCall, type Once } from './once.ts';
-export { dropAnswersOf } from './statements.ts';
-export { keptAnswersTable } from './tables.ts';
-export { dropOldAnswers, upkeepEveryMs } from './upkeep.ts';
+export { cleanupIntervalMs, removeExpiredKeys, removeOldRecords } from './cleanup.ts';
+export { runOncePerKey } from './keys.ts';
+export { keyStatements, removeRecordsOfPerson } from './statements.ts';
+export { IdempotencyStore, type IdempotentCall } from './store.ts';
+export { idempotencyRecordsTable } from './tables.ts';

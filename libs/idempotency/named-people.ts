@@ -1,4 +1,4 @@
-/** Whom a request and its answer name (I4): an erasure drops what is kept of them. */
+/** People named by a request and its response (I4): erasing a person removes the records that name them. */
 import { isPossibleId } from '#libs/contract';
 
 /** Ids at `…person_id` and `…person_ids`, and of people as the open API shows them, however deep, each once. */

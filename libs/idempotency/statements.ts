@@ -1,31 +1,34 @@
-/** SQL of kept answers, the same in the schema of every service. */
-import { sql, statement, t } from '#libs/sql';
+/** SQL of idempotency records, the same in the schema of every service. */
+import { type DeclaredStatement, type Sql, sql, statement, t } from '#libs/sql';
 
-const place = { accountId: t.integer, operation: t.text, key: t.text };
+/** The table is older than this name for what it has; both releases of a roll-out use it. */
+const idempotencyRecords = sql.id('kept_answers');
 
-/** True for one transaction at a time; nobody waits for it. */
-export const takeTurn = statement.one({
-  name: 'kept-answers.take-turn',
-  params: place,
-  row: { taken: t.boolean },
+const recordKey = { accountId: t.integer, operation: t.text, key: t.text };
+
+/** Of one transaction at a time; does not wait. Both releases of a roll-out must hash the same text. */
+export const tryLock = statement.one({
+  name: 'idempotency.try-lock',
+  params: recordKey,
+  row: { locked: t.boolean },
   sql: ({ accountId, operation, key }) => sql`
-    select pg_try_advisory_xact_lock(hashtextextended(json_build_array('kept-answer', ${accountId}, ${operation}, ${key})::text, 0)) as taken`,
+    select pg_try_advisory_xact_lock(hashtextextended(json_build_array('kept-answer', ${accountId}, ${operation}, ${key})::text, 0)) as locked`,
 });
 
-export const findAnswer = statement.maybeOne({
-  name: 'kept-answers.find',
-  params: place,
+export const findRecord = statement.maybeOne({
+  name: 'idempotency.find',
+  params: recordKey,
   row: { fingerprint: t.bytes, refused: t.boolean, outcome: t.text.nullable, etag: t.text.nullable, body: t.text },
   sql: ({ accountId, operation, key }) => sql`
-    select fingerprint, refused, outcome, etag, body from kept_answers
+    select fingerprint, refused, outcome, etag, body from ${idempotencyRecords}
     where account_id = ${accountId} and operation = ${operation} and key = ${key} and expires_at > statement_timestamp()`,
 });
 
-/** For the holder of the turn, who has found none. An expired one gives way. */
-export const insertAnswer = statement.none({
-  name: 'kept-answers.insert',
+/** For the holder of the lock that has found no record. Replaces an expired one. */
+export const insertRecord = statement.none({
+  name: 'idempotency.insert',
   params: {
-    ...place,
+    ...recordKey,
     fingerprint: t.bytes,
     refused: t.boolean,
     outcome: t.text.nullable,
@@ -35,7 +38,7 @@ export const insertAnswer = statement.none({
     hours: t.integer,
   },
   sql: ({ accountId, operation, key, fingerprint, refused, outcome, etag, body, personIds, hours }) => sql`
-    insert into kept_answers (account_id, operation, key, fingerprint, refused, outcome, etag, body, size, person_ids, expires_at)
+    insert into ${idempotencyRecords} (account_id, operation, key, fingerprint, refused, outcome, etag, body, size, person_ids, expires_at)
     values (${accountId}, ${operation}, ${key}, ${fingerprint}, ${refused}, ${outcome}, ${etag}, ${body}, octet_length(${body}), ${personIds},
       clock_timestamp() + make_interval(hours => ${hours}))
     on conflict (account_id, operation, key) do update
@@ -43,32 +46,82 @@ export const insertAnswer = statement.none({
       size = excluded.size, person_ids = excluded.person_ids, expires_at = excluded.expires_at`,
 });
 
-export const dropExpired = statement.none({
-  name: 'kept-answers.drop-expired',
-  params: { limit: t.integer },
-  sql: ({ limit }) => sql`
-    delete from kept_answers where ctid = any(array(
-      select ctid from kept_answers where expires_at <= statement_timestamp() limit ${limit} for update skip locked))`,
-});
+export const removeExpired = removeExpiredFrom('idempotency.remove-expired', idempotencyRecords);
 
-/** Of accounts whose answers take more than they may, with what a row takes besides, the oldest go. */
-export const dropExcess = statement.none({
-  name: 'kept-answers.drop-excess',
+/** The oldest records of accounts that have more than `maxBytes`; a row counts `rowBytes` beside its body. */
+export const removeExcess = statement.none({
+  name: 'idempotency.remove-excess',
   params: { maxBytes: t.bigint, rowBytes: t.integer },
   sql: ({ maxBytes, rowBytes }) => sql`
     with greedy as materialized (
-      select account_id from kept_answers group by account_id having sum(size + ${rowBytes}) > ${maxBytes}
+      select account_id from ${idempotencyRecords} group by account_id having sum(size + ${rowBytes}) > ${maxBytes}
     )
-    delete from kept_answers where ctid = any(array(
+    delete from ${idempotencyRecords} where ctid = any(array(
       select place from greedy cross join lateral (
         select ctid as place, sum(size + ${rowBytes}) over (order by expires_at desc, ctid) as taken
-        from kept_answers k where k.account_id = greedy.account_id) as ranked
+        from ${idempotencyRecords} r where r.account_id = greedy.account_id) as ranked
       where taken > ${maxBytes}))`,
 });
 
-/** What names the person, and what was answered to their accounts. */
-export const dropAnswersOf = statement.none({
-  name: 'kept-answers.drop-of-person',
+/** Records that name the person, and those of their accounts. */
+export const removeRecordsOfPerson = statement.none({
+  name: 'idempotency.remove-of-person',
   params: { personId: t.integer, accountIds: t.integer.array },
-  sql: ({ personId, accountIds }) => sql`delete from kept_answers where ${personId} = any(person_ids) or account_id = any(${accountIds})`,
+  sql: ({ personId, accountIds }) =>
+    sql`delete from ${idempotencyRecords} where ${personId} = any(person_ids) or account_id = any(${accountIds})`,
 });
+
+interface KeyTable {
+  /** First part of the statements' names. */
+  readonly name: string;
+  /** Its columns: the scope, `operation` and `key`, which are its primary key; `expires_at`. */
+  readonly table: string;
+  /** Column with the id of the row that a key belongs to. */
+  readonly scope: string;
+}
+
+export type KeyStatements = ReturnType<typeof keyStatements>;
+
+/** Statements on a table of keys without responses, see `runOncePerKey`. */
+// eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types
+export function keyStatements(declared: KeyTable) {
+  const table = sql.id(declared.table);
+  const scope = sql.id(declared.scope);
+  const params = { scopeId: t.integer, operation: t.text, key: t.text };
+  return {
+    find: statement.maybeOne({
+      name: `${declared.name}.find`,
+      params,
+      row: { key: t.text },
+      sql: ({ scopeId, operation, key }) => sql`
+        select key from ${table}
+        where ${scope} = ${scopeId} and operation = ${operation} and key = ${key} and expires_at > statement_timestamp()`,
+    }),
+    insert: statement.none({
+      name: `${declared.name}.insert`,
+      params: { ...params, hours: t.integer },
+      sql: ({ scopeId, operation, key, hours }) => sql`
+        insert into ${table} (${scope}, operation, key, expires_at)
+        values (${scopeId}, ${operation}, ${key}, clock_timestamp() + make_interval(hours => ${hours}))
+        on conflict (${scope}, operation, key) do update set expires_at = excluded.expires_at`,
+    }),
+    removeExpired: removeExpiredFrom(`${declared.name}.remove-expired`, table),
+  };
+}
+
+type RemoveExpired = DeclaredStatement<{ limit: typeof t.integer }, { count: typeof t.integer }, { count: number }>;
+
+/** Rows that another process removes at the same time are left to it. */
+function removeExpiredFrom(name: string, table: Sql): RemoveExpired {
+  return statement.one({
+    name,
+    params: { limit: t.integer },
+    row: { count: t.integer },
+    sql: ({ limit }) => sql`
+      with removed as (
+        delete from ${table} where ctid = any(array(
+          select ctid from ${table} where expires_at <= statement_timestamp() limit ${limit} for update skip locked))
+        returning 1)
+      select count(*)::integer as count from removed`,
+  });
+}

@@ -1,8 +1,8 @@
 /**
- * SQL that creates the table of kept answers in a service's schema; a migration of each service that keeps some. An answer is there for its
- * account, operation and key; no foreign key, since accounts may be another service's.
+ * SQL that creates the table of idempotency records in a service's schema, for a migration of each service that has idempotent operations. The
+ * account has no foreign key, since it may belong to another service.
  */
-export function keptAnswersTable(schema: string): string[] {
+export function idempotencyRecordsTable(schema: string): string[] {
   return [
     `create table ${schema}.kept_answers (
       account_id integer not null,

@@ -12,8 +12,8 @@ export interface RequestContext extends CallContext {
   readonly subject: string;
   /** Action of the audit log, as the operation's declaration says. */
   readonly audit?: string | undefined;
-  /** The `Idempotency-Key` of the client, under which the answer is kept (I1). Nested calls do not have it. */
-  readonly answerKey?: string | undefined;
+  /** The client's `Idempotency-Key` (I1). Not forwarded to nested calls, see `CallContext.sentIdempotencyKey`. */
+  readonly idempotencyKey?: string | undefined;
   readonly deadlineMs: number;
   /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export class ServedContext implements RequestContext {
   readonly audit: string | undefined;
   readonly requestId: string;
   readonly clientIp: string | undefined;
-  readonly answerKey: string | undefined;
+  readonly idempotencyKey: string | undefined;
   /** Set once the assertion is believed. */
   actor: Actor | undefined;
   /** As it came, not yet believed. */
@@ -46,20 +46,20 @@ export class ServedContext implements RequestContext {
     let assertion: string | undefined;
     let traceparent: string | undefined;
     let clientIp: string | undefined;
-    let answerKey: string | undefined;
+    let idempotencyKey: string | undefined;
     let deadlineMs = Number.NaN;
     for (const [key, values] of message.headers ?? []) {
       if (key === header.requestId) requestId = values[0] ?? '';
       else if (key === header.actor) assertion = values[0];
       else if (key === header.traceparent) traceparent = values[0];
       else if (key === header.clientIp) clientIp = values[0];
-      else if (key === header.idempotencyKey) answerKey = values[0];
+      else if (key === header.idempotencyKey) idempotencyKey = values[0];
       else if (key === header.deadline) deadlineMs = Number(values[0]);
     }
     this.subject = rpc.subject;
     this.audit = rpc.audit;
     this.clientIp = clientIp;
-    this.answerKey = answerKey;
+    this.idempotencyKey = idempotencyKey;
     this.requestId = requestId;
     this.#assertion = assertion;
     this.traceparent = traceparent;

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { MsgHdrsImpl } from '@nats-io/transport-node';
+import { type Msg, MsgHdrsImpl } from '@nats-io/transport-node';
+import type { Rpc } from '#libs/contract';
 import { unavailable } from '#libs/errors';
+import type { Logger } from '#libs/logger';
+import { ServedContext } from './served-context.ts';
 import { encodeContext, encodeHeaders, parseErrorBody, readHeader } from './wire.ts';
 
 const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
@@ -15,6 +18,13 @@ describe('headers on NATS (architecture#rpc)', () => {
       Actor: 'a.b.c',
       traceparent: '00-1-2-01',
     });
+  });
+
+  it('pass the key of a client to the operation, but not to the calls that the operation makes (I1)', () => {
+    const headers = decode(encodeContext({ requestId: 'r', sentIdempotencyKey: 'k-1' }, 17, undefined));
+    const served = new ServedContext({ subject: 'a.b' } as Rpc, { headers } as unknown as Msg, {} as Logger);
+    expect(served.idempotencyKey).toBe('k-1');
+    expect(decode(encodeContext(served, 17, undefined)).keys()).toEqual(['Request-Id', 'Deadline']);
   });
 
   it('cannot be broken by any value', () => {

@@ -15,8 +15,11 @@ export interface CallContext {
   readonly actor?: Actor | undefined;
   /** What limits count the client by, for the audit log; set by the gateway where a request may change something (A1). */
   readonly clientIp?: string | undefined;
-  /** Under which the answer shall be kept; set by the gateway for operations that do, and not handed on by what they call (I1). */
-  readonly idempotencyKey?: string | undefined;
+  /**
+   * `Idempotency-Key` to send with the call; set by the gateway for idempotent operations (I1). The served context has it under another name, so that
+   * passing that context on to a nested call does not forward the key.
+   */
+  readonly sentIdempotencyKey?: string | undefined;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
   /** Epoch milliseconds after which nobody waits for the answer. */
@@ -79,7 +82,8 @@ export function encodeContext(
 ): MsgHdrs {
   let text = `NATS/1.0\r\n${header.requestId}: ${context.requestId.replace(forbidden, ' ')}\r\n${header.deadline}: ${deadlineMs}`;
   if (context.clientIp !== undefined) text += `\r\n${header.clientIp}: ${context.clientIp.replace(forbidden, ' ')}`;
-  if (context.idempotencyKey !== undefined) text += `\r\n${header.idempotencyKey}: ${context.idempotencyKey.replace(forbidden, ' ')}`;
+  const { sentIdempotencyKey: key } = context;
+  if (key !== undefined) text += `\r\n${header.idempotencyKey}: ${key.replace(forbidden, ' ')}`;
   if (assertion !== undefined) text += `\r\n${header.actor}: ${assertion}`;
   if (traceparent !== undefined) text += `\r\n${header.traceparent}: ${traceparent.replace(forbidden, ' ')}`;
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;

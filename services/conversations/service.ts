@@ -1,5 +1,6 @@
 /** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
 import { conversationAccess } from '#libs/contract';
+import { cleanupIntervalMs, removeExpiredKeys } from '#libs/idempotency';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -31,7 +32,7 @@ import { countReceipts, dropOldBodies } from './receipts/statements.ts';
 import { createCalCom } from './reconcile/cal-com.ts';
 import { createSeriesWorker } from './reconcile/series.ts';
 import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
-import { dropKeysEveryMs, dropOldKeys } from './recorded/workers.ts';
+import { recordedKeys } from './recorded/statements.ts';
 import { createRefusals } from './refusals.ts';
 
 /** How often is looked whether a day is over. */
@@ -96,7 +97,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
     frame.every(cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
-    frame.every(dropKeysEveryMs, 'expired idempotency keys stay for now', () => dropOldKeys(dependencies));
+    frame.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', () => removeExpiredKeys(db, recordedKeys));
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
       frame.every(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);

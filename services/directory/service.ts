@@ -1,7 +1,7 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
 import { auditHandlers } from '#libs/audit';
 import { isExposed, isPublicSecret } from '#libs/config';
-import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
+import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -80,17 +80,17 @@ export async function createService({ config, logger, pipeline, clock = systemCl
 
   return frame.service(async () => {
     const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
-    const once = createOnce(jobs);
+    const idempotency = new IdempotencyStore(jobs);
     const { news } = frame;
     const throttle = createLoginThrottle(db, metrics, limits);
     const refused = createRefusedLogins(db);
-    const keys = createKeys({ jobs, once, bus });
+    const keys = createKeys({ jobs, idempotency, bus });
     const uses = createKeyUses(db);
     const today = createToday(clock, config.WORKLIST_TIME_ZONE);
     frame.tell(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await frame.serve({
       ...createPeopleReadHandlers(db),
-      createPerson: createCreatePerson({ jobs, once, news }),
+      createPerson: createCreatePerson({ jobs, idempotency, news }),
       resolveAttendees: createResolveAttendees({ db, jobs, news }),
       ...createPersonDataHandlers({ db, jobs, news }),
       ...createAccountHandlers({ db, jobs, news, passwords }),
@@ -108,16 +108,16 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       ...createIdentityHandlers({ db, jobs, throttle, refused, issuer: config.OIDC_ISSUER, linkByEmail: config.OIDC_LINK_BY_EMAIL }),
       ...createHolonReadHandlers(db),
       ...createVisibleHolonHandlers(db),
-      updateHolon: createUpdateHolon({ jobs, once, news }),
-      ...createExperienceHandlers({ db, jobs, once, news }),
+      updateHolon: createUpdateHolon({ jobs, idempotency, news }),
+      ...createExperienceHandlers({ db, jobs, idempotency, news }),
       ...createClassHandlers(db),
       ...createJourneyHandlers(db),
       ...createStepHandlers(db, registry),
       ...createMembershipListHandlers({ db, today }),
-      updateMembership: createUpdateMembership({ once, news }),
-      ...createBulkAddHandlers({ once, news, waitMs: config.BULK_ADD_WAIT_MS }),
-      ...createMergingHandlers({ db, jobs, once, bus, news }),
-      ...createRelationshipHandlers({ db, once, news }),
+      updateMembership: createUpdateMembership({ idempotency, news }),
+      ...createBulkAddHandlers({ idempotency, news, waitMs: config.BULK_ADD_WAIT_MS }),
+      ...createMergingHandlers({ db, jobs, idempotency, bus, news }),
+      ...createRelationshipHandlers({ db, idempotency, news }),
       ...createWorklistHandlers({ db, today }),
       ...createNoteHandlers(db),
       ...createShowingHandlers(db),
@@ -136,7 +136,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     });
     frame.every(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
     frame.onClose(() => uses.write());
-    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
     frame.every(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
     frame.every(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
     frame.every(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));

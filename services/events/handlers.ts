@@ -1,6 +1,6 @@
 import { auditHandlers } from '#libs/audit';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -25,7 +25,7 @@ interface Dependencies {
   readonly arrivals: FeedNews;
   /** Where the service itself tells the feed. */
   readonly news: Feed;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
 }
 
 /** One handler for each declared operation. */

@@ -1,5 +1,5 @@
 /** Composition of the events service: the feed, its writer and its readers, and the endpoints to which it is sent. */
-import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
+import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createOutbound } from '#libs/outbound';
@@ -32,7 +32,7 @@ export async function createService({ config, logger }: { config: EventsConfig; 
   return frame.service(async () => {
     frame.onClose(bus.subscribeEvent(events.events.advanced, () => arrivals.tell()));
     frame.onStop(() => arrivals.close());
-    await frame.serve(createHandlers({ ...deps, once: createOnce(jobs) }));
+    await frame.serve(createHandlers({ ...deps, idempotency: new IdempotencyStore(jobs) }));
     frame.onClose(() => outbound.close());
     const deliverer = new Deliverer({ ...deps, outbound, metrics: measureDeliveries(metrics, db) });
     measureRuns(metrics, () => deliverer.counts);
@@ -44,8 +44,8 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     frame.feed(waker);
     frame.every(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
     frame.every(rememberEveryMs, 'endpoints that nobody looks after were not found', () => rememberEndpoints(deps));
-    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
-    frame.every(upkeepEveryMs, 'old deliveries were not removed', () => dropOldDeliveries(deps));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
+    frame.every(cleanupIntervalMs, 'old deliveries were not removed', () => dropOldDeliveries(deps));
     frame.every(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), { atOnce: true });
     frame.every(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { atOnce: true });
     frame.every(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {

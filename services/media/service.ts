@@ -1,6 +1,6 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
 import { countRefusals } from '#libs/http';
-import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
+import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
 import type { JobTuning } from '#libs/jobs';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
@@ -74,10 +74,11 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const maxUploads = config.MEDIA_MAX_UPLOADS;
   const storing = { db, bus, jobs, news: frame.news, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
   const uploads = createUploadHandler(storing);
-  const uploadLogo = createLogoHandler({ ...storing, once: createOnce(jobs), images: createLogoImages() });
+  const uploadLogo = createLogoHandler({ ...storing, idempotency: new IdempotencyStore(jobs), images: createLogoImages() });
   const internal = createInternalListener(
     {
-      uploadLogo: ({ request, response, context, answerKey }, holonId) => uploadLogo({ request, response, context, answerKey, holonId }),
+      uploadLogo: ({ request, response, context, idempotencyKey }, holonId) =>
+        uploadLogo({ request, response, context, idempotencyKey, holonId }),
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
       importFile: ({ request, response, context }, conversationId, kind, query) =>
         uploads.handleImport({ request, response, context, conversationId }, kind, query),
@@ -113,7 +114,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     await frame.prepare(() => enqueueCatchUp(jobs));
     sweep.start();
-    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
     frame.onStop(() => sweep.stop());
     frame.breakOffAfter(drainMs - 5_000, () => uploads.stop());
     await listen('open', config.PORT);

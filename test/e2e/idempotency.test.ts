@@ -54,7 +54,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     const writes = routes.filter(
       ({ method, path }) => method === 'POST' && path.startsWith('/api/v1/') && !path.startsWith('/api/v1/auth/'),
     );
-    const without = writes.filter((route) => route.keepsAnswer !== true).map(({ operationId }) => operationId);
+    const without = writes.filter((route) => route.idempotent !== true).map(({ operationId }) => operationId);
     expect(without).toEqual(['createKey', 'rotateKey']);
     expect(writes.length).toBeGreaterThan(without.length);
   });

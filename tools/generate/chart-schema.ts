@@ -209,7 +209,13 @@ function describeWatching(): Record<string, Schema> {
   return {
     metrics: object({
       serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, token: flag, labels: textMap }),
-      prometheusRule: object({ enabled: flag, labels: textMap, matchers: textMap, runbookBaseUrl: text, disabled: { type: 'array', items: text } }),
+      prometheusRule: object({
+        enabled: flag,
+        labels: textMap,
+        matchers: textMap,
+        runbookBaseUrl: text,
+        disabled: { type: 'array', items: text },
+      }),
       dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
     }),
     tests: object({ existingSecret: text }),

@@ -51,7 +51,6 @@ export const chatRpcs = {
     request: message,
     reply: AgentChatOut,
     timeoutMs: 150_000,
-    idempotent: false,
   }),
   streamChatMessage: rpc({
     subject: 'agents.chat.stream',
@@ -61,6 +60,5 @@ export const chatRpcs = {
     request: message,
     reply: Type.String({ description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the whole turn.' }),
     timeoutMs: 150_000,
-    idempotent: false,
   }),
 };

@@ -144,7 +144,6 @@ export const handoverRpcs = {
     callers: byUsers,
     ...operations.say,
     errors: { ...operations.say.errors, ...mayNot },
-    idempotent: false,
   }),
   handThreadBack: rpc({
     subject: 'agents.operations.hand-thread-back',
@@ -155,7 +154,7 @@ export const handoverRpcs = {
   threadsList: rpc({ subject: 'admin.agents.threads.list', callers: byOperators, ...operations.list }),
   threadsRead: rpc({ subject: 'admin.agents.threads.read', callers: byOperators, ...operations.read }),
   threadsTake: rpc({ subject: 'admin.agents.threads.take', callers: byOperators, ...operations.take }),
-  threadsSay: rpc({ subject: 'admin.agents.threads.say', callers: byOperators, ...operations.say, idempotent: false }),
+  threadsSay: rpc({ subject: 'admin.agents.threads.say', callers: byOperators, ...operations.say }),
   threadsHandBack: rpc({ subject: 'admin.agents.threads.hand-back', callers: byOperators, ...operations.handBack }),
   readChatUpdates: rpc({
     subject: 'agents.chat.read-updates',

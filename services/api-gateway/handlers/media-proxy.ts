@@ -199,6 +199,6 @@ function toHeaders(call: CallContext, vouched: string | undefined): Record<strin
     ...(vouched === undefined ? {} : { Actor: vouched }),
     ...(call.deadlineMs === undefined ? {} : { Deadline: String(call.deadlineMs) }),
     ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
-    ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
+    ...(call.sentIdempotencyKey === undefined ? {} : { 'Idempotency-Key': call.sentIdempotencyKey }),
   };
 }

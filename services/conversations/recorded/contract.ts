@@ -32,6 +32,5 @@ export const recordedRpcs = {
     }),
     reply: ConversationOut,
     errors: { ...storeErrors, ...windowErrors },
-    idempotent: false,
   }),
 } as const;

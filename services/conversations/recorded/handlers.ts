@@ -1,6 +1,7 @@
 /** POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
 import type { RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
+import { runOncePerKey } from '#libs/idempotency';
 import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { formatInstant, type Instant } from '#libs/time';
@@ -28,11 +29,7 @@ import type { ConversationRow } from '../statements.ts';
 import { findConversation, lockConversation } from '../statements.ts';
 import { nextStep } from '../step.ts';
 import type { RecordedWrite } from './contract.ts';
-import { findIdempotencyKey, keepIdempotencyKey, recordConversation } from './statements.ts';
-
-/** How long a key is kept (rules/http#limits). */
-const keyRetentionMicros = 24n * 3_600_000_000n;
-const operation = 'recorded';
+import { recordConversation, recordedKeys } from './statements.ts';
 
 interface RecordedCall {
   readonly id: number;
@@ -44,7 +41,7 @@ interface RecordedCall {
 }
 
 /**
- * Advances the step, notes it, merges the body; with a key that was seen within 24 hours nothing but the boundary check.
+ * Advances the step, adds a note and merges the body. A call with a key of the last 24 hours changes nothing, but its boundary is checked.
  * @throws AppError 404; 400 for a boundary that is naive or given twice with different values; then under the lock 409
  *   `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
  */
@@ -58,7 +55,7 @@ export async function recorded(
   const before = await findConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
-  // Asked before the lock: nobody waits for the directory while holding it. A conversation's journey hardly ever changes.
+  // Read before the lock, so that the lock is not held while waiting for the directory. The journey of a conversation hardly ever changes.
   const journeys = before.journey_id === null ? undefined : await directory.journeys.getMany([before.journey_id]);
   const journey = journeys?.get(before.journey_id ?? 0);
   const call: RecordedCall = { id, key: request.idempotency_key, write: request.write, window, journey, context };
@@ -78,32 +75,25 @@ function readCaptureEnd(write: RecordedWrite): Instant | undefined {
 
 async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall): Promise<ConversationRow> {
   const { id, key, window } = call;
-  const now = dependencies.clock.now();
   const row = await lockConversation(tx, { id });
   if (row === undefined) throw notFound();
-  if (key !== null) {
-    const seen = await findIdempotencyKey(tx, { conversationId: id, operation, key, now: formatInstant(now) });
-    if (seen !== undefined) {
-      const conflict = findBoundaryConflict(roomWindow(parseRoom(row.room)), window);
-      if (conflict !== undefined) throw conflict;
-      return row;
-    }
-  }
-  const written = await apply(dependencies, tx, row, call, now);
-  if (key !== null) {
-    await keepIdempotencyKey(tx, { conversationId: id, operation, key, expiresAt: formatInstant(now + keyRetentionMicros) });
-  }
-  return written;
+  const replay = (): ConversationRow => {
+    const conflict = findBoundaryConflict(roomWindow(parseRoom(row.room)), window);
+    if (conflict !== undefined) throw conflict;
+    return row;
+  };
+  const work = (): Promise<ConversationRow> => apply(dependencies, tx, row, call);
+  return runOncePerKey(tx, { keys: recordedKeys, scopeId: id, operation: 'recorded', key }, work, replay);
 }
 
-async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, call: RecordedCall, now: Instant): Promise<ConversationRow> {
+async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, call: RecordedCall): Promise<ConversationRow> {
   const { id, write, window, journey, context } = call;
   checkExpected(row, write.expected_updated_at);
   const merged = mergeRoomWindow(parseRoom(row.room), window);
   const problem = findStoreProblem(write);
   if (problem !== undefined) throw problem;
   const next = journey?.id === row.journey_id ? nextStep(journey?.steps ?? [], row.step_id) : undefined;
-  const finish = storedInstant(roomWindow(merged.room).captureEndedAt) ?? now;
+  const finish = storedInstant(roomWindow(merged.room).captureEndedAt) ?? dependencies.clock.now();
   const written = await recordConversation(tx, {
     id,
     stepId: next?.id ?? row.step_id,

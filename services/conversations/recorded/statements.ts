@@ -1,4 +1,5 @@
 /** Statements of `/recorded` and its idempotency keys. */
+import { keyStatements } from '#libs/idempotency';
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, wholeConversation } from '../statements.ts';
 
@@ -15,41 +16,5 @@ export const recordConversation = statement.maybeOne({
     returning ${wholeConversation.columns}`,
 });
 
-const idempotencyKey = { conversationId: t.integer, operation: t.text, key: t.text };
-
-/** A row while the key is kept. */
-export const findIdempotencyKey = statement.maybeOne({
-  name: 'idempotency.find',
-  params: { ...idempotencyKey, now: t.instant },
-  row: { key: t.text },
-  sql: ({ conversationId, operation, key, now }) => sql`
-    select key from conversations.idempotency_keys
-    where conversation_id = ${conversationId} and operation = ${operation} and key = ${key} and expires_at > ${now}`,
-});
-
-/** Replaces an expired one. */
-export const keepIdempotencyKey = statement.none({
-  name: 'idempotency.keep',
-  params: { ...idempotencyKey, expiresAt: t.instant },
-  sql: ({ conversationId, operation, key, expiresAt }) => sql`
-    insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
-    values (${conversationId}, ${operation}, ${key}, ${expiresAt})
-    on conflict (conversation_id, operation, key) do update set expires_at = excluded.expires_at`,
-});
-
-/** Keys of one statement, so that no lock is held for long. */
-export const keysAtOnce = 10_000;
-
-/** What another process drops at the same time is left to it. */
-export const dropExpiredKeys = statement.one({
-  name: 'idempotency.drop-expired',
-  params: { now: t.instant },
-  row: { count: t.integer },
-  sql: ({ now }) => sql`
-    with dropped as (
-      delete from conversations.idempotency_keys
-      where ctid in (
-        select ctid from conversations.idempotency_keys where expires_at <= ${now} limit ${keysAtOnce} for update skip locked)
-      returning 1)
-    select count(*)::integer as count from dropped`,
-});
+/** Keys of `/recorded`, by conversation. */
+export const recordedKeys = keyStatements({ name: 'recorded-keys', table: 'conversations.idempotency_keys', scope: 'conversation_id' });

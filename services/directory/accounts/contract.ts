@@ -135,7 +135,6 @@ export const accountRpcs = {
         when: 'The account of a service has a blank name, a password, or another person than its own.',
       },
     },
-    idempotent: false,
   }),
   setPassword: rpc({
     subject: 'admin.directory.accounts.set-password',
@@ -208,7 +207,6 @@ export const sessionRpcs = {
       expires_in_seconds: Type.Integer(),
       person: PersonPublic,
     }),
-    idempotent: false,
   }),
   refuseLogin: rpc({
     subject: 'directory.sessions.refuse-login',
@@ -218,7 +216,6 @@ export const sessionRpcs = {
       'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
     request: Type.Object({ ip: Type.String() }),
     reply: Type.Object({}),
-    idempotent: false,
   }),
   logout: rpc({
     subject: 'directory.sessions.logout',
@@ -297,7 +294,6 @@ export const ownLoginRpcs = {
       ...notForKeys,
       wrong_password: { code: 'permission_denied', when: 'The current password is another one.' },
     },
-    idempotent: false,
   }),
   listSessions: rpc({
     subject: 'directory.sessions.list',

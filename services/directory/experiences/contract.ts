@@ -39,7 +39,7 @@ export const experienceRpcs = {
   createExperience: rpc({
     subject: 'directory.experiences.create',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Creates an experience below a holon (rules/holons#experiences).',
     request: newExperience,
     reply: experienceReply,
@@ -50,7 +50,6 @@ export const experienceRpcs = {
       ...v1Errors.denied('The caller may not edit the parent.'),
       ...v1Errors.notFound('No such parent, or none that the caller may see.'),
     },
-    idempotent: false,
   }),
   checkExperienceLogo: rpc({
     subject: 'directory.experiences.check-logo',

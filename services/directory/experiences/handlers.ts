@@ -2,7 +2,7 @@
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
@@ -23,7 +23,7 @@ type ExperienceHandlers = Pick<Handlers<typeof directory>, keyof typeof experien
 interface ExperienceOptions {
   readonly db: Database;
   readonly jobs: Jobs;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly news: Feed;
 }
 type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
@@ -31,10 +31,10 @@ type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
 /** With a random suffix of six characters a second try is rare and a third unheard of. */
 const slugTries = 10;
 
-export function createExperienceHandlers({ db, jobs, once, news }: ExperienceOptions): ExperienceHandlers {
+export function createExperienceHandlers({ db, jobs, idempotency, news }: ExperienceOptions): ExperienceHandlers {
   return {
     createExperience: (request, context) =>
-      once.transaction(context, request, async (tx) => {
+      idempotency.run(context, request, async (tx) => {
         const { actor } = context;
         const parent = await findEditableParent(tx, request.parent_id, actor);
         const [name, description] = [

@@ -162,7 +162,7 @@ export const holonRpcs = {
   updateHolon: rpc({
     subject: 'directory.holons.update',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Edits fields of a holon, all or none (rules/holons#update-a-holon).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties, ...ifMatch }),
     reply: Type.Object({ holon: HolonPublic, changes }),

@@ -52,7 +52,6 @@ export const identityRpcs = {
     request: Type.Object({ ...seen, ip: Type.String() }),
     reply: Type.Object({ token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`, shown this once.' }) }),
     errors: { permission_denied: { code: 'permission_denied', when: 'The account has no person.' } },
-    idempotent: false,
   }),
   linkIdentity: rpc({
     subject: 'admin.directory.identities.link',

@@ -126,7 +126,6 @@ export const keyRpcs = {
       ...creation,
       ...v1Errors.denied("The account is another's and the caller no superuser, or the caller's own key lacks one of the scopes."),
     },
-    idempotent: false,
   }),
   listKeys: rpc({
     subject: 'directory.keys.list',
@@ -151,12 +150,11 @@ export const keyRpcs = {
     request: Type.Object({ key_id: keyId, ...rotation.properties }),
     reply: issuedKey,
     errors: { ...rotating, ...v1Errors.denied("The caller's own key lacks one of its scopes.") },
-    idempotent: false,
   }),
   revokeKey: rpc({
     subject: 'directory.keys.revoke',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'key.revoke',
     summary: 'Ends a key for good, at once (K5).',
     request: Type.Object({ key_id: keyId }),
@@ -181,7 +179,6 @@ export const keyRpcs = {
     request: Type.Object({ ...whose, ...wish }),
     reply: issuedKey,
     errors: { ...creation, account_not_found: { code: 'not_found', when: 'No account has that email, or none is named.' } },
-    idempotent: false,
   }),
   listAllKeys: rpc({
     subject: 'admin.directory.keys.list-all',
@@ -211,7 +208,6 @@ export const keyRpcs = {
     request: Type.Object({ key_id: keyId, ...rotation.properties }),
     reply: issuedKey,
     errors: rotating,
-    idempotent: false,
   }),
   revokeAnyKey: rpc({
     subject: 'admin.directory.keys.revoke-any',

@@ -2,7 +2,7 @@
 import type { ReplyOf } from '#libs/contract';
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { appError, notFound } from '#libs/errors';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
 import { type Bus, ownContext, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
@@ -39,7 +39,7 @@ export interface Keys {
   revoke(id: string, ownerId: OwnerId, context: RequestContext): Promise<RawJson | TaggedReply<RawJson>>;
 }
 
-export function createKeys({ jobs, once, bus }: { jobs: Jobs; once: Once; bus: Bus }): Keys {
+export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency: IdempotencyStore; bus: Bus }): Keys {
   return {
     issue: (wanted, context) =>
       jobs.transaction(async (tx) => {
@@ -67,7 +67,7 @@ export function createKeys({ jobs, once, bus }: { jobs: Jobs; once: Once; bus: B
         return show(tx, id, token);
       }),
     revoke: async (id, ownerId, context) => {
-      const revoked = await once.transaction(context, { key_id: id }, async (tx) => {
+      const revoked = await idempotency.run(context, { key_id: id }, async (tx) => {
         if ((await lockKey(tx, { id, ownerId })) === undefined) throw notFound();
         if ((await revokeKey(tx, { id })) !== undefined) {
           await jobs.emit(tx, directory.events.keysChanged, { key_ids: [id] });

@@ -163,7 +163,7 @@ export const membershipRpcs = {
   updateMembership: rpc({
     subject: 'directory.memberships.update',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Moves a membership, dates it, hands it over, with a note; all or nothing (rules/memberships#updates).',
     request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties, ...ifMatch }),
     reply: Type.Object({
@@ -180,12 +180,11 @@ export const membershipRpcs = {
       ...v1Errors.denied("The caller may not edit the membership's holon."),
       ...v1Errors.notFound('No membership has the id, or the caller may not see its holon.'),
     },
-    idempotent: false,
   }),
   bulkAddMemberships: rpc({
     subject: 'directory.memberships.bulk-add',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Adds up to 500 people to a holon, each with an outcome of its own (rules/memberships#bulk-add).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...BulkAdd.properties }),
     reply: BulkAdded,

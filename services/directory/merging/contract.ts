@@ -14,7 +14,7 @@ export const mergingRpcs = {
     subject: 'directory.people.merge',
     callers: byUsers,
     audit: 'person.merge',
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Makes one person of two: everything of the first belongs to the second (rules/people#merge-people; I3).',
     request: Type.Object({ person_id: anyId('Id of the person who goes.'), ...mergeTarget.properties }),
     reply: Type.Object({ person: PersonPublic }),
@@ -24,7 +24,6 @@ export const mergingRpcs = {
       ...v1Errors.notFound('There is no such person, or nobody with the id `into`.'),
     },
     timeoutMs: 55_000,
-    idempotent: false,
   }),
   mergePeople: rpc({
     subject: 'admin.directory.people.merge-named',
@@ -44,7 +43,6 @@ export const mergingRpcs = {
       same_person: { code: 'bad_request', when: 'Both name the same person.' },
     },
     timeoutMs: 120_000,
-    idempotent: true,
   }),
   findMerged: rpc({
     subject: 'directory.people.find-merged',

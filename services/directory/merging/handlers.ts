@@ -2,7 +2,7 @@
 import { isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RawJson, type RequestContext, rawJson } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
@@ -17,13 +17,13 @@ export interface MergingOptions {
   readonly db: Database;
   readonly jobs: Jobs;
   readonly news: Feed;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly bus: Bus;
 }
 
 type MergingHandlers = Pick<Handlers<typeof directory>, keyof typeof mergingRpcs>;
 
-export function createMergingHandlers({ db, jobs, once, bus, news }: MergingOptions): MergingHandlers {
+export function createMergingHandlers({ db, jobs, idempotency, bus, news }: MergingOptions): MergingHandlers {
   /** From here on the merge will be whole, if not now then by its job: what cannot be reached now fails nobody's request. */
   const finishSoon = async (merge: Merge, context: RequestContext): Promise<void> => {
     const own: CallContext = ownContext(context);
@@ -44,7 +44,7 @@ export function createMergingHandlers({ db, jobs, once, bus, news }: MergingOpti
         return rawJson(`{"person":${(await showPerson(tx, { id: intoId })).person}}`);
       };
       // Tried again it would find that the person is gone.
-      const reply = await once.transaction(context, request, merging, { isAuthorized: true });
+      const reply = await idempotency.run(context, request, merging, { isAuthorized: true });
       const merge = merges.at(-1);
       if (merge !== undefined) await finishSoon(merge, context);
       return reply;

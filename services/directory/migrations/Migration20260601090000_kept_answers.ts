@@ -1,8 +1,8 @@
-import { keptAnswersTable } from '#libs/idempotency';
+import { idempotencyRecordsTable } from '#libs/idempotency';
 import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260601090000_kept_answers extends Migration {
   override up(): void {
-    for (const sql of keptAnswersTable('directory')) this.addSql(sql);
+    for (const sql of idempotencyRecordsTable('directory')) this.addSql(sql);
   }
 }

@@ -143,7 +143,7 @@ export const peopleRpcs = {
   createPerson: rpc({
     subject: 'directory.people.create',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Creates a person with an optional first membership and note, whole or not at all (rules/people#create-a-person).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
@@ -154,7 +154,6 @@ export const peopleRpcs = {
       ...v1Errors.denied('The caller has no global edit access.'),
       duplicate_person: { code: 'conflict', when: "Another person's email or LinkedIn address is the same." },
     },
-    idempotent: false,
   }),
 } as const;
 

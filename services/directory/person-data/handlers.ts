@@ -3,7 +3,7 @@ import { listSome, recordAudit } from '#libs/audit';
 import { isPossibleId } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
-import { dropAnswersOf } from '#libs/idempotency';
+import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { jsonPage, type Handlers } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
@@ -92,7 +92,7 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
         for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;
         // Last, so that it reaches what others who had the person in hand have kept meanwhile.
         for (const personId of new Set([id, ...readFormer(former).map((of) => of.person_id)]))
-          await dropAnswersOf(tx, { personId, accountIds: idsOf(accounts) });
+          await removeRecordsOfPerson(tx, { personId, accountIds: idsOf(accounts) });
         if (!dryRun && counted['people'] === 0) await refuseMerged(tx, id);
         if (dryRun || (counted['people'] ?? 0) === 0) return counted;
         await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });

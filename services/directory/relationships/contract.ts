@@ -35,7 +35,7 @@ export const relationshipRpcs = {
   updateRelationship: rpc({
     subject: 'directory.relationships.update',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     summary: 'Moves or dates a relationship, with a note; all or nothing (rules/memberships#updates).',
     request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties, ...ifMatch }),
     reply: Type.Object({
@@ -52,6 +52,5 @@ export const relationshipRpcs = {
       ...v1Errors.denied('The caller may edit neither side.'),
       ...v1Errors.notFound('No relationship has the id, or the caller may not see one of its sides.'),
     },
-    idempotent: false,
   }),
 } as const;

@@ -1,6 +1,6 @@
 /** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
@@ -23,18 +23,18 @@ const relationship: WorkflowKind = {
 
 export function createRelationshipHandlers({
   db,
-  once,
+  idempotency,
   news,
 }: {
   db: Database;
-  once: Once;
+  idempotency: IdempotencyStore;
   news: Feed;
 }): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
   return {
     listHolonRelationships: async ({ holon_id: holonId, limit = relationshipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listHolonRelationships(db, { holonId, limit, offset, ...readViewer(actor) })),
     updateRelationship: (request, context) =>
-      once.transaction(context, request, (tx) => {
+      idempotency.run(context, request, (tx) => {
         const { relationship_id: id, ...update } = request;
         return updateWorkflow(news, tx, relationship, id, update, context.actor);
       }),

@@ -105,7 +105,6 @@ export const stepRpcs = {
     request: Type.Object({ ...stepPlace, write: StepConfigWrite }),
     reply: StepConfig,
     errors: stepConfigErrors,
-    idempotent: false,
   }),
   listConfigAudit: rpc({
     subject: 'admin.directory.steps.list-config-audit',

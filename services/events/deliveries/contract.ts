@@ -67,14 +67,12 @@ const redelivery = {
   request: Type.Object({ ...endpointId, delivery_id: Type.String({ description: 'Id of the delivery.' }) }),
   reply: one,
   errors: { ...disabled, not_found: { code: 'not_found', when: 'No endpoint or delivery has the id, or it is not of the caller.' } },
-  idempotent: false,
 } as const;
-const test = { request: Type.Object(endpointId), reply: one, errors: { ...notFound, ...disabled }, idempotent: false } as const;
+const test = { request: Type.Object(endpointId), reply: one, errors: { ...notFound, ...disabled } } as const;
 const recover = {
   request: Type.Object({ ...endpointId, ...recovery.properties }),
   reply: oneEndpoint,
   errors: { ...notFound, ...disabled },
-  idempotent: false,
 } as const;
 
 /** To be spread into the contract of the events service. */
@@ -88,7 +86,7 @@ export const deliveryRpcs = {
   redeliver: rpc({
     subject: 'events.deliveries.redeliver',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-delivery.redeliver',
     summary: 'Sends an event again, delivered or not (V5).',
     ...redelivery,
@@ -96,7 +94,7 @@ export const deliveryRpcs = {
   testEndpoint: rpc({
     subject: 'events.deliveries.test',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-endpoint.test',
     summary: 'Sends an event that is not in the feed (V5, V11).',
     ...test,
@@ -104,7 +102,7 @@ export const deliveryRpcs = {
   recoverEndpoint: rpc({
     subject: 'events.deliveries.recover',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-endpoint.recover',
     summary: 'Sends what happened since a time and was not delivered (V5, V11).',
     ...recover,

@@ -2,7 +2,7 @@
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { appError, badRequest, notFound } from '#libs/errors';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type Bus, type CallContext, type Handlers, jsonPage, rawJson, type RawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -25,7 +25,7 @@ interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly findWriter: () => Promise<EventWriter>;
 }
 
@@ -38,7 +38,7 @@ const mostPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
-  const { db, once, bus, findWriter } = deps;
+  const { db, idempotency, bus, findWriter } = deps;
   const test = async (tx: Tx, writer: EventWriter, id: number, ownerId: OwnerId, context: AuditContext): Promise<RawJson> => {
     await requireEnabled(tx, id, ownerId);
     const made = await insertTest(tx, { endpointId: id });
@@ -79,7 +79,7 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
     listAllDeliveries: (request, context) => listPage(deps, request, null, context, async () => everything),
     redeliver: async (request, context) => {
       const seen = await look(request, context, () => findViewer(bus, context));
-      return once.transaction(context, request, (tx) => redeliver(tx, seen, request, findOwner(context.actor), context));
+      return idempotency.run(context, request, (tx) => redeliver(tx, seen, request, findOwner(context.actor), context));
     },
     redeliverAny: async (request, context) => {
       const seen = await look(request, context, async () => everything);
@@ -87,11 +87,11 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
     },
     testEndpoint: async (request, context) => {
       const writer = await findWriter();
-      return once.transaction(context, request, (tx) => test(tx, writer, request.endpoint_id, findOwner(context.actor), context));
+      return idempotency.run(context, request, (tx) => test(tx, writer, request.endpoint_id, findOwner(context.actor), context));
     },
     recoverEndpoint: (request, context) => {
       const since = readSince(request.since);
-      return once.transaction(context, request, (tx) => recover(tx, request.endpoint_id, findOwner(context.actor), since, context));
+      return idempotency.run(context, request, (tx) => recover(tx, request.endpoint_id, findOwner(context.actor), since, context));
     },
     testAnyEndpoint: async ({ endpoint_id: id }, context) => {
       const writer = await findWriter();

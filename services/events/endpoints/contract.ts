@@ -121,13 +121,12 @@ export const endpointRpcs = {
   createEndpoint: rpc({
     subject: 'events.endpoints.create',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-endpoint.create',
     summary: 'Makes a webhook endpoint and its secret (V5).',
     request: newEndpoint,
     reply: issued,
     errors: { ...invalid, too_many_endpoints: { code: 'conflict', when: `The account has ${maxEndpoints} endpoints.` } },
-    idempotent: false,
   }),
   listEndpoints: rpc({
     subject: 'events.endpoints.list',
@@ -147,7 +146,7 @@ export const endpointRpcs = {
   updateEndpoint: rpc({
     subject: 'events.endpoints.update',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-endpoint.update',
     summary: 'Changes an endpoint; only what is named changes (V5, V11).',
     request: Type.Object({
@@ -157,7 +156,6 @@ export const endpointRpcs = {
     }),
     reply: one,
     errors: { ...invalid, ...notFound, ...changed },
-    idempotent: false,
   }),
   deleteEndpoint: rpc({
     subject: 'events.endpoints.delete',
@@ -171,13 +169,12 @@ export const endpointRpcs = {
   rotateEndpointSecret: rpc({
     subject: 'events.endpoints.rotate-secret',
     callers: byUsers,
-    keepsAnswer: true,
+    idempotent: true,
     audit: 'webhook-endpoint.rotate-secret',
     summary: 'Gives an endpoint a new secret; the old one signs too until the overlap ends (V5).',
     request: Type.Object({ ...endpointId, ...secretRotation.properties }),
     reply: issued,
     errors: notFound,
-    idempotent: false,
   }),
   listEndpointsOfKey: rpc({
     subject: 'events.endpoints.list-of-key',

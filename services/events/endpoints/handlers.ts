@@ -4,7 +4,7 @@ import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import { type Handlers, type RawJson, rawJson, TaggedReply, withEtag } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -32,7 +32,7 @@ import {
 
 interface Dependencies {
   readonly db: Database;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly news: Feed;
   readonly config: Pick<EventsConfig, 'WEBHOOK_ALLOWED_HOSTS'>;
 }
@@ -41,7 +41,7 @@ type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>
 type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
 export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
-  const { db, once, news, config } = deps;
+  const { db, idempotency, news, config } = deps;
   const allowed = config.WEBHOOK_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
@@ -55,7 +55,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
       const { accountId, key } = requireUser(context.actor);
       const wanted = { url: readUrl(request.url, allowed), types: readWanted(request.types), description: request.description ?? '' };
       const secret = createSecret();
-      const made = await once.transaction(context, request, (tx) =>
+      const made = await idempotency.run(context, request, (tx) =>
         create(tx, { accountId, createdByKeyId: key?.id ?? null, ...wanted, secret }, context),
       );
       return withSecret(made, secret);
@@ -63,7 +63,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
     listEndpoints: (request, { actor }) => page(findOwner(actor), request),
     getEndpoint: async ({ endpoint_id: id }, { actor }) => rawJson(await show(db, id, findOwner(actor))),
     updateEndpoint: (request, context) =>
-      once.transaction(context, request, (tx) => update(tx, { news, allowed, ownerId: findOwner(context.actor) }, request, context)),
+      idempotency.run(context, request, (tx) => update(tx, { news, allowed, ownerId: findOwner(context.actor) }, request, context)),
     deleteEndpoint: ({ endpoint_id: id }, context) =>
       db.transaction(async (tx) => {
         await lock(tx, id, findOwner(context.actor));
@@ -74,7 +74,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
     rotateEndpointSecret: async (request, context) => {
       const { endpoint_id: id, overlap_seconds: overlapSeconds = usualOverlapSeconds } = request;
       const secret = createSecret();
-      const rotated = await once.transaction(context, request, async (tx) => {
+      const rotated = await idempotency.run(context, request, async (tx) => {
         await lock(tx, id, findOwner(context.actor));
         await rotateSecret(tx, { id, secret, overlapSeconds });
         recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { overlap_seconds: overlapSeconds } });

@@ -1,5 +1,5 @@
 import { feedTables } from '#libs/feed';
-import { keptAnswersTable } from '#libs/idempotency';
+import { idempotencyRecordsTable } from '#libs/idempotency';
 import { Migration } from '#libs/orm/migrations';
 
 /**
@@ -8,7 +8,7 @@ import { Migration } from '#libs/orm/migrations';
  */
 export class Migration20260702100000_webhooks extends Migration {
   override up(): void {
-    for (const sql of [...tables, ...feedTables('events'), ...keptAnswersTable('events')]) this.addSql(sql);
+    for (const sql of [...tables, ...feedTables('events'), ...idempotencyRecordsTable('events')]) this.addSql(sql);
   }
 }
 

@@ -1,6 +1,6 @@
 /** `people erase` of the admin CLI: the part of events. What the feed itself says names nobody (V1). */
 import { recordAudit } from '#libs/audit';
-import { dropAnswersOf } from '#libs/idempotency';
+import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Handler } from '#libs/nats';
 import { type Database, transactionOrDryRun } from '#libs/orm';
 import { markDeletedOf } from '../endpoints/index.ts';
@@ -11,7 +11,7 @@ export function createErasePerson(db: Database): Handler<typeof personDataRpcs.e
   return async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
     const counts = await transactionOrDryRun(db, dryRun, async (tx) => {
       const removed = { webhook_endpoints: (await markDeletedOf(tx, { accountIds })).length };
-      await dropAnswersOf(tx, { personId, accountIds });
+      await removeRecordsOfPerson(tx, { personId, accountIds });
       if (removed.webhook_endpoints > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
       return removed;
     });

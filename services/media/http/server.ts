@@ -26,8 +26,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: CallContext;
-  /** The `Idempotency-Key` of the client, under which the answer is kept (I1). */
-  readonly answerKey: string | undefined;
+  /** The client's `Idempotency-Key` (I1). */
+  readonly idempotencyKey: string | undefined;
   /** To be called before an answer that may take long: from then on the client must take it at a pace (D62). */
   readonly beginAnswer: () => void;
 }
@@ -123,7 +123,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     refuseFaulty(transfer);
     const context = readContext(request, requestId, traceparent);
     const beginAnswer = (): void => watchAnswer(transfer, () => response.writableLength, paces.answer);
-    const exchange = { request, response, context, answerKey: readHeader(request, 'idempotency-key'), beginAnswer };
+    const exchange = { request, response, context, idempotencyKey: readHeader(request, 'idempotency-key'), beginAnswer };
     const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));
   } catch (error) {

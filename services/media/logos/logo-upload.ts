@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
 import { type Bus, type CallContext, type RawJson, TaggedReply } from '#libs/nats';
@@ -26,7 +26,7 @@ export interface LogoDependencies extends LeaseDependencies {
   readonly bus: Bus;
   readonly jobs: Jobs;
   readonly store: ObjectStore;
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly images: LogoImages;
   /** Uploads at the same time, each up to 5 MiB of memory; more are answered 503. */
   readonly maxUploads: number;
@@ -39,7 +39,7 @@ export interface LogoUpload {
   readonly response: ServerResponse;
   readonly holonId: number;
   readonly context: CallContext;
-  readonly answerKey: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
@@ -72,14 +72,14 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
   const before = await deps.bus.call(directory.rpcs.checkExperienceLogo, { experience_id: holonId }, context);
   const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
   const file = await receiveFile(request, form, async ({ fileName, body }) => ({ fileName, bytes: await collect(body) }));
-  const call = { subject: operation, actor: context.actor, answerKey: upload.answerKey };
+  const call = { subject: operation, actor: context.actor, idempotencyKey: upload.idempotencyKey };
   // Of a form the parts are compared, not how they were framed (I4).
   const asked = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
-  const kept = await deps.once.find(call, asked);
+  const kept = await deps.idempotency.find(call, asked);
   if (kept !== undefined) return kept;
   const image = await deps.images
     .renew(file.bytes)
-    .catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error), isAuthorized));
+    .catch((error: unknown) => deps.idempotency.run(call, asked, () => throwAgain(error), isAuthorized));
   if (image instanceof TaggedReply) return image;
   const logoAt = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
   const lease = await openLease(deps, newLogoKey(holonId, image.extension));
@@ -95,7 +95,7 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
       settings.push(await commitLogo(deps, tx, logo, url, context));
       return logoAt(url);
     };
-    const reply = await deps.once.transaction(call, asked, commit, isAuthorized);
+    const reply = await deps.idempotency.run(call, asked, commit, isAuthorized);
     const setting = settings.at(-1);
     // Of two requests under one key that came at once, the other was first.
     if (reply instanceof TaggedReply || setting === undefined) {

@@ -1,6 +1,6 @@
 /** `people erase` of the admin CLI: the part of media. */
 import { recordAudit } from '#libs/audit';
-import { dropAnswersOf } from '#libs/idempotency';
+import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { personDataRpcs } from './contract.ts';
@@ -10,7 +10,7 @@ export function createErasePerson(db: Database): Handler<typeof personDataRpcs.e
   return async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
     if (dryRun) return { counts: { uploads_without_author: (await countUploads(db, { personId, accountIds })).count } };
     const counts = await db.transaction(async (tx) => {
-      await dropAnswersOf(tx, { personId, accountIds });
+      await removeRecordsOfPerson(tx, { personId, accountIds });
       const removed = { uploads_without_author: (await forgetUploader(tx, { personId, accountIds })).length };
       if (removed.uploads_without_author > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
       return removed;

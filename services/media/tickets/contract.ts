@@ -11,7 +11,6 @@ export const ticketRpcs = {
     summary: "Lets one GET of a conversation's audio into the internal port, within a minute.",
     request: Type.Object({ conversation_id: id }),
     reply: Ticket,
-    idempotent: false,
   }),
   issueUploadTicket: rpc({
     subject: 'admin.media.tickets.issue-upload',
@@ -20,6 +19,5 @@ export const ticketRpcs = {
     summary: 'Lets one PUT of a file of the bulk import into the internal port, within a minute.',
     request: Type.Object({ conversation_id: id, kind: StoredFile.properties.kind }),
     reply: Ticket,
-    idempotent: false,
   }),
 };

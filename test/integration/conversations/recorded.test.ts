@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { removeExpiredKeys } from '#libs/idempotency';
 import { createDatabase } from '#libs/orm';
 import { conversations, type RecordedWrite } from '#services/conversations';
-import { dropOldKeys } from '../../../services/conversations/recorded/workers.ts';
+import { recordedKeys } from '../../../services/conversations/recorded/statements.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
 let world: World;
@@ -245,34 +246,37 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await world.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
-  it('keeps a key for 24 hours and then takes it anew', async () => {
+  it('remembers a key for 24 hours and then accepts it again', async () => {
     const { id } = await world.create();
-    world.clock.set('2030-03-01T00:00:00Z');
+    const age = (interval: string) =>
+      world.env.sql(`update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`, [
+        id,
+        interval,
+      ]);
     await world.recorded(id, {}, 'k');
-    world.clock.set('2030-03-01T23:59:59.999999Z');
+    await age('23 hours 59 minutes');
     expect(await world.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
-    world.clock.set('2030-03-02T00:00:00Z');
+    await age('1 minute');
     expect(await world.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'done' });
-    world.clock.set('2030-03-02T12:00:00Z');
+    await age('12 hours');
     await world.recorded(id, {}, 'k');
     expect(await recordedNotes(id)).toHaveLength(2);
   });
 });
 
-describe('keys whose 24 hours are over (rules/conversations#recorded)', () => {
-  it('are dropped, also when a minute has brought more than one statement takes, and no other', async () => {
+describe('cleanup of keys of /recorded (rules/conversations#recorded)', () => {
+  it('removes all expired keys, also more than one statement takes, and no other', async () => {
     const { id } = await world.create();
-    const { clock, env } = world;
-    clock.set('2031-01-01T00:00:00Z');
+    const { env } = world;
     await env.sql(
       `insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
-       select $1, 'recorded', 'key-' || n, timestamptz '2031-01-01T00:00:00Z' + make_interval(secs => n - 20001) from generate_series(1, 20002) n`,
+       select $1, 'recorded', 'key-' || n, clock_timestamp() + make_interval(secs => n * 3600 - 20001 * 3600) from generate_series(1, 20002) n`,
       [id],
     );
     const { DATABASE_URL: url = '' } = env.settings;
-    const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: env.logger, applicationName: 'upkeep' });
+    const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: env.logger, applicationName: 'cleanup' });
     env.onStop(() => db.close());
-    await dropOldKeys({ db, clock });
+    await removeExpiredKeys(db, recordedKeys);
     expect(await env.sql('select key from conversations.idempotency_keys where conversation_id = $1', [id])).toEqual([
       { key: 'key-20002' },
     ]);

@@ -1,7 +1,7 @@
 /** Bulk-add over a real database: outcomes, rights, retries and overlapping calls. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Feed } from '#libs/feed';
-import { createOnce } from '#libs/idempotency';
+import { IdempotencyStore } from '#libs/idempotency';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
@@ -187,7 +187,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     });
     await held.promise;
     // In place of the service, which waits for longer.
-    const impatient = createBulkAddHandlers({ once: createOnce(db), news, waitMs: 1_000 });
+    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), news, waitMs: 1_000 });
     try {
       // More than there are connections: who waits holds none.
       const waiting = Array.from({ length: 8 }, () =>
@@ -265,7 +265,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
             ),
         },
       });
-      const { bulkAddMemberships } = createBulkAddHandlers({ once: createOnce(counting), news, waitMs: 3_000 });
+      const { bulkAddMemberships } = createBulkAddHandlers({ idempotency: new IdempotencyStore(counting), news, waitMs: 3_000 });
       const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, edContext());
       expect(reply).toMatchObject({ created: items.length });
       return seen.length;

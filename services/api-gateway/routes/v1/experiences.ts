@@ -32,7 +32,7 @@ export const experienceRoutes = [
     params: Type.Object({ experience_id: Type.Integer({ description: 'Id of the experience.' }) }),
     upload: { part: 'logo', description: 'A jpeg, png, gif or webp image of at most 5 242 880 bytes.' },
     handler: 'media',
-    keepsAnswer: true,
+    idempotent: true,
     forwardTo: ({ params: { experience_id } }) => mediaPaths.holonLogo(experience_id),
     deadlineMs: 120_000,
     replies: { 200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply } },

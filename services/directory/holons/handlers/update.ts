@@ -3,7 +3,7 @@ import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler, withEtag } from '#libs/nats';
@@ -29,15 +29,15 @@ type Request = RequestOf<typeof directory.rpcs.updateHolon>;
 
 export function createUpdateHolon({
   jobs,
-  once,
+  idempotency,
   news,
 }: {
   jobs: Jobs;
-  once: Once;
+  idempotency: IdempotencyStore;
   news: Feed;
 }): Handler<typeof directory.rpcs.updateHolon> {
   return (request, context) =>
-    once.transaction(context, request, async (tx) => {
+    idempotency.run(context, request, async (tx) => {
       const { holon_id: id } = request;
       const { actor } = context;
       const holon = await lockForEditing(tx, request, actor);

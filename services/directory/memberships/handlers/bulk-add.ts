@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
@@ -16,7 +16,7 @@ import { findPresent, takeBulkTurn } from '../statements/bulk-add.ts';
 import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
 
 export interface BulkAddOptions {
-  readonly once: Once;
+  readonly idempotency: IdempotencyStore;
   readonly news: Feed;
   /** Time to wait for another bulk write of the same holon (D45). */
   readonly waitMs: number;
@@ -25,14 +25,18 @@ export interface BulkAddOptions {
 /** Between two looks whether the other bulk write has ended. */
 const pollMs = 50;
 
-export function createBulkAddHandlers({ once, news, waitMs }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
+export function createBulkAddHandlers({
+  idempotency,
+  news,
+  waitMs,
+}: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
   return {
     bulkAddMemberships: async (asked, context) => {
       const { holon_id: holonId, ...request } = asked;
       const deadline = performance.now() + waitMs;
       for (;;) {
         // Who waits holds no connection: a few overlapping calls would otherwise stop everybody.
-        const added = await once.transaction(context, asked, (tx) => addInTurn(news, tx, holonId, request, context.actor));
+        const added = await idempotency.run(context, asked, (tx) => addInTurn(news, tx, holonId, request, context.actor));
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
         await sleep(pollMs * (1 + Math.random()));

@@ -1,6 +1,6 @@
 /** Updates of memberships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handler } from '#libs/nats';
 import type { directory } from '../../contract.ts';
 import { tellMembership } from '../../feed/index.ts';
@@ -18,9 +18,15 @@ const membership: WorkflowKind = {
     tellMembership(news, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
 };
 
-export function createUpdateMembership({ once, news }: { once: Once; news: Feed }): Handler<typeof directory.rpcs.updateMembership> {
+export function createUpdateMembership({
+  idempotency,
+  news,
+}: {
+  idempotency: IdempotencyStore;
+  news: Feed;
+}): Handler<typeof directory.rpcs.updateMembership> {
   return (request, context) =>
-    once.transaction(context, request, async (tx) => {
+    idempotency.run(context, request, async (tx) => {
       const { membership_id: id, ...update } = request;
       try {
         return await updateWorkflow(news, tx, membership, id, update, context.actor);

@@ -2,7 +2,7 @@
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
-import type { Once } from '#libs/idempotency';
+import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type Handler, type RawJson, rawJson } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -16,11 +16,11 @@ import { findByAddress, insertPerson, lockAddresses } from '../statements/create
 
 export function createCreatePerson({
   jobs,
-  once,
+  idempotency,
   news,
 }: {
   jobs: Jobs;
-  once: Once;
+  idempotency: IdempotencyStore;
   news: Feed;
 }): Handler<typeof directory.rpcs.createPerson> {
   return async (request, context) => {
@@ -38,7 +38,7 @@ export function createCreatePerson({
       await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
     };
-    return once.transaction(context, request, create, { isAuthorized: true });
+    return idempotency.run(context, request, create, { isAuthorized: true });
   };
 }
 

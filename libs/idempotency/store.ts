@@ -1,0 +1,179 @@
+/** One effect for each `Idempotency-Key`, with its response (I1, I4). */
+import type { Actor } from '#libs/contract';
+import { AppError, appError, type ErrorBody, ReplayedError } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import { RawJson, rawJson, TaggedReply } from '#libs/nats';
+import { type Tx, transactionOrDryRun } from '#libs/orm';
+import { retentionHours } from './cleanup.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { listNamedPeople } from './named-people.ts';
+import { findRecord, insertRecord, tryLock } from './statements.ts';
+
+/** Fields of a served call's context. */
+export interface IdempotentCall {
+  readonly subject: string;
+  readonly actor?: Actor | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface RunOptions {
+  /** The caller's access to the operation was checked before: `work` need not check it again before a stored response is replayed. */
+  readonly isAuthorized?: boolean;
+}
+
+type Request = Readonly<Record<string, unknown>>;
+type Work<Reply> = (tx: Tx) => Promise<Reply>;
+
+interface RecordKey {
+  readonly accountId: number;
+  readonly operation: string;
+  readonly key: string;
+}
+
+interface Response {
+  readonly refused: boolean;
+  readonly outcome: string | null;
+  readonly etag: string | null;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** Errors that are the operation's response to the request. Other errors, and retryable ones, leave the key unused. */
+const storedCodes: ReadonlySet<string> = new Set(['bad_request', 'conflict', 'precondition_failed']);
+
+/** Errors of callers without access to the operation or to its subject. */
+const accessCodes: ReadonlySet<string> = new Set(['unauthenticated', 'permission_denied', 'not_found']);
+
+export class IdempotencyStore {
+  readonly #database: { transaction<T>(work: Work<T>): Promise<T> };
+
+  constructor(database: { transaction<T>(work: Work<T>): Promise<T> }) {
+    this.#database = database;
+  }
+
+  /**
+   * Runs `work` in one transaction that also stores its response, or replays the stored response. A reply of `undefined` is not stored. Without a
+   * key it is a plain transaction. Before a replay, `work` runs in a transaction that is rolled back, so that it checks the caller's access (D89).
+   * @throws AppError 409 `idempotency_in_progress`, 422 `idempotency_key_reused`; what `work` throws, also as a replay; 401, 403 and 404 for a
+   *   repeated call of a caller that has lost access
+   */
+  async run<Reply>(
+    call: IdempotentCall,
+    request: Request,
+    work: Work<Reply>,
+    { isAuthorized = false }: RunOptions = {},
+  ): Promise<Reply | TaggedReply<RawJson>> {
+    const key = keyOf(call);
+    if (key === undefined) return this.#database.transaction(work);
+    const fingerprint = fingerprintOf(request);
+    const insert = (tx: Tx, response: Response): Promise<void> => insertResponse(tx, { ...response, fingerprint, ...key }, request);
+    let reply: Reply | StoredResponse;
+    try {
+      reply = await this.#database.transaction(async (tx) => {
+        const stored = await lockOrFind(tx, key, fingerprint);
+        if (stored !== undefined) return stored;
+        const made = await work(tx);
+        if (made !== undefined) {
+          const response = toResponse(made);
+          tx.beforeCommit(() => insert(tx, response));
+        }
+        return made;
+      });
+    } catch (error) {
+      if (!isStored(error)) throw error;
+      const earlier = await this.#database.transaction(async (tx) => {
+        const stored = await lockOrFind(tx, key, fingerprint);
+        if (stored === undefined) await insert(tx, toErrorResponse(error));
+        return stored;
+      });
+      if (earlier === undefined) throw error;
+      reply = earlier;
+    }
+    if (!(reply instanceof StoredResponse)) return reply;
+    if (!isAuthorized) await this.#checkAccess(work);
+    return reply.replay();
+  }
+
+  /**
+   * The stored response, if there is one; for operations with effects outside the transaction, before these begin. The caller's access was checked
+   * before.
+   * @throws AppError as `run`
+   */
+  async find(call: IdempotentCall, request: Request): Promise<TaggedReply<RawJson> | undefined> {
+    const key = keyOf(call);
+    if (key === undefined) return undefined;
+    return (await this.#database.transaction((tx) => lockOrFind(tx, key, fingerprintOf(request))))?.replay();
+  }
+
+  /** @throws AppError when the operation would deny access, or fails before it can decide */
+  async #checkAccess(work: Work<unknown>): Promise<void> {
+    try {
+      await transactionOrDryRun(this.#database, true, work);
+    } catch (error) {
+      if (!(error instanceof AppError) || accessCodes.has(error.code) || isRetryable(error)) throw error;
+    }
+  }
+}
+
+function keyOf({ actor, subject, idempotencyKey }: IdempotentCall): RecordKey | undefined {
+  if (idempotencyKey === undefined || actor?.kind !== 'user') return undefined;
+  return { accountId: actor.accountId, operation: subject, key: idempotencyKey };
+}
+
+class StoredResponse {
+  readonly #response: Response;
+
+  constructor(response: Response) {
+    this.#response = response;
+  }
+
+  /** @throws ReplayedError when the response is an error */
+  replay(): TaggedReply<RawJson> {
+    const { refused, outcome, etag, body } = this.#response;
+    if (refused) throw new ReplayedError(parseJson(body) as ErrorBody);
+    return new TaggedReply(rawJson(body), { outcome: outcome ?? undefined, etag: etag ?? undefined, replayed: true });
+  }
+}
+
+/** The stored response; undefined for the one caller that holds the lock and may have its effect. */
+async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<StoredResponse | undefined> {
+  // The look-up comes after the lock, so that it sees what its previous holder has committed.
+  const [{ locked }, record] = await tx.inOrder(
+    () => tryLock(tx, key),
+    () => findRecord(tx, key),
+  );
+  if (record === undefined) {
+    if (locked) return undefined;
+    throw appError('conflict', 'idempotency_in_progress', 'The first request with this Idempotency-Key is still in progress; retry.', {
+      retryable: true,
+    });
+  }
+  if (!fingerprint.equals(record.fingerprint)) {
+    throw appError('unprocessable', 'idempotency_key_reused', 'The Idempotency-Key was used for another request.');
+  }
+  return new StoredResponse(record);
+}
+
+function toResponse(reply: unknown): Response {
+  const { body, facts } = reply instanceof TaggedReply ? (reply as TaggedReply) : { body: reply, facts: {} };
+  const text = body instanceof RawJson ? Buffer.from(body.bytes).toString('utf8') : JSON.stringify(body);
+  return { refused: false, outcome: facts.outcome ?? null, etag: facts.etag ?? null, body: text };
+}
+
+function toErrorResponse(error: AppError): Response {
+  return { refused: true, outcome: null, etag: null, body: JSON.stringify(error.toBody()) };
+}
+
+function insertResponse(tx: Tx, record: Response & RecordKey & { readonly fingerprint: Buffer }, request: Request): Promise<void> {
+  return insertRecord(tx, { ...record, personIds: listNamedPeople(request, parseJson(record.body)), hours: retentionHours });
+}
+
+function isRetryable({ retryable, details }: AppError): boolean {
+  return retryable || details['retryable'] === true;
+}
+
+function isStored(error: unknown): error is AppError {
+  return (
+    error instanceof AppError && !(error instanceof ReplayedError) && storedCodes.has(error.code) && error.details['retryable'] !== true
+  );
+}
