@@ -15,6 +15,7 @@ import { toned } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { examineRestored, tellRestored } from './doctor/after-restore.ts';
 import { checkIssuer } from './doctor/issuer.ts';
+import { checkNatsUsers } from './doctor/nats-users.ts';
 import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
 
 interface Finding {
@@ -71,6 +72,7 @@ async function examine(context: CliContext): Promise<Finding[]> {
   if (servers[0] === undefined || !servers[0].ok) return [...servers, ...optional];
   const bus = await context.bus();
   const rest = await Promise.all([
+    check('NATS users', () => checkUsers(context)),
     ...(Object.keys(streams) as StreamName[]).map((name) => check(`stream ${name}`, () => checkStream(bus, name))),
     ...workers.map((name) => check(`service ${name}`, () => checkWorker(context, name))),
     check('service agents', () => checkAgents(context)),
@@ -96,6 +98,13 @@ async function check(name: string, work: () => Promise<string>): Promise<Finding
   } catch (error) {
     return { name, ok: false, needed: true, detail: describeFailure(error).split('\n')[0] ?? '' };
   }
+}
+
+/** Users whose addresses are known here; a service that lacks a permission says so itself, and is not ready. */
+async function checkUsers(context: CliContext): Promise<string> {
+  const { checked, problems } = await checkNatsUsers(context.settings());
+  if (problems.length > 0) throw new CliError(problems.join('; '));
+  return checked.length === 0 ? unchecked('NATS_URL_<SERVICE>') : `may do what this release needs: ${checked.join(', ')}`;
 }
 
 async function checkStream(bus: Bus, name: StreamName): Promise<string> {

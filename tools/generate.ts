@@ -9,7 +9,7 @@ import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
-import { describeNatsConf } from './generate/nats-conf.ts';
+import { describeNatsConf, describeNatsPermissions } from './generate/nats-conf.ts';
 import { describeScopes } from './generate/scopes.ts';
 import { listServiceReadmes } from './generate/service-readmes.ts';
 import { describeSettings } from './generate/settings.ts';
@@ -27,6 +27,7 @@ const generators: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/guides/workspace-file.md': describeWorkspaceReference,
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats.conf': describeNatsConf,
+  'libs/release/nats-permissions.json': describeNatsPermissions,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
   'deploy/helm/coherence/README.md': describeChartReadme,

@@ -1,11 +1,13 @@
 /**
  * Makes the streams of the platform, or brings them up to date: `node tools/streams.ts` with NATS_URL of a user that may. Run by a job
- * beside the migrations; running it again changes nothing.
+ * beside the migrations; running it again changes nothing. Users whose address is known (`NATS_URL_<SERVICE>`) must have the permissions of this
+ * release, which is checked before anything is made.
  */
 import { ConfigError, loadConfig, logSettings, natsSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
+import { checkNatsUsers } from '../cli/doctor/nats-users.ts';
 
 type LimitName = `NATS_STREAM_${StreamName}_MAX_BYTES`;
 
@@ -68,6 +70,9 @@ if (import.meta.main) {
   try {
     const config = loadConfig(streamSettings);
     const logger = createLogger({ service: 'streams', level: config.LOG_LEVEL });
+    const { checked, problems } = await checkNatsUsers(process.env);
+    if (problems.length > 0) throw new ConfigError(problems);
+    if (checked.length > 0) logger.info({ users: checked }, 'the users of NATS have the permissions of this release');
     await makeStreams({
       url: config.NATS_URL,
       prefix: config.NATS_SUBJECT_PREFIX,

@@ -2,22 +2,24 @@
  * The bus: calls, serving, events and durable messages over one NATS connection (architecture#rpc). While the connection is
  * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
  */
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { Actors } from '#libs/actor';
 import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
+import { Access } from './access.ts';
 import { checkCall, noActors } from './admission.ts';
-import { openConnection, describeServers, inboxPrefixOf, inboxRoot } from './connect.ts';
+import { openConnection, describeServers, inboxPrefixOf, inboxRoot, userOf } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import type { Bus, BusSettings } from './face.ts';
 import { Inbox } from './inbox.ts';
 import { Lanes } from './lane.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
+import type { Permissions } from './permissions.ts';
 import type { StreamLimits, StreamName } from './streams.ts';
 import { Publisher, type Parties } from './publisher.ts';
 import { PendingCall } from './pending-call.ts';
@@ -76,6 +78,7 @@ class NatsBus implements Bus {
   readonly #responders = new Set<Responder>();
   readonly #publisher: Publisher;
   readonly #parties: Parties;
+  readonly #access: Access;
   readonly #actors: Actors;
   readonly #caller: string | undefined;
   readonly #checkReplies: boolean;
@@ -90,9 +93,17 @@ class NatsBus implements Bus {
     this.#actors = settings.actors ?? noActors;
     this.#caller = settings.caller;
     this.#checkReplies = settings.checkReplies ?? false;
-    this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
+    this.#access = new Access({
+      connection,
+      user: userOf(settings),
+      prefix: name,
+      logger: settings.logger,
+      onViolation: (operation) => this.#metrics.permissionViolated?.(operation),
+    });
+    const { subscriptions } = this.#access;
+    this.#inbox = new Inbox(subscriptions, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
-    this.#parties = { connection, inbox: this.#inbox, publisher: this.#publisher, lanes: new Lanes() };
+    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, lanes: new Lanes() };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
@@ -204,10 +215,10 @@ class NatsBus implements Bus {
         this.#logger.error({ err: error, event: event.subject }, 'event handler failed');
       }
     };
-    const subscription = this.#connection.subscribe(this.prefix + event.subject, {
-      callback: (error, message) => {
+    const subscription = this.#parties.subscriptions.subscribe(this.prefix + event.subject, {
+      callback: (message) => {
         // Not what the broker brings from a stream to a place that somebody named who may not publish there (see `isCall`).
-        if (error === null && message.subject === this.prefix + event.subject) void deliver(message);
+        if (message.subject === this.prefix + event.subject) void deliver(message);
       },
     });
     return () => subscription.unsubscribe();
@@ -250,8 +261,22 @@ class NatsBus implements Bus {
     return this.#jetstream.deleteStreams();
   }
 
+  async waitForPermissions(needed: Permissions | undefined): Promise<void> {
+    if (needed !== undefined) await this.#access.waitFor(needed);
+  }
+
+  async findMissingPermissions(needed: Permissions): Promise<string | undefined> {
+    try {
+      return await this.#access.find(needed);
+    } catch (error) {
+      throw unavailable('NATS does not answer what its user may do', { cause: error });
+    }
+  }
+
   async ping(timeoutMs = 2_000): Promise<void> {
     if (!this.#up) throw connectionLost();
+    const { problem } = this.#access;
+    if (problem !== undefined) throw unavailable(problem);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(connectionLost()), timeoutMs);
@@ -271,6 +296,7 @@ class NatsBus implements Bus {
     await this.#jetstream.stop();
     this.#inbox.breakAll(connectionLost());
     this.#inbox.stop();
+    this.#access.subscriptions.stop();
     this.#publisher.send();
     await (this.#up ? this.#connection.drain() : this.#connection.close()).catch(() => this.#connection.close());
   }
@@ -295,7 +321,10 @@ class NatsBus implements Bus {
         this.#metrics.connected?.(true);
         this.#logger.info({ server: status.server }, 'connection to NATS restored');
         this.#jetstream.resume();
+        this.#access.recheck();
         for (const listener of this.#reconnectListeners) this.#runListener(listener);
+      } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
+        this.#access.onViolation(status.error);
       } else if (status.type === 'error') {
         this.#logger.error({ err: status.error }, 'NATS reported an error');
       }

@@ -91,6 +91,12 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number): No
   };
 }
 
+/** Name of the user in messages; without one that of the connection. */
+export function userOf({ url, user, name }: Pick<ConnectionSettings, 'url' | 'user' | 'name'>): string {
+  const [first] = splitUrls(url);
+  return user ?? (first === undefined || first.password === '' ? name : decodeURIComponent(first.username));
+}
+
 /**
  * Beginning of every subject on which a connection of that name waits for answers: the user of a service may listen there and to
  * nobody else's (docs/adr/one-account-for-each-service.md).

@@ -2,9 +2,10 @@
  * A durable pull consumer. It asks for as many messages as it has free hands, so that none waits in one process while
  * another is idle, and asks again when the broker was silent, restarted, or forgot the consumer.
  */
-import { type Msg, nanos, type Subscription } from '@nats-io/transport-node';
+import { type Msg, nanos } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
+import type { BusSubscription } from './subscriptions.ts';
 import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
 import type { Publisher, Parties } from './publisher.ts';
@@ -45,7 +46,7 @@ export interface RunningConsumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerDependencies extends Pick<Parties, 'connection' | 'publisher'> {
+export interface ConsumerDependencies extends Pick<Parties, 'subscriptions' | 'publisher'> {
   readonly logger: Logger;
   readonly prefixes: Prefixes;
   /** Creates stream and consumer when the broker lost them. */
@@ -63,7 +64,7 @@ export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #handler: (delivery: Delivery) => Promise<void>;
   readonly #pullSubject: string;
-  #subscription: Subscription | undefined;
+  #subscription: BusSubscription | undefined;
   #inbox = '';
   #requested = 0;
   #inFlight = 0;
@@ -104,12 +105,8 @@ export class Consumer {
   #subscribe(): void {
     this.#subscription?.unsubscribe();
     this.#inbox = `${this.#deps.prefixes.inbox}.${randomToken()}`;
-    this.#subscription = this.#deps.connection.subscribe(this.#inbox, {
-      callback: (error, message) => {
-        if (error !== null) {
-          this.#deps.logger.error({ err: error, consumer: this.#options.durable }, 'consumer subscription failed');
-          return;
-        }
+    this.#subscription = this.#deps.subscriptions.subscribe(this.#inbox, {
+      callback: (message) => {
         this.#heardAtMs = performance.now();
         if (message.subject === this.#inbox) this.#onStatus(message);
         else this.#onDelivery(message);

@@ -5,6 +5,7 @@ import type { ConnectionSettings } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import type { ConsumerLag, StreamSize } from './jetstream.ts';
+import type { Permissions } from './permissions.ts';
 import type { RawReply } from './reply.ts';
 import type { BusMetrics, Handlers, ServeOptions } from './responder.ts';
 import type { StreamLimits, StreamName } from './streams.ts';
@@ -57,7 +58,11 @@ export interface Bus {
   /** Drops every message of the stream. @returns how many */
   purgeStream(stream: StreamName): Promise<number>;
   deleteStreams(): Promise<void>;
-  /** Round trip to the broker, for readiness. @throws AppError unavailable */
+  /** Resolves when the broker grants all of it, as far as it tells; logs what is missing, and `ping` fails with that. Subjects without prefix; undefined = not known. */
+  waitForPermissions(needed: Permissions | undefined): Promise<void>;
+  /** What of it the broker does not grant, in words; undefined when nothing is missing. @throws AppError unavailable */
+  findMissingPermissions(needed: Permissions): Promise<string | undefined>;
+  /** Round trip to the broker, for readiness: also whether it refuses what this process needs. @throws AppError unavailable */
   ping(timeoutMs?: number): Promise<void>;
   /** Stops serving and consuming, finishes what is under way, closes. */
   close(): Promise<void>;

@@ -2,9 +2,10 @@
  * The one inbox of a connection: replies of calls and control messages of streams come here, told apart by the last token
  * of the subject. One subscription, one collection, one coarse timer, whatever the number of calls in flight.
  */
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import { Slab } from '#libs/slab';
+import type { Subscriptions } from './subscriptions.ts';
 import { randomToken, tokenLength } from './token.ts';
 
 /** Whoever waits for messages on a token. */
@@ -27,18 +28,15 @@ interface Entry {
 const sweepIntervalMs = 25;
 
 export class Inbox {
-  readonly #connection: NatsConnection;
   readonly #prefix: string;
   readonly #entries = new Slab<Entry>();
   #sweeper: NodeJS.Timeout | undefined;
 
   /** `onStray` gets messages of tokens that nobody holds any more. */
-  constructor(connection: NatsConnection, inboxPrefix: string, onStray: (message: Msg) => void) {
-    this.#connection = connection;
+  constructor(subscriptions: Subscriptions, inboxPrefix: string, onStray: (message: Msg) => void) {
     this.#prefix = `${inboxPrefix}.${randomToken()}.`;
-    this.#connection.subscribe(`${this.#prefix}*`, {
-      callback: (error, message) => {
-        if (error !== null) return;
+    subscriptions.subscribe(`${this.#prefix}*`, {
+      callback: (message) => {
         const entry = this.#find(message.subject.slice(this.#prefix.length));
         if (entry === undefined) onStray(message);
         else entry.listener.onMessage(message);

@@ -3,6 +3,7 @@ export { connectBus, requiredPayloadBytes } from './bus.ts';
 export type { Bus, BusSettings } from './face.ts';
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
+export type { Permissions } from './permissions.ts';
 export type { PublishDurableOptions } from './durable-publish.ts';
 export type { ConsumerLag, StreamSize } from './jetstream.ts';
 export { mostReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';

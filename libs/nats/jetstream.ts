@@ -87,7 +87,7 @@ export class JetStream {
   async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
     const consumer = new Consumer(
       {
-        connection: this.#connection,
+        subscriptions: this.#parties.subscriptions,
         publisher: this.#parties.publisher,
         logger: this.#logger,
         prefixes: this.#prefixes,

@@ -1,4 +1,5 @@
 import type { Metrics } from '#libs/telemetry';
+import { permissionOperations } from './access.ts';
 import { refusals } from './admission.ts';
 import type { Bus } from './face.ts';
 import type { StreamSize } from './jetstream.ts';
@@ -11,10 +12,14 @@ export function createBusMetrics(metrics: Metrics): BusMetrics {
   const called = metrics.red('rpc_client', 'Calls to services', ['subject']);
   const refused = metrics.counter('refused_callers_total', 'Requests whose caller could not be believed', { reason: refusals });
   const connection = metrics.gauge('nats_connected', '1 while the connection to the broker stands');
+  const violations = metrics.counter('nats_permission_violations_total', 'Publications and subscriptions that the broker refused', {
+    operation: permissionOperations,
+  });
   return {
     served: (subject, code, seconds) => served.observe({ subject }, code, seconds),
     called: (subject, code, seconds) => called.observe({ subject }, code, seconds),
     refused: (_subject, reason) => refused.inc({ reason }),
+    permissionViolated: (operation) => violations.inc({ operation }),
     connected: (up) => connection.set(up ? 1 : 0),
   };
 }

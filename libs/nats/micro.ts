@@ -2,7 +2,7 @@
  * The NATS services protocol ($SRV.PING, INFO, STATS), so that `nats service ls`, `info` and `stats` show the platform. Written
  * here because the published package for it is a pre-release bound to an older client, and measures a handler only until its first await.
  */
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { BusSubscription, Subscriptions } from './subscriptions.ts';
 import { randomToken } from './token.ts';
 
 /** Counters of one operation in this process. */
@@ -28,9 +28,9 @@ const typePrefix = 'io.nats.micro.v1';
 
 /** Registers the monitoring subjects of one service; `name` has letters, digits, `-` and `_` only. */
 export function announceService(
-  connection: NatsConnection,
+  subscriptions: Subscriptions,
   service: { name: string; version: string; description: string; endpoints: readonly EndpointStats[] },
-): Subscription[] {
+): BusSubscription[] {
   const id = randomToken();
   const identity = { name: service.name, id, version: service.version, metadata: {} };
   const started = new Date().toISOString();
@@ -51,11 +51,7 @@ export function announceService(
   };
   return Object.entries(answers).flatMap(([verb, answer]) =>
     [`$SRV.${verb}`, `$SRV.${verb}.${service.name}`, `$SRV.${verb}.${service.name}.${id}`].map((subject) =>
-      connection.subscribe(subject, {
-        callback: (error: Error | null, message: Msg) => {
-          if (error === null) message.respond(JSON.stringify(answer()));
-        },
-      }),
+      subscriptions.subscribe(subject, { callback: (message) => void message.respond(JSON.stringify(answer())) }),
     ),
   );
 }

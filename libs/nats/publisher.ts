@@ -5,10 +5,12 @@
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
 import type { Lanes } from './lane.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** What the parts of the bus share. */
 export interface Parties {
   readonly connection: NatsConnection;
+  readonly subscriptions: Subscriptions;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
   readonly lanes: Lanes;

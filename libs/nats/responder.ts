@@ -2,7 +2,7 @@
  * Serving a contract: one queue subscription per operation, validation, the handler, the reply, and the one log line of a
  * fault. Nothing that a handler throws can escape: the client calls back synchronously and would lose a rejection.
  */
-import type { Msg, Subscription } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import type { Actors } from '#libs/actor';
 import type { CallerKind, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
@@ -11,6 +11,7 @@ import { parseJson } from '#libs/json';
 import { releaseVersion } from '#libs/release';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer, type Span } from '#libs/telemetry';
+import type { PermissionOperation } from './access.ts';
 import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
@@ -19,6 +20,7 @@ import { JsonStream, RawJson, type ReplyFacts, TaggedReply } from './reply.ts';
 import { BrokenReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
 import { ReaderGone, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
+import type { BusSubscription } from './subscriptions.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
 
 export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
@@ -38,6 +40,8 @@ export interface BusMetrics {
   /** Somebody asked who is not believed, or the broker was made to ask: `not_a_call`. */
   refused?(subject: string, reason: CallRefusal): void;
   connected?(up: boolean): void;
+  /** The broker refused what the user of this connection may not do. */
+  permissionViolated?(operation: PermissionOperation): void;
 }
 
 export interface ResponderDependencies extends Parties {
@@ -61,7 +65,7 @@ interface Endpoint {
 export class Responder {
   readonly #deps: ResponderDependencies;
   readonly #maxInFlight: number;
-  readonly #subscriptions: Subscription[] = [];
+  readonly #subscriptions: BusSubscription[] = [];
   #inFlight = 0;
   #idle: (() => void) | undefined;
 
@@ -76,7 +80,7 @@ export class Responder {
     this.#maxInFlight = options.maxInFlight ?? 2_000;
     const endpoints = bindHandlers(deps, contract, handlers);
     for (const endpoint of endpoints) this.#subscriptions.push(this.#subscribe(endpoint));
-    const monitoring = announceService(deps.connection, {
+    const monitoring = announceService(deps.subscriptions, {
       name: `${deps.prefix}${contract.service}`.replaceAll(/[^\w-]/g, '_'),
       version: releaseVersion,
       description: `Coherence ${contract.service}`,
@@ -91,13 +95,12 @@ export class Responder {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 
-  #subscribe(endpoint: Endpoint): Subscription {
-    return this.#deps.connection.subscribe(endpoint.stats.subject, {
+  #subscribe(endpoint: Endpoint): BusSubscription {
+    return this.#deps.subscriptions.subscribe(endpoint.stats.subject, {
       queue: endpoint.stats.queueGroup,
-      callback: (error, message) => {
-        if (error === null && !isCall(message, endpoint.stats.subject)) this.#drop(endpoint, message);
-        else if (error === null) void this.#serve(endpoint, message);
-        else this.#deps.logger.error({ err: error, subject: endpoint.rpc.subject }, 'subscription failed');
+      callback: (message) => {
+        if (isCall(message, endpoint.stats.subject)) void this.#serve(endpoint, message);
+        else this.#drop(endpoint, message);
       },
     });
   }

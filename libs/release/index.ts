@@ -1,4 +1,4 @@
-/** Which release this is, as package.json says: of log lines, documents and `--version` (rules/operations#releases); and its migrations. */
+/** Which release this is, as package.json says: of log lines, documents and `--version` (rules/operations#releases); its migrations and permissions. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,6 +6,13 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
 
 export const releaseVersion: string = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
+
+/** What each user of NATS may do, as its configuration (deploy/helm/coherence/files/nats.conf) has it; the administrator may do everything. */
+export function natsPermissions(): Readonly<
+  Record<string, { readonly publish: readonly string[]; readonly subscribe: readonly string[] }>
+> {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'nats-permissions.json'), 'utf8'));
+}
 
 /** Folder of the migrations of a service, whose name is that of its schema. */
 export const migrationsFolder = (service: string): string => join(servicesDir, service, 'migrations');

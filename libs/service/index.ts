@@ -14,7 +14,7 @@ import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
 import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
-import { migrationsOf } from '#libs/release';
+import { migrationsOf, natsPermissions } from '#libs/release';
 import { type ServiceFacts, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
@@ -233,6 +233,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     const { contract, telemetry, migrations } = this.#parts;
     await telemetry.start();
     await waitForMigrations({ db: this.db, schema: contract.service, migrations, logger: this.logger });
+    await this.bus.waitForPermissions(natsPermissions()[contract.service]);
     await this.bus.waitForStreams();
     const facts = await start();
     this.#parts.news?.start();

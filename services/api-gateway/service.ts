@@ -7,6 +7,7 @@ import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoute
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
+import { natsPermissions } from '#libs/release';
 import { countSecretUses, createTelemetry, type Metrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
@@ -62,6 +63,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     await telemetry.start();
     const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
     bus = await connectBus({ ...settings, caller: serviceName, actors, logger, metrics: createBusMetrics(telemetry.metrics) });
+    await bus.waitForPermissions(natsPermissions()[serviceName]);
     await bus.waitForStreams();
     measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({

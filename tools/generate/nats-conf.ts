@@ -4,6 +4,16 @@
 import { componentOf } from '../../cli/component-names.ts';
 import { describePermissions } from '../servers/nats-permissions.ts';
 
+/** The same permissions as data, for what checks them: a line for each user. */
+export function describeNatsPermissions(): Promise<string> {
+  const users = describePermissions().flatMap(({ user, permissions }) =>
+    permissions === undefined
+      ? []
+      : [`${JSON.stringify(user)}:${JSON.stringify({ publish: permissions.publish.allow, subscribe: permissions.subscribe.allow })}`],
+  );
+  return Promise.resolve(`{\n${users.join(',\n')}\n}\n`);
+}
+
 /** One user a line; JSON, but for the passwords. */
 export function describeNatsConf(): Promise<string> {
   const users = describePermissions().map(({ user, permissions }) => {

@@ -47,6 +47,8 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
     ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
+    // What it may do itself.
+    '$SYS.REQ.USER.INFO',
     ...Object.keys(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
     // After a restore the broker's messages are about another state of the database (rules/operations#after-a-restore).
     ...(user === operator ? ['JOBS', 'EVENTS', 'FEED'].map((stream) => `$JS.API.STREAM.PURGE.${stream}`) : []),

@@ -92,7 +92,7 @@ export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): 
 
 /** `media.>` → `*.media.>`; names of streams begin with the prefix, so they become `*`. */
 function underAnyPrefix(subject: string): string[] {
-  if (subject.startsWith('_INBOX.')) return [subject];
+  if (subject.startsWith('_INBOX.') || subject.startsWith('$SYS.')) return [subject];
   if (subject.startsWith('$SRV.')) return [subject.replace(/^(\$SRV\.[A-Z]+\.)[a-z-]+/, '$1*')];
   if (!subject.startsWith('$JS.')) return [subject, `*.${subject}`];
   const anyStream = subject.replace(/\.(JOBS|EVENTS|FEED|WEBHOOKS)(?=\.|$)/, '.*');

@@ -41,6 +41,7 @@ const published: readonly (readonly [string, readonly string[]])[] = [
     ].map((subject) => [subject, [service]] as const),
   ),
   ...Object.keys(streams).map((stream) => [`$JS.API.STREAM.INFO.${stream}`, users] as const),
+  ['$SYS.REQ.USER.INFO', users] as const,
   ...['JOBS', 'EVENTS', 'FEED'].map((stream) => [`$JS.API.STREAM.PURGE.${stream}`, ['cli']] as const),
 ];
 

@@ -1,0 +1,36 @@
+/** Whether the users of NATS may do what this release needs: of `doctor`, and of the set-up, before the services of a release are replaced. */
+import { createLogger } from '#libs/logger';
+import { connectBus, type Permissions } from '#libs/nats';
+import { natsPermissions } from '#libs/release';
+import { componentOf } from '../component-names.ts';
+import { describeServerProblem } from './server-problem.ts';
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+const connectTimeoutMs = 3_000;
+
+/** Variable with the address by which a user connects, e.g. `NATS_URL_GATEWAY`. */
+const variableOf = (user: string): string => `NATS_URL_${componentOf(user).toUpperCase()}`;
+
+/** Users whose address is among the settings, and a sentence for each that lacks something. */
+export async function checkNatsUsers(settings: Settings): Promise<{ checked: string[]; problems: string[] }> {
+  const known = Object.entries(natsPermissions()).filter(([user]) => (settings[variableOf(user)] ?? '') !== '');
+  const problems = await Promise.all(known.map(([user, needed]) => findProblem(user, needed, settings)));
+  return { checked: known.map(([user]) => user), problems: problems.filter((problem) => problem !== undefined) };
+}
+
+async function findProblem(user: string, needed: Permissions, settings: Settings): Promise<string | undefined> {
+  const url = settings[variableOf(user)] ?? '';
+  const logger = createLogger({ service: 'cli', level: 'silent' });
+  try {
+    const bus = await connectBus({ url, name: user, prefix: settings['NATS_SUBJECT_PREFIX'], logger, connectTimeoutMs });
+    try {
+      return await bus.findMissingPermissions(needed);
+    } finally {
+      await bus.close();
+    }
+  } catch (error) {
+    const { host } = new URL(url.split(',')[0] ?? url);
+    return describeServerProblem({ server: 'NATS', address: host, detail: `user ${user}`, setting: variableOf(user) }, error).message;
+  }
+}
