@@ -66,6 +66,13 @@ affinity:
 {{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s" $migrateEnv ($level | quote) -}}
 {{- $streamsEnv := include "coherence.secretVariable" (dict "root" $root "variable" "NATS_URL" "setting" "NATS_URL_ADMIN" "required" true "secretName" $secretName) -}}
 {{- $streamsEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: NATS_SUBJECT_PREFIX\n  value: %s" $streamsEnv ($level | quote) ($prefix | quote) -}}
+{{- /* Whose users it checks before the pods of a release are replaced; a pod's init container knows no other pod's credentials. */ -}}
+{{- if has $root.Values.migrations.mode (list "hook" "job") -}}
+{{- range $name := append (keys (fromJson (include "coherence.platform" $root)).components | sortAlpha) "cli" -}}
+{{- $setting := printf "NATS_URL_%s" (upper $name) -}}
+{{- $streamsEnv = printf "%s\n%s" $streamsEnv (include "coherence.secretVariable" (dict "root" $root "variable" $setting "setting" $setting "secretName" $secretName)) -}}
+{{- end -}}
+{{- end -}}
 {{- with $root.Values.streams.replicas -}}
 {{- $streamsEnv = printf "%s\n- name: NATS_STREAM_REPLICAS\n  value: %s" $streamsEnv (int64 . | toString | quote) -}}
 {{- end -}}
