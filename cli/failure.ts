@@ -1,7 +1,7 @@
 /** Why a command failed: its text for a terminal, its JSON for a program, and the status that the process ends with. */
 import { types } from 'node:util';
 import { CommanderError } from 'commander';
-import { AppError } from '#libs/errors';
+import { AppError, describeWithCause } from '#libs/errors';
 
 const exitCodes = { failed: 1, invalid_workspace: 1, not_found: 1, unavailable: 1, usage: 2, interrupted: 130 } as const;
 
@@ -44,7 +44,7 @@ export function toFailure(error: unknown): Failure {
 /** What went wrong, for a terminal. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CliError) return error.message;
-  if (error instanceof AppError) return error.reason === undefined ? error.message : `${error.message} (${error.reason})`;
+  if (error instanceof AppError) return error.reason === undefined ? describeWithCause(error) : `${error.message} (${error.reason})`;
   if (isOfSystem(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

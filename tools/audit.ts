@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type ChainBreak, type ChainPage, keepVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
-import { ConfigError, databaseSettings, loadConfig, logSettings } from '#libs/config';
+import { databaseSettings, loadConfig, logSettings } from '#libs/config';
 import { type Static, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
+import { databaseTarget } from '../cli/doctor/servers.ts';
+import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
 /** What the keeping of the audit logs reads. */
 export const auditSettings = Type.Object({
@@ -115,7 +117,7 @@ if (import.meta.main) {
     if (values.daily === true) await runDaily(config, logger);
     else if (!(await runOnce(config, logger))) process.exitCode = 1;
   } catch (error) {
-    process.stderr.write(`audit: ${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+    process.stderr.write(`audit: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`);
     process.exitCode = 1;
   }
 }

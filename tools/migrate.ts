@@ -8,12 +8,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { auditRetentionRights, auditRights } from '#libs/audit';
-import { databaseSettings, ConfigError, loadConfig, logSettings } from '#libs/config';
+import { databaseSettings, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
 import { migrate, type MigrationClass } from '#libs/orm/migrations';
 import { listMigrations, migrationsFolder } from '#libs/release';
+import { databaseTarget } from '../cli/doctor/servers.ts';
+import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
 const servicesDir = join(import.meta.dirname, '..', 'services');
 
@@ -95,9 +97,7 @@ if (import.meta.main) {
       writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(config.DATABASE_URL, logger) }));
     }
   } catch (error) {
-    process.stderr.write(
-      `migrate: ${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
-    );
+    process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`);
     process.exitCode = 1;
   }
 }

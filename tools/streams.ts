@@ -8,6 +8,8 @@ import { Type } from '#libs/contract';
 import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
 import { checkNatsUsers } from '../cli/doctor/nats-users.ts';
+import { brokerTarget } from '../cli/doctor/servers.ts';
+import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
 type LimitName = `NATS_STREAM_${StreamName}_MAX_BYTES`;
 
@@ -56,6 +58,7 @@ export async function makeStreams(settings: {
   logger: Logger;
   limits?: StreamLimits;
   replicas?: number | undefined;
+  connectTimeoutMs?: number;
 }): Promise<void> {
   const { limits, replicas, ...connection } = settings;
   const bus = await connectBus({ ...connection, name: 'streams' });
@@ -82,9 +85,7 @@ if (import.meta.main) {
     });
     logger.info('the streams are there');
   } catch (error) {
-    process.stderr.write(
-      `streams: ${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
-    );
+    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(process.env['NATS_URL'] ?? ''))}\n`);
     process.exitCode = 1;
   }
 }

@@ -4,6 +4,7 @@ import { connectBus, type Permissions } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
 import { componentOf } from '../component-names.ts';
 import { describeServerProblem } from './server-problem.ts';
+import { brokerTarget } from './servers.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -30,7 +31,6 @@ async function findProblem(user: string, needed: Permissions, settings: Settings
       await bus.close();
     }
   } catch (error) {
-    const { host } = new URL(url.split(',')[0] ?? url);
-    return describeServerProblem({ server: 'NATS', address: host, detail: `user ${user}`, setting: variableOf(user) }, error).message;
+    return describeServerProblem({ ...brokerTarget(url, variableOf(user)), detail: `user ${user}` }, error).message;
   }
 }

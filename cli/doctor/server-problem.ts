@@ -38,9 +38,14 @@ const explanations: readonly Explanation[] = [
     advice: ({ setting }) => `Correct the credentials in ${setting}.`,
   },
   {
-    pattern: /^S3 .*\(40[13]\)$/m,
-    cause: 'the access key is refused, or has no right to the bucket',
-    advice: ({ setting }) => `Correct ${setting}, or give the key the right to make, read and write the bucket.`,
+    pattern: /credentials refused \(40[13]\)/,
+    cause: 'the credentials are refused, or have no right to the bucket',
+    advice: ({ setting }) => `Correct ${setting}, or give them the right to read and write the bucket.`,
+  },
+  {
+    pattern: /ENOENT/,
+    cause: 'a file does not exist',
+    advice: correct,
   },
   { pattern: /3D000/, cause: 'there is no such database', advice: () => 'Make it with createdb, or name another one in DATABASE_URL.' },
   { pattern: /53300/, cause: 'it has no connection left', advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.' },
@@ -56,7 +61,7 @@ const explanations: readonly Explanation[] = [
     advice: ({ detail }) => `Give it the rights (${detail}).`,
   },
   {
-    pattern: /CERT_|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|DEPTH_ZERO|certificate/i,
+    pattern: /CERT_|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|DEPTH_ZERO|ERR_TLS|certificate/i,
     cause: 'its certificate is not trusted',
     advice: () => 'Name the file of its authority in NODE_EXTRA_CA_CERTS.',
   },
@@ -69,13 +74,33 @@ const explanations: readonly Explanation[] = [
 
 /** The failure as a text for people. */
 export function describeServerProblem(target: Target, error: unknown): CliError {
-  const where = `${target.server} at ${target.address}${target.detail === '' ? '' : ` (${target.detail})`}`;
-  if (error instanceof CliError) return new CliError(`${where}: ${error.message}`);
-  const said = listTexts(error).join('\n');
-  const known = explanations.find(({ pattern }) => pattern.test(said));
-  if (known !== undefined) return new CliError(`${where}: ${known.cause}. ${known.advice(target)}`);
-  return new CliError(`${where} cannot be used: ${listTexts(error).at(-1) ?? 'no reason is known'}. Is ${target.setting} right?`);
+  if (error instanceof CliError) return new CliError(`${describeTarget(target)}: ${error.message}`);
+  const reason = listTexts(error).at(-1) ?? 'no reason is known';
+  return (
+    explainServerProblem(target, error) ?? new CliError(`${describeTarget(target)} cannot be used: ${reason}. Is ${target.setting} right?`)
+  );
 }
+
+/** With what the system or the server said; undefined when it is nothing that is known. */
+export function explainServerProblem(target: Target, error: unknown): CliError | undefined {
+  const texts = listTexts(error);
+  const said = texts.join('\n');
+  const known = explanations.find(({ pattern }) => pattern.test(said));
+  if (known === undefined) return undefined;
+  const code = codePatterns.map((pattern) => pattern.exec(said)?.[0]).find((found) => found !== undefined);
+  return new CliError(`${describeTarget(target)}: ${known.cause}${code === undefined ? '' : ` (${code})`}. ${known.advice(target)}`);
+}
+
+const describeTarget = ({ server, address, detail }: Target): string => `${server} at ${address}${detail === '' ? '' : ` (${detail})`}`;
+
+/** What of it people search for: statuses of the object store, a missing file, codes of TLS and of the system, SQLSTATEs. */
+const codePatterns = [
+  /\(\d{3}\) for bucket \S+ at [^\s:]+:[^\s:]+(?::\d+)?/,
+  /ENOENT: [^\n]*/,
+  /\b(?:CERT|UNABLE|SELF_SIGNED|DEPTH_ZERO|ERR_SSL|ERR_TLS)_[A-Z_]+\b/,
+  /\bE(?:CONN|NOT|AI_|TIMED|HOST|NET|PROTO|PIPE)[A-Z]*\b/,
+  /^(?:08|28|3D|42|53|57)[0-9A-Z]{3}$/m,
+];
 
 /** Codes, names and messages of an error, its causes, and what it gathers. */
 function listTexts(error: unknown, depth = 0): string[] {

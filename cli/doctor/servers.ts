@@ -2,9 +2,9 @@
 import { loadConfig, s3Settings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
-import { connectBus, requiredPayloadBytes } from '#libs/nats';
+import { connectBus, describeServers, requiredPayloadBytes } from '#libs/nats';
 import { CliError } from '../failure.ts';
-import { addressOf, describeServerProblem } from './server-problem.ts';
+import { addressOf, describeServerProblem, type Target } from './server-problem.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -12,16 +12,25 @@ const logger = () => createLogger({ service: 'cli', level: 'silent' });
 const oldestPostgres = 160_000;
 const connectTimeoutMs = 3_000;
 
+/** PostgreSQL as an address names it, for messages. @throws Error when the address is malformed */
+export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Promise<Target> {
+  const { addressesOf, listHosts } = await import('#libs/orm'); // slow to load, and only needed here
+  const { username, pathname } = new URL(listHosts(url, setting).urls[0] ?? url);
+  const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
+  const detail = `database ${database === '' ? 'unnamed' : database}, user ${user === '' ? 'unnamed' : user}`;
+  return { server: 'PostgreSQL', address: addressesOf(url).join(', '), detail, setting };
+}
+
+/** NATS as an address names it, for messages. */
+export function brokerTarget(url: string, setting = 'NATS_URL'): Target {
+  const [first = ''] = url.split(',');
+  const user = URL.canParse(first) ? decodeURIComponent(new URL(first).username) : '';
+  return { server: 'NATS', address: describeServers(url), detail: user === '' ? '' : `user ${user}`, setting };
+}
+
 /** @returns what answers. @throws CliError that says what was tried, why it failed and what to do */
 export async function checkDatabase(url: string): Promise<string> {
-  const { username, pathname } = new URL(url);
-  const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))];
-  const attempt = {
-    server: 'PostgreSQL',
-    address: addressOf(url, 5432),
-    detail: `database ${database === '' ? 'unnamed' : database}, user ${user === '' ? 'unnamed' : user}`,
-    setting: 'DATABASE_URL',
-  };
+  const attempt = await databaseTarget(url);
   const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
   const db = await createDatabase({ url, schema: 'public', poolSize: 1, logger: logger(), applicationName: 'doctor', connectTimeoutMs });
   try {
@@ -31,7 +40,7 @@ export async function checkDatabase(url: string): Promise<string> {
            has_database_privilege(current_database(), 'create') as may_create`,
     });
     if (row === undefined || row.number < oldestPostgres) throw new CliError(`it is PostgreSQL ${row?.version}; 16 to 18 are supported.`);
-    if (!row.may_create) throw new CliError(`the user may not make schemas: grant create on database ${database} to ${user}.`);
+    if (!row.may_create) throw new CliError(`the user may not make schemas: grant it the right to create in the database.`);
     return `PostgreSQL ${row.version} at ${attempt.address}, ${attempt.detail}`;
   } catch (error) {
     throw describeServerProblem(attempt, error);
@@ -42,12 +51,7 @@ export async function checkDatabase(url: string): Promise<string> {
 
 /** @throws as `checkDatabase` */
 export async function checkBroker(url: string): Promise<string> {
-  const addresses = url
-    .split(',')
-    .map((part) => addressOf(part.trim(), 4222))
-    .join(', ');
-  const user = decodeURIComponent(new URL(url.split(',')[0] ?? url).username);
-  const attempt = { server: 'NATS', address: addresses, detail: user === '' ? '' : `user ${user}`, setting: 'NATS_URL' };
+  const attempt = brokerTarget(url);
   try {
     const bus = await connectBus({ url, name: 'cli', logger: logger(), connectTimeoutMs });
     try {
@@ -58,7 +62,7 @@ export async function checkBroker(url: string): Promise<string> {
     } finally {
       await bus.close();
     }
-    return `answers at ${addresses}`;
+    return `answers at ${attempt.address}`;
   } catch (error) {
     throw describeServerProblem(attempt, error);
   }
@@ -82,7 +86,7 @@ export async function checkStore(settings: Settings): Promise<string> {
     await store.ping();
     return `answers at ${address}, bucket ${config.S3_BUCKET}`;
   } catch (error) {
-    const isMissing = error instanceof Error && String(error.cause).endsWith('(404)');
+    const isMissing = error instanceof Error && /\(404\) for bucket/.test(String(error.cause));
     if (isMissing) return `answers at ${address}; bucket ${config.S3_BUCKET} is made by the media service`;
     throw describeServerProblem(attempt, error);
   } finally {

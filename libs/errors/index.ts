@@ -91,6 +91,14 @@ export class AppError extends Error {
 /** A refusal that was kept under an `Idempotency-Key` and is told again (I1). */
 export class ReplayedError extends AppError {}
 
+/** For operators: the message, and what the driver of a server said, e.g. `Object store unavailable: S3: ECONNREFUSED for bucket …`. */
+export function describeWithCause(error: Error): string {
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const said = cause.message || ((cause as NodeJS.ErrnoException).code ?? cause.name);
+  return error.message.includes(said) ? error.message : `${error.message}: ${said}`;
+}
+
 /** An application error: `{error: reason, message, ...details}`. */
 export function appError(code: ErrorCode, reason: string, message: string, details?: Record<string, unknown>): AppError {
   return new AppError({ code, reason, message, ...(details === undefined ? {} : { details }) });

@@ -57,10 +57,12 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
   const { connection, onUp } = await openConnection(settings);
   const bus = new NatsBus(connection, settings, onUp);
   const wanted = settings.minPayloadBytes ?? 0;
-  if (bus.maxPayload < wanted) {
-    await connection.close();
+  // Read before the connection is closed, which forgets what the server said.
+  const { maxPayload } = bus;
+  if (maxPayload < wanted) {
+    await bus.close();
     throw new Error(
-      `The NATS server at ${describeServers(settings.url)} accepts messages of ${bus.maxPayload} bytes; ${wanted} are needed. ` +
+      `The NATS server at ${describeServers(settings.url)} accepts messages of ${maxPayload} bytes; ${wanted} are needed. ` +
         `Set "max_payload: ${wanted}" in its configuration.`,
     );
   }

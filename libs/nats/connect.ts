@@ -45,7 +45,7 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
       keepServers(connection, settings.url);
       return { connection, onUp: () => void (attempt = 0) };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeReason(error);
       if (performance.now() >= giveUpAtMs)
         throw unavailable(`Cannot connect to NATS at ${describeServers(settings.url)}: ${reason}`, { cause: error });
       if (attempt === 0)
@@ -53,6 +53,15 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
       await new Promise((resolve) => setTimeout(resolve, nextDelay()));
     }
   }
+}
+
+/** The client's words, with the code of the system where they do not have it, e.g. `connection refused (ECONNREFUSED)`. */
+function describeReason(error: unknown): string {
+  const causes: Error[] = [];
+  for (let current = error; current instanceof Error && causes.length < 5; current = current.cause) causes.push(current);
+  const text = causes.find(({ message }) => message !== '')?.message ?? String(error);
+  const code = causes.map((cause) => (cause as NodeJS.ErrnoException).code).find((value) => typeof value === 'string');
+  return code === undefined || text.includes(code) ? text : `${text} (${code})`;
 }
 
 /** The client forgets servers that it could not reach at first; one that was away while we started is there for us when it is back. */
@@ -119,6 +128,6 @@ function splitUrls(text: string): URL[] {
 /** Hosts and ports of NATS_URL without credentials, for messages and logs. */
 export function describeServers(text: string): string {
   return splitUrls(text)
-    .map((url) => url.host)
+    .map(({ hostname, port }) => `${hostname}:${port || defaultPort}`)
     .join(', ');
 }

@@ -75,6 +75,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
         try {
           return await next(input);
         } catch (error) {
+          notePlace(error, config, input.input as { readonly Bucket?: string });
           failure = { name: error instanceof S3ServiceException ? error.name : nameFailure(error), outcome: readOutcome(error) };
           throw error;
         } finally {
@@ -144,14 +145,28 @@ function isNetworkError(error: unknown): error is Error {
   return '$metadata' in error || typeof (error as NodeJS.ErrnoException).code === 'string' || (error as Error).name === 'TimeoutError';
 }
 
+/** Where a call went that failed. */
+const places = new WeakMap<object, string>();
+
+function notePlace(error: unknown, { endpoint, bucket }: ObjectStoreConfig, input: { readonly Bucket?: string }): void {
+  if (typeof error === 'object' && error !== null) places.set(error, `bucket ${input.Bucket ?? bucket} at ${endpoint}`);
+}
+
+/** E.g. `credentials refused (403) for bucket coherence at https://s3.example.org: AccessDenied`. */
+function describeRefusal(error: Error): string {
+  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+  const code = (error as NodeJS.ErrnoException).code ?? error.name;
+  const named = /^\d+$|^Unknown/.test(code) ? undefined : code;
+  const where = `for ${places.get(error) ?? 'an unknown bucket'}`;
+  if (status === 401 || status === 403) return `credentials refused (${status}) ${where}${named === undefined ? '' : `: ${named}`}`;
+  return `${named ?? 'answer'}${status === undefined ? '' : ` (${status})`} ${where}`;
+}
+
 /**
  * An error of the store or of the way to it as `unavailable`; any other error as it is.
- * Its cause holds code and status only: messages of a store may repeat keys of access and of objects.
+ * Its cause says code, status, bucket and endpoint only: messages of a store may repeat keys of access and of objects.
  */
 export function asUnavailable(error: unknown): unknown {
-  const isStore = error instanceof S3ServiceException;
-  if (!isStore && !isNetworkError(error)) return error;
-  const status = isStore ? error.$metadata.httpStatusCode : undefined;
-  const code = (error as NodeJS.ErrnoException).code ?? error.name;
-  return unavailable('Object store unavailable', { cause: new Error(`S3 ${code}${status === undefined ? '' : ` (${status})`}`) });
+  if (!(error instanceof S3ServiceException) && !isNetworkError(error)) return error;
+  return unavailable('Object store unavailable', { cause: new Error(`S3: ${describeRefusal(error)}`) });
 }

@@ -12,6 +12,7 @@ export interface Hosts {
   readonly readWrite: boolean;
 }
 
+const defaultPort = 5432;
 const attributes = ['any', 'read-write', 'primary'];
 /**
  * Time for one of several servers to answer: one that hangs costs no more than this. It is long for a network and short of what a caller waits for a
@@ -35,6 +36,14 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
     return one.href;
   });
   return { urls, readWrite: wanted !== 'any' };
+}
+
+/** `host:port` of each server, for messages. @throws as `listHosts` */
+export function addressesOf(url: string): string[] {
+  return listHosts(url).urls.map((one) => {
+    const { hostname, port } = new URL(one);
+    return `${hostname}:${port || defaultPort}`;
+  });
 }
 
 /** Takes `options` out of the addresses, where it would hide those of a pool, such as the search path. */

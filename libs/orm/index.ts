@@ -7,6 +7,7 @@ export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';
 export { createDatabase } from './database.ts';
 export type { Database, Tx } from './database.ts';
 export { transactionOrDryRun } from './dry-run.ts';
+export { addressesOf, listHosts } from './hosts.ts';
 export type { DatabaseOptions } from './options.ts';
 export { constraintOf, isConnectionError, mayPass, sqlStateOf, toDatabaseError } from './errors.ts';
 export { measurePool } from './metrics.ts';

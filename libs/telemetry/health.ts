@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { describeWithCause } from '#libs/errors';
 import { createHttpServer } from '#libs/http/server';
 import type { Logger } from '#libs/logger';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -171,7 +172,7 @@ async function runCheck(check: Check | undefined): Promise<string> {
     await Promise.race([check?.(), timeout]);
     return 'ok';
   } catch (error) {
-    return error instanceof Error && error.message !== '' ? error.message : 'failed';
+    return error instanceof Error && error.message !== '' ? describeWithCause(error) : 'failed';
   } finally {
     clearTimeout(timer);
   }

@@ -111,6 +111,13 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     expect(reconnections).toBe(1);
   });
 
+  it('says what the server accepts when it accepts too small messages', async () => {
+    const wanted = 9 * 1024 * 1024;
+    await expect(connectBus({ url: server.url, name: 'gateway', logger, minPayloadBytes: wanted })).rejects.toThrow(
+      `accepts messages of ${8 * 1024 * 1024} bytes; ${wanted} are needed. Set "max_payload: ${wanted}"`,
+    );
+  });
+
   it('refuses to publish while the streams are missing, says what to run, and waits for them', async () => {
     await caller.deleteStreams();
     await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).rejects.toThrow(

@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
-import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/object-store';
+import { createObjectStore, minPartBytes, type ObjectStore, type ObjectStoreConfig } from '#libs/object-store';
 import { createTestEnvironment, startTcpProxy, waitFor, type TcpProxy, type TestEnvironment } from '#libs/testing';
 
 const mebibyte = 1024 * 1024;
@@ -17,7 +17,7 @@ let store: ObjectStore;
 /** Past the proxy: sees the truth while the proxy is down. */
 let witness: ObjectStore;
 
-function connect(endpoint: string): ObjectStore {
+function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): ObjectStore {
   const { settings } = env;
   return createObjectStore({
     endpoint,
@@ -26,6 +26,7 @@ function connect(endpoint: string): ObjectStore {
     accessKeyId: settings['S3_ACCESS_KEY_ID'] as string,
     secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] as string,
     forcePathStyle: true,
+    ...keys,
   });
 }
 
@@ -160,12 +161,32 @@ describe('object-store.putStream (architecture#bytes)', () => {
     const error: unknown = await store.putStream('lost', body(), options).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: 'unavailable', message: 'Object store unavailable' });
-    const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`;
+    // The name of the bucket contains that of the key here.
+    const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`.replaceAll(env.settings['S3_BUCKET'] ?? '', '');
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']) expect(text).not.toContain(env.settings[name]);
     expect(await witness.countUnfinished('lost')).toBe(1);
     proxy.restore();
     await store.removeUpload('lost');
     await expectNothing('lost');
+  });
+
+  it('says of refused credentials which status, bucket and endpoint, and of a store that is away which code', async () => {
+    const { S3_BUCKET: bucket = '', S3_ENDPOINT: endpoint = '' } = env.settings;
+    const refused = connect(endpoint, { secretAccessKey: 'a-secret-that-opens-nothing' });
+    const away = connect('http://127.0.0.1:1');
+    const findCause = (work: Promise<unknown>): Promise<string> => work.then(String, (error: Error) => String(error.cause));
+    const calls = [
+      () => refused.ping(),
+      () => refused.head('x'),
+      () => refused.get('x'),
+      () => refused.delete('x'),
+      () => refused.ensureBucket(),
+    ];
+    for (const call of calls)
+      expect(await findCause(call())).toContain(`S3: credentials refused (403) for bucket ${bucket} at ${endpoint}`);
+    expect(await findCause(away.ping())).toBe(`Error: S3: ECONNREFUSED for bucket ${bucket} at http://127.0.0.1:1`);
+    refused.close();
+    away.close();
   });
 
   it('reads its source no faster than the store takes it', async () => {
