@@ -17,7 +17,10 @@ import { describeWorkspaceReference } from './generate/workspace-reference.ts';
 import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 
 const repoDir = join(import.meta.dirname, '..');
-const generators: Readonly<Record<string, () => string | Promise<string>>> = {
+type Generators = Readonly<Record<string, () => string | Promise<string>>>;
+
+/** Files that nobody edits: forges fold them in a diff. */
+const wholeFiles: Generators = {
   'clients/typescript/operations.ts': describeClient,
   'clients/typescript/event-types.ts': describeEventTypes,
   'services/api-gateway/examples.json': describeExamples,
@@ -30,6 +33,10 @@ const generators: Readonly<Record<string, () => string | Promise<string>>> = {
   'libs/release/nats-permissions.json': describeNatsPermissions,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
+};
+const generators: Generators = {
+  ...wholeFiles,
+  '.gitattributes': () => ['package-lock.json', ...Object.keys(wholeFiles)].map((file) => `/${file} linguist-generated\n`).join(''),
   'deploy/helm/coherence/README.md': describeChartReadme,
   ...(await listServiceReadmes()),
 };

@@ -14,12 +14,14 @@ export function describeNatsPermissions(): Promise<string> {
   return Promise.resolve(`{\n${users.join(',\n')}\n}\n`);
 }
 
-/** One user a line; JSON, but for the passwords. */
+/** A subject a line; the authorization is JSON, except for the passwords. */
 export function describeNatsConf(): Promise<string> {
-  const users = describePermissions().map(({ user, permissions }) => {
-    const rights = permissions === undefined ? '' : `,"permissions":${JSON.stringify(permissions)}`;
-    return `{"user":${JSON.stringify(user)},"password":$NATS_PASSWORD_${componentOf(user).toUpperCase()}${rights}}`;
-  });
+  const users = describePermissions().map(({ user, permissions }) => ({
+    user,
+    password: `$NATS_PASSWORD_${componentOf(user).toUpperCase()}`,
+    ...(permissions === undefined ? {} : { permissions }),
+  }));
+  const authorization = JSON.stringify({ users }, null, 2).replaceAll(/"(\$NATS_PASSWORD_[A-Z]+)"/g, '$1');
   return Promise.resolve(`# Written from the contracts by \`npm run fix\`; the passwords are in the environment of the server.
 http_port: 8222
 # Requests carry up to 4 MiB of JSON.
@@ -29,8 +31,6 @@ jetstream {
   # A webhook that was answered 200 survives a power cut.
   sync_interval: always
 }
-authorization: {"users":[
-${users.join(',\n')}
-]}
+authorization: ${authorization}
 `);
 }
