@@ -15,6 +15,7 @@ import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
+import { removeInBatches } from '#libs/retention';
 
 /** What the keeping of the audit logs reads. */
 export const auditSettings = Type.Object({
@@ -30,7 +31,6 @@ export const auditSettings = Type.Object({
 
 const servicesDir = join(import.meta.dirname, '..', 'services');
 const linksOfPage = 1_000;
-const removedAtOnce = 5_000;
 const dayMs = 24 * 3_600_000;
 const againMs = 60_000;
 
@@ -76,16 +76,9 @@ async function keepLog(db: Database, service: string, days: number): Promise<Kep
     async (after) => parseJson((await readLinks(db, { after, limit: linksOfPage })).body) as ChainPage,
   );
   await keepVerification(db, { brokenId: broken?.id });
-  const removed = broken === undefined ? await removeOld(db, days) : 0;
+  const remove = async (limit: number): Promise<number> => (await removeOldEntries(db, { days, limit })).removed;
+  const removed = broken === undefined ? await removeInBatches({ remove }) : 0;
   return { service, entries: checked, removed, broken };
-}
-
-async function removeOld(db: Database, days: number): Promise<number> {
-  for (let total = 0; ;) {
-    const { removed } = await removeOldEntries(db, { days, limit: removedAtOnce });
-    total += removed;
-    if (removed < removedAtOnce) return total;
-  }
 }
 
 /** Judges them now, and says whether all are whole. */

@@ -3,13 +3,15 @@
  * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services.
  *   --seconds N       length of one round (default 3)
  *   --rounds N        rounds of each side (default 3)
- *   --only TEXT       only operations whose name contains TEXT; `memory`: only that
+ *   --only TEXT       only operations whose name contains TEXT; `memory`: only that; `retention`: what removes old rows, which is measured only then
+ *   --rows N          old rows of each kind for `retention` (default 1,000,000)
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
 import { measureBareConsumer, measureJobs } from './jobs.ts';
 import { joinMeasurements, runLoad, type Measurement } from './load.ts';
 import { measureMemory } from './memory.ts';
+import { measureRetention } from './retention.ts';
 import { renderMemory, renderTable, type Row } from './report.ts';
 import { readCounted } from '../cost/processes.ts';
 import { prepareScenarios, type Scenario } from './scenarios.ts';
@@ -18,7 +20,12 @@ const connections = 64;
 const warmUpSeconds = 2;
 const jobCount = 5_000;
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '3' }, only: { type: 'string', default: '' } },
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    rows: { type: 'string', default: '1000000' },
+  },
 });
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
@@ -29,7 +36,8 @@ const say = (line: string): void => {
 
 const wanted = (name: string): boolean => name.includes(values.only);
 if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
-if (values.only !== 'memory') await measureRates();
+if (values.only === 'retention') console.table(await measureRetention(Number(values.rows), say));
+if (values.only !== 'memory' && values.only !== 'retention') await measureRates();
 
 async function measureRates(): Promise<void> {
   const platform = await startPlatformWithFloor(say);

@@ -128,13 +128,17 @@ export const deleteOutbox = statement.none({
     on conflict do nothing`,
 });
 
-export const deleteHandedOver = statement.none({
+export const deleteHandedOver = statement.one({
   name: 'jobs.delete-handed-over',
-  params: { age: t.double },
-  sql: ({ age }) => sql`
-    delete from handed_over where message_id in (
-      select message_id from handed_over where handed_at < now() - ${age} * interval '1 millisecond'
-      order by handed_at limit 1000 for update skip locked)`,
+  params: { age: t.double, limit: t.integer },
+  row: { count: t.integer },
+  sql: ({ age, limit }) => sql`
+    with removed as (
+      delete from handed_over where message_id = any(array(
+        select message_id from handed_over where handed_at < now() - ${age} * interval '1 millisecond'
+        order by handed_at limit ${limit} for update skip locked))
+      returning 1)
+    select count(*)::integer as count from removed`,
 });
 
 /** Not sent; due again at once. */
@@ -341,15 +345,22 @@ export const requeueOverdue = statement.many({
     update jobs j set generation = generation + 1, sent_at = null from lost where j.id = lost.id returning j.id`,
 });
 
-/** Succeeded and cancelled jobs that nobody will ask for. Ids grow with time, so the key finds those before the oldest that is kept. */
-export const deleteFinished = statement.none({
+/**
+ * Succeeded and cancelled jobs that nobody will ask for, up to `limit` behind the id `after`. Ids grow with time, so the key finds those before the
+ * oldest that is kept; `last` is where the next batch begins, so that none reads again what the ones before have removed.
+ */
+export const deleteFinished = statement.one({
   name: 'jobs.delete-finished',
-  params: { oldestKept: t.uuid, age: t.double },
-  sql: ({ oldestKept, age }) => sql`
-    delete from jobs where id in (
-      select id from jobs
-      where id < ${oldestKept} and state in ('succeeded', 'cancelled') and finished_at < now() - ${age} * interval '1 millisecond'
-      order by id limit 1000 for update skip locked)`,
+  params: { after: t.uuid, oldestKept: t.uuid, age: t.double, limit: t.integer },
+  row: { count: t.integer, last: t.uuid.nullable },
+  sql: ({ after: begin, oldestKept, age, limit }) => sql`
+    with removed as (
+      delete from jobs where id = any(array(
+        select id from jobs
+        where id > ${begin} and id < ${oldestKept} and state in ('succeeded', 'cancelled') and finished_at < now() - ${age} * interval '1 millisecond'
+        order by id limit ${limit} for update skip locked))
+      returning id)
+    select count(*)::integer as count, (select id from removed order by id desc limit 1) as last from removed`,
 });
 
 const countRow = { type: t.text, pending: t.bigint, running: t.bigint, dead: t.bigint, oldest_seconds: t.double };

@@ -7,6 +7,7 @@ import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { removeInBatches } from '#libs/retention';
 import { describeFault } from './errors.ts';
 import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
@@ -28,6 +29,7 @@ export class Sweeper {
   readonly #logger: Logger;
   readonly #tuning: JobTuning;
   readonly #policies: PolicyColumns;
+  readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #failing = false;
@@ -62,6 +64,7 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     await this.#sweeping;
     clearTimeout(this.#timer);
@@ -95,14 +98,30 @@ export class Sweeper {
     try {
       await this.expire(null);
       await this.#requeueOverdue();
-      const { keepFinishedMs } = this.#tuning;
-      await deleteFinished(this.#db, { oldestKept: smallestUuidOf(Date.now() - keepFinishedMs), age: keepFinishedMs });
-      await deleteHandedOver(this.#db, { age: keepHandedOverMs });
+      await this.#removeOld();
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');
       this.#failing = true;
     }
+  }
+
+  /** Repairs wait for it, so it uses a part of the time between two sweeps only. */
+  async #removeOld(): Promise<void> {
+    const { keepFinishedMs: age, sweepMs } = this.#tuning;
+    const { signal } = this.#stopping;
+    const budgetMs = sweepMs / 3;
+    const oldestKept = smallestUuidOf(Date.now() - age);
+    let after = smallestUuidOf(0);
+    const removeFinished = async (limit: number): Promise<number> => {
+      const { count, last } = await deleteFinished(this.#db, { after, oldestKept, age, limit });
+      after = last ?? after;
+      return count;
+    };
+    await removeInBatches({ remove: removeFinished, signal, budgetMs });
+    const removeHandedOver = async (limit: number): Promise<number> =>
+      (await deleteHandedOver(this.#db, { age: keepHandedOverMs, limit })).count;
+    await removeInBatches({ remove: removeHandedOver, signal, budgetMs });
   }
 
   /** A job waits although it was sent: either the broker has a queue, then it may wait, or its message is gone. */

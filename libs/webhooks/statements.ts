@@ -2,27 +2,26 @@
 import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { passingOutcomes } from './receipts.ts';
 
-/** Rows of one statement, so that no lock is held for long. */
-export const sweptAtOnce = 500;
+const params = { days: t.integer, limit: t.integer };
+const row = { count: t.integer };
+export type DropReceipts = DeclaredStatement<typeof params, typeof row, RowOf<typeof row>>;
 
-const days = { days: t.integer };
-const dropped = { dropped: t.integer };
-export type DropReceipts = DeclaredStatement<typeof days, typeof dropped, RowOf<typeof dropped>[]>;
-
-/** Ids of some receipts that are older than so many days; what another process drops at the same time is left to it. */
-const old = (age: Parameter, condition: Sql): Sql => sql`
-  select id from webhook_receipts where received_at < statement_timestamp() - make_interval(days => ${age}) and ${condition}
-  order by received_at limit ${sweptAtOnce} for update skip locked`;
+/** Ids of up to `limit` receipts that are older than so many days; what another process drops at the same time is left to it. */
+const old = ({ days, limit }: Readonly<Record<keyof typeof params, Parameter>>, condition: Sql): Sql => sql`array(
+  select id from webhook_receipts where received_at < statement_timestamp() - make_interval(days => ${days}) and ${condition}
+  order by received_at limit ${limit} for update skip locked)`;
 
 /** What no secret vouches for, or nothing follows from. */
 const isPassing = sql`(outcome in (${sql.join(passingOutcomes.map(sql.literal), sql`, `)}) or outcome like ${sql.literal(String.raw`rejected\_%`)})`;
 
 /** Some of the receipts that go with their time. */
-export const dropPassed: DropReceipts = statement.many({
+export const dropPassed: DropReceipts = statement.one({
   name: 'receipts.drop-old',
-  params: days,
-  row: dropped,
-  sql: (params) => sql`delete from webhook_receipts where id in (${old(params.days, isPassing)}) returning 1 as dropped`,
+  params,
+  row,
+  sql: (named) => sql`
+    with dropped as (delete from webhook_receipts where id = any(${old(named, isPassing)}) returning 1)
+    select count(*)::integer as count from dropped`,
 });
 
 /**
@@ -39,11 +38,13 @@ export function declareDropContents(columns: readonly string[]): DropReceipts {
     ids.map((column) => sql`${column} = null`),
     sql`, `,
   );
-  return statement.many({
+  return statement.one({
     name: 'receipts.drop-old-bodies',
-    params: days,
-    row: dropped,
-    sql: (params) => sql`update webhook_receipts set ${nothing} where id in (${old(params.days, isKept)}) returning 1 as dropped`,
+    params,
+    row,
+    sql: (named) => sql`
+      with dropped as (update webhook_receipts set ${nothing} where id = any(${old(named, isKept)}) returning 1)
+      select count(*)::integer as count from dropped`,
   });
 }
 

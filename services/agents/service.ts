@@ -83,7 +83,9 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
     frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', () => sweepReceipts(retention), { atOnce: true });
+    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+      atOnce: true,
+    });
     return { runtime: runtime === undefined ? 'not configured' : 'configured' };
   });
 }

@@ -97,14 +97,14 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
     frame.every(cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
-    frame.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', () => removeExpiredKeys(db, recordedKeys));
+    frame.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
       frame.every(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', () => sweepReceipts(retention), { atOnce: true });
+    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), { atOnce: true });
     removal.start();
     frame.onStop(() => removal.stop());
   });

@@ -136,7 +136,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     });
     frame.every(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
     frame.onClose(() => uses.write());
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
     frame.every(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
     frame.every(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
     frame.every(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));

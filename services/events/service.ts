@@ -44,8 +44,8 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     frame.feed(waker);
     frame.every(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
     frame.every(rememberEveryMs, 'endpoints that nobody looks after were not found', () => rememberEndpoints(deps));
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
-    frame.every(cleanupIntervalMs, 'old deliveries were not removed', () => dropOldDeliveries(deps));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    frame.every(cleanupIntervalMs, 'old deliveries were not removed', (signal) => dropOldDeliveries({ ...deps, signal }));
     frame.every(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), { atOnce: true });
     frame.every(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { atOnce: true });
     frame.every(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {

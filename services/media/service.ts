@@ -114,7 +114,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     await frame.prepare(() => enqueueCatchUp(jobs));
     sweep.start();
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', () => removeOldRecords(db));
+    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
     frame.onStop(() => sweep.stop());
     frame.breakOffAfter(drainMs - 5_000, () => uploads.stop());
     await listen('open', config.PORT);

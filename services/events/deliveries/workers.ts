@@ -3,6 +3,7 @@ import type { Static } from '#libs/contract';
 import { type JobHandler, type Jobs, RetryLater } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
+import { removeInBatches } from '#libs/retention';
 import type { EventsConfig } from '../config.ts';
 import type { FeedNews } from '../feed/index.ts';
 import { deliveryJobs } from './contract.ts';
@@ -25,9 +26,6 @@ const dayMs = 86_400_000;
 const mostBehind = 5_000;
 const lookMs = 2_000;
 const failedMs = 1_000;
-/** Deliveries that go at once. */
-const mostDropped = 5_000;
-const dropsAtOnce = 20;
 
 /** Endpoints at work in a process, up to which a job stays with its own for a moment longer. */
 const fewPlaces = 100;
@@ -175,11 +173,13 @@ export async function rememberEndpoints({ db, jobs }: Pick<WakerDependencies, 'd
 export async function dropOldDeliveries({
   db,
   config,
+  signal,
 }: {
   readonly db: Database;
   readonly config: Pick<EventsConfig, 'EVENTS_RETENTION_DAYS'>;
+  readonly signal?: AbortSignal | undefined;
 }): Promise<void> {
   const before = new Date(Date.now() - config.EVENTS_RETENTION_DAYS * dayMs).toISOString();
-  for (let times = 0; times < dropsAtOnce; times++) if ((await dropOld(db, { before, limit: mostDropped })).count === 0) break;
+  await removeInBatches({ remove: async (limit) => (await dropOld(db, { before, limit })).count, signal });
   await dropEndpoints(db);
 }

@@ -63,10 +63,10 @@ describe('idempotency store (I1, I4)', () => {
     const answer = { text: 'x'.repeat(100_000) };
     for (const key of ['a', 'b', 'c', 'd', 'e']) await store.run(call(key, 3), {}, () => Promise.resolve(answer));
     await store.run(call('modest', 4), {}, () => Promise.resolve(answer));
-    await removeOldRecords(db, 250_000);
+    await removeOldRecords(db, { maxBytes: 250_000 });
     expect([await keysOf(3), await keysOf(4)]).toEqual([['d', 'e'], ['modest']]);
     for (let index = 0; index < 30; index++) await store.run(call(`small-${index}`, 5), {}, () => Promise.resolve({}));
-    await removeOldRecords(db, 10_000);
+    await removeOldRecords(db, { maxBytes: 10_000 });
     expect((await keysOf(5)).length).toBeLessThan(20);
   });
 

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { Sweeper } from '../../../libs/jobs/sweeper.ts';
+import { defaultTuning } from '../../../libs/jobs/types.ts';
 import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
 
 describe('what was lost between two steps (architecture#jobs: sweeper and relay)', () => {
@@ -109,5 +111,25 @@ describe('what was lost between two steps (architecture#jobs: sweeper and relay)
     expect(await readJob(env, cancelled.id)).toBeUndefined();
     expect((await readJob(env, dead.id))?.state).toBe('dead');
     expect((await readJob(env, young.id))?.state).toBe('succeeded');
+  });
+
+  it('forgets all that is old in one sweep, however much there is', async () => {
+    await replica.stop();
+    await env.sql(
+      `insert into shop.jobs (id, type, payload, state, created_at, finished_at)
+       select ('01900000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid, 'shop.effect', '{}', 'succeeded', now() - interval '8 days', now() - interval '8 days'
+       from generate_series(1, 6000) n`,
+    );
+    await env.sql(
+      `insert into shop.handed_over (message_id, subject, body, handed_at)
+       select gen_random_uuid(), 'jobs.other.thing', '{}', now() - interval '2 days' from generate_series(1, 6000) n`,
+    );
+    replica = await openReplica(env, { works: false });
+    const unused = undefined as never;
+    // The time between two sweeps decides how long one may remove.
+    const tuning = { ...defaultTuning, sweepMs: 600_000 };
+    await new Sweeper({ db: replica.db, bus: unused, jobs: unused, relay: unused, logger: env.logger, tuning, declarations: [] }).sweep();
+    const left = `select (select count(*) from shop.jobs)::integer as jobs, (select count(*) from shop.handed_over where handed_at < now() - interval '1 day')::integer as sent`;
+    expect(await env.sql(left)).toEqual([{ jobs: 0, sent: 0 }]);
   });
 });

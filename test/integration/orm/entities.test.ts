@@ -59,6 +59,33 @@ async function listDeclared(service: string): Promise<Column[]> {
   return declared.map((column) => ({ ...column, type: typeOf.get(column.type) ?? column.type }));
 }
 
+/** No name is added: new tables have `bigint` ids. */
+const narrowIds = [
+  'agents.agents.id',
+  'conversations.all_conversations.id',
+  'conversations.booking_identifiers."position"',
+  'conversations.bookings.id',
+  'conversations.notes.id',
+  'conversations.pipeline_entries.id',
+  'conversations.question_changes.id',
+  'conversations.webhook_receipts.id',
+  'directory.accounts.id',
+  'directory.erasures.id',
+  'directory.holons.id',
+  'directory.journey_questions.id',
+  'directory.journey_steps.id',
+  'directory.journeys.id',
+  'directory.memberships.id',
+  'directory.notes.id',
+  'directory.object_classes.id',
+  'directory.people.id',
+  'directory.relationships.id',
+  'directory.spheres.id',
+  'directory.step_config_audit.id',
+  'events.webhook_endpoints.id',
+  'media.blobs.id',
+];
+
 describe('entities (architecture#data)', () => {
   it('are declared by services', () => {
     expect(services).toEqual(expect.arrayContaining(['agents', 'conversations', 'directory', 'media', 'transcripts']));
@@ -73,5 +100,17 @@ describe('entities (architecture#data)', () => {
       [service, [...libraryTables, ...(keptByTriggers[service] ?? [])]],
     );
     expect((await listDeclared(service)).map(show).toSorted()).toEqual(stored.map(show).toSorted());
+  });
+
+  it('give new tables ids of 64 bits: those of 32 bits are from before (docs/guides/large-ids.md)', async () => {
+    const narrow = await env.sql<{ column: string }>(
+      `select format('%I.%I.%I', n.nspname, r.relname, a.attname) as column
+       from pg_attribute a join pg_class r on r.oid = a.attrelid join pg_namespace n on n.oid = r.relnamespace
+       where n.nspname = any($1) and r.relkind in ('r', 'p') and r.relname <> 'migrations' and a.attnum > 0 and not a.attisdropped and a.atttypid in ('integer'::regtype, 'smallint'::regtype)
+         and (a.attidentity <> '' or pg_get_serial_sequence(format('%I.%I', n.nspname, r.relname), a.attname) is not null)
+       order by 1`,
+      [services],
+    );
+    expect(narrow.map(({ column }) => column)).toEqual(narrowIds);
   });
 });

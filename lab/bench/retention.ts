@@ -1,0 +1,182 @@
+/**
+ * How fast one process removes what is too old, beside a client that goes on writing. Each table is filled with as many old rows; `a day` is what
+ * one process removes in 24 hours at the times at which it does that.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeOldEntries } from '#libs/audit';
+import { createLogger } from '#libs/logger';
+import { createDatabase, type Database } from '#libs/orm';
+import { removeInBatches } from '#libs/retention';
+import { sweepReceipts } from '#libs/webhooks';
+import { Sweeper } from '../../libs/jobs/sweeper.ts';
+import { defaultTuning } from '../../libs/jobs/types.ts';
+import { createUuid } from '../../libs/jobs/uuid.ts';
+import { dropOldBodies } from '../../services/conversations/receipts/statements.ts';
+import { dropOldDeliveries } from '../../services/events/deliveries/workers.ts';
+import { migrateServices } from '../../tools/migrate.ts';
+import { startPostgres } from '../../tools/servers/postgres.ts';
+
+const secondsOfDay = 86_400;
+const probeEveryMs = 20;
+const filledAtOnce = 50_000;
+/** Of the time of a day: a sweep removes for a third of the time between two sweeps, the others until no row is left. */
+const sweeperShare = 1 / 4;
+
+export interface RetentionRow {
+  readonly rows: string;
+  readonly 'rows/s': number;
+  readonly 'a day': number;
+  /** Of inserting a job meanwhile, median and 99th percentile. */
+  readonly 'insert ms': string;
+}
+
+type Run = (text: string, params?: readonly unknown[]) => Promise<unknown[]>;
+
+interface Part {
+  readonly name: string;
+  readonly schema: 'conversations' | 'events';
+  readonly fill: string;
+  /** One call of what the service calls again and again. */
+  readonly remove: (db: Database) => Promise<unknown>;
+  /** Of a day. */
+  readonly share: number;
+  readonly count: string;
+}
+
+const logger = createLogger({ service: 'bench', level: 'fatal' });
+
+/** Jobs and what was handed over are removed by the sweeper, which asks the broker about overdue jobs only: there are none. */
+function sweep(db: Database): Promise<void> {
+  const unused = undefined as never;
+  return new Sweeper({ db, bus: unused, jobs: unused, relay: unused, logger, tuning: defaultTuning, declarations: [] }).sweep();
+}
+
+const oldJob = `(lpad(to_hex((extract(epoch from now() - interval '8 days') * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
+const parts: readonly Part[] = [
+  {
+    name: 'finished jobs',
+    schema: 'conversations',
+    fill: `insert into conversations.jobs (id, type, payload, state, attempts, created_at, started_at, finished_at, request_id)
+      select ${oldJob}, 'conversations.bench', json_build_object('conversation_id', n)::jsonb, 'succeeded', 1, now() - interval '8 days',
+        now() - interval '8 days', now() - interval '8 days', 'request-' || n from generate_series($1::integer, $2::integer) n`,
+    remove: sweep,
+    share: sweeperShare,
+    count: `select count(*)::integer as n from conversations.jobs where state = 'succeeded'`,
+  },
+  {
+    name: 'sent outbox rows',
+    schema: 'conversations',
+    fill: `insert into conversations.handed_over (message_id, subject, body, handed_at)
+      select gen_random_uuid(), 'jobs.media.bench', repeat('x', 300), now() - interval '2 days' from generate_series($1::integer, $2::integer) n`,
+    remove: sweep,
+    share: sweeperShare,
+    count: 'select count(*)::integer as n from conversations.handed_over',
+  },
+  {
+    name: 'webhook receipts',
+    schema: 'conversations',
+    fill: `insert into conversations.webhook_receipts (dedupe_key, delivery_id, person_id, headers, outcome, body, received_at)
+      select 'bench-' || n, n, '', '{}', 'ignored', '{}', now() - interval '100 days' from generate_series($1::integer, $2::integer) n`,
+    remove: (db) => sweepReceipts({ db, dropContents: dropOldBodies, days: 90 }),
+    share: 1,
+    count: 'select count(*)::integer as n from conversations.webhook_receipts',
+  },
+  {
+    name: 'audit entries',
+    schema: 'conversations',
+    fill: `with filled as (insert into conversations.audit_log (id, at, actor_kind, action, outcome, previous_hash, hash)
+        select n, now() - interval '500 days', 'cli', 'bench', 'ok', '', sha256(n::text::bytea) from generate_series($1::integer, $2::integer) n)
+      update conversations.audit_head set last_id = $2::integer`,
+    remove: (db) => removeInBatches({ remove: async (limit) => (await removeOldEntries(db, { days: 400, limit })).removed }),
+    share: 1,
+    count: 'select count(*)::integer as n from conversations.audit_log',
+  },
+  {
+    name: 'webhook deliveries',
+    schema: 'events',
+    fill: `with endpoint as (
+        insert into events.webhook_endpoints (account_id, url, description, secret, first_position, position)
+        values (1, 'https://example.org', '', sha256(''), 0, 0) returning id)
+      insert into events.webhook_deliveries (endpoint_id, position, occurred_at, status, tries, created_at)
+      select endpoint.id, n, now() - interval '40 days', 'delivered', 1, now() - interval '40 days' from endpoint, generate_series($1::integer, $2::integer) n`,
+    remove: (db) => dropOldDeliveries({ db, config: { EVENTS_RETENTION_DAYS: 30 } }),
+    share: 1,
+    count: 'select count(*)::integer as n from events.webhook_deliveries',
+  },
+];
+
+/** On a PostgreSQL of its own, durable as in production. */
+export async function measureRetention(rows: number, say: (line: string) => void): Promise<RetentionRow[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'coherence-retention-'));
+  const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
+  const options = {
+    dataDir: join(dataDir, 'postgres'),
+    logFile: join(dataDir, 'postgres.log'),
+    modulesDir,
+    database: 'coherence',
+    durable: true,
+  };
+  const postgres = await startPostgres(options);
+  try {
+    await migrateServices({ url: postgres.url, logger });
+    const measured: RetentionRow[] = [];
+    for (const part of parts) measured.push(await measurePart(postgres.url, part, rows, say));
+    return measured;
+  } finally {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function measurePart(url: string, part: Part, rows: number, say: (line: string) => void): Promise<RetentionRow> {
+  const db = await createDatabase({ url, schema: part.schema, poolSize: 2, logger, applicationName: 'bench' });
+  const client = await createDatabase({ url, schema: part.schema, poolSize: 1, logger, applicationName: 'client' });
+  const run: Run = (text, params = []) => db.query({ name: `bench ${part.name} ${text.length}`.slice(0, 60), text }, params);
+  try {
+    say(`${part.name}: filling`);
+    for (let first = 1; first <= rows; first += filledAtOnce) await run(part.fill, [first, Math.min(rows, first + filledAtOnce - 1)]);
+    await run(`analyze ${part.schema}.jobs`);
+    const before = await probe(client, new AbortController().signal, 100);
+    say(`${part.name}: removing; before that an insert takes ${before}`);
+    const over = new AbortController();
+    const probing = probe(client, over.signal, Infinity);
+    let busyMs = 0;
+    for (let left = rows; left > 0;) {
+      const startedMs = performance.now();
+      await part.remove(db);
+      busyMs += performance.now() - startedMs;
+      left = ((await run(part.count))[0] as { n: number }).n;
+    }
+    over.abort();
+    const rate = rows / (busyMs / 1_000);
+    return {
+      rows: part.name,
+      'rows/s': Math.round(rate),
+      'a day': Math.round(rate * part.share * secondsOfDay),
+      'insert ms': `${await probing} (before: ${before})`,
+    };
+  } finally {
+    await db.close();
+    await client.close();
+  }
+}
+
+/** Inserts a job again and again. @returns median and 99th percentile, milliseconds */
+async function probe(db: Database, signal: AbortSignal, times: number): Promise<string> {
+  const taken: number[] = [];
+  while (!signal.aborted && taken.length < times) {
+    const startedMs = performance.now();
+    await db.query(
+      { name: 'bench-insert', text: `insert into jobs (id, type, payload, state) values ($1, 'bench.probe', '{}', 'queued')` },
+      [createUuid()],
+    );
+    taken.push(performance.now() - startedMs);
+    await sleep(probeEveryMs);
+  }
+  taken.sort((a, b) => a - b);
+  const at = (share: number): string => (taken[Math.floor(taken.length * share)] ?? 0).toFixed(1);
+  return `${at(0.5)} / ${at(0.99)}`;
+}
