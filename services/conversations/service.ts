@@ -104,7 +104,9 @@ export async function createService({ config, logger, clock = systemClock, pipel
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), { atOnce: true });
+    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+      atOnce: true,
+    });
     removal.start();
     frame.onStop(() => removal.stop());
   });
