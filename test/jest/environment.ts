@@ -1,8 +1,23 @@
-/** Test files run in the realm of Node itself (docs/adr/test-files-share-modules.md): what they change of the process is put back after each. */
+/**
+ * Test files run in the realm of Node itself (docs/adr/test-files-share-modules.md): what they change of the process is put back after each. The
+ * framework ends tests that wait too long, the watchdog ends those that block the process.
+ */
 import { flushCompileCache } from 'node:module';
+import { relative } from 'node:path';
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { watch } from './watchdog.ts';
+
+/** How much longer than its own timeout a test may take before the process is ended; also for what runs outside of tests, such as loading a file. */
+const graceMs = 120_000;
+
+/** Those of the framework's events that are used here. */
+interface TestEvent {
+  readonly name: string;
+  readonly test?: { readonly name: string; readonly timeout?: number | null | undefined };
+  readonly hook?: { readonly type: string; readonly timeout?: number | null | undefined };
+}
 
 /** Where the framework keeps who listens to the events of its tests. */
 const frameworkListeners = Symbol.for('EVENT_HANDLERS');
@@ -17,9 +32,11 @@ export default class NativeEnvironment implements JestEnvironment {
   readonly #folder = process.cwd();
   readonly #exit = process.exit;
   readonly #getBuiltinModule = process.getBuiltinModule;
+  readonly #file: string;
   readonly #symbols = new Set(Object.getOwnPropertySymbols(globalThis));
 
-  constructor({ projectConfig }: JestEnvironmentConfig, _context: EnvironmentContext) {
+  constructor({ projectConfig }: JestEnvironmentConfig, { testPath }: EnvironmentContext) {
+    this.#file = relative(projectConfig.rootDir, testPath);
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
@@ -31,7 +48,17 @@ export default class NativeEnvironment implements JestEnvironment {
     return ['node', 'node-addons'];
   }
 
-  async setup(): Promise<void> {}
+  async setup(): Promise<void> {
+    watch({ what: this.#file, limitMs: graceMs });
+  }
+
+  handleTestEvent({ name, test, hook }: TestEvent, { testTimeout }: { testTimeout: number }): void {
+    if (!/^(test_fn|hook)_|^run_finish$/.test(name)) return;
+    const isRunning = name.endsWith('_start');
+    const title = isRunning ? `: ${test?.name ?? hook?.type}` : '';
+    const timeoutMs = isRunning ? ((hook ?? test)?.timeout ?? testTimeout) : 0;
+    watch({ what: `${this.#file}${title}`, limitMs: timeoutMs + graceMs });
+  }
 
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();
@@ -41,6 +68,7 @@ export default class NativeEnvironment implements JestEnvironment {
     for (const [name, value] of Object.entries(this.#variables)) if (process.env[name] !== value) process.env[name] = value;
     if (process.cwd() !== this.#folder) process.chdir(this.#folder);
     this.#removeFramework();
+    watch(undefined);
     flushCompileCache(); // jest kills a worker that takes half a second to end
   }
 

@@ -1,10 +1,8 @@
 /** `npm run check`: what CI runs first. */
-import { jestCommand, runSteps, runStepsTogether } from './commands.ts';
+import { jestCommand, runStepsTogether, type Step } from './commands.ts';
 import { staticSteps } from './static-steps.ts';
 
-const failed = [
-  ...(await runStepsTogether(staticSteps)),
-  ...(await runSteps([{ title: 'unit tests (jest)', command: [...jestCommand, '--selectProjects', 'unit', '--silent'] }])),
-];
+const unitTests: Step = { title: 'unit tests (jest)', command: [...jestCommand, '--selectProjects', 'unit', '--silent'] };
+const failed = await runStepsTogether([unitTests, ...staticSteps]);
 console.log(failed.length === 0 ? '\nEverything is in order.' : `\nTo mend: ${failed.join(', ')}. npm run fix mends what can be mended.`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -6,6 +6,7 @@ import { type GoTool, provideGoTool } from '../servers/go-tool.ts';
 import { natsServerTool, versitygwTool } from '../servers/go-tools.ts';
 import { chromiumProgram, type DebianProgram, ffmpegProgram, pgBouncerProgram, provideDebianProgram } from '../servers/debian-program.ts';
 import { type JestResult, listFailures, summarize } from './summary.ts';
+import { findUnmatched, listPatterns, listTestFiles, readProjects } from './test-files.ts';
 
 const dataDir = join(repoDir, '.data');
 const jestFile = join(dataDir, 'jest-result.json');
@@ -29,6 +30,13 @@ export interface TestRun {
  * is also kept in `.data/test-result.json`.
  */
 export async function runTests({ checks = [], projects, laterTools = [], env = {} }: TestRun, args: readonly string[]): Promise<void> {
+  Object.assign(process.env, env);
+  const unmatched = await listUnmatched(projects, args);
+  if (unmatched.length > 0) {
+    for (const message of unmatched) console.error(message);
+    process.exitCode = 1;
+    return;
+  }
   mkdirSync(dataDir, { recursive: true });
   for (const file of [jestFile, resultFile, unseenFile]) rmSync(file, { force: true });
   const isWhole = args.length === 0;
@@ -39,9 +47,16 @@ export async function runTests({ checks = [], projects, laterTools = [], env = {
   console.log('\n── tests (jest)');
   const selected = 'only' in projects ? ['--selectProjects', ...projects.only] : isWhole ? ['--ignoreProjects', ...projects.allBut] : [];
   const command = [...jestCommand, '--json', `--outputFile=${jestFile}`, ...args, ...selected] as const;
-  const status = await runCommand(command, { NO_COLOR: '1', ...env });
+  const status = await runCommand(command, { NO_COLOR: '1' });
   await neededLater;
   report(status, failedSteps, args);
+}
+
+async function listUnmatched(projects: TestRun['projects'], args: readonly string[]): Promise<string[]> {
+  const patterns = listPatterns(args);
+  if (patterns.length === 0) return [];
+  const files = listTestFiles(await readProjects(repoDir), repoDir, 'only' in projects ? projects.only : undefined);
+  return findUnmatched(patterns, files, repoDir);
 }
 
 function report(status: number, failedSteps: readonly string[], args: readonly string[]): void {

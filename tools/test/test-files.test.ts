@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { findUnmatched, listPatterns, listTestFiles, readProjects } from './test-files.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const projects = await readProjects(root);
+const files = listTestFiles(projects, root);
+
+describe('test files that npm test is asked for', () => {
+  it.each([
+    [
+      ['libs/json', 'test/e2e'],
+      ['libs/json', 'test/e2e'],
+    ],
+    [
+      ['a.test.ts', '-t', 'some title', 'b.test.ts'],
+      ['a.test.ts', 'b.test.ts'],
+    ],
+    [['--testNamePattern', 'title'], []],
+    [['--selectProjects', 'unit', 'e2e', '--silent', 'libs/json'], ['libs/json']],
+    [['--testNamePattern=title', 'x'], ['x']],
+  ])('takes from %j the patterns %j', (args, patterns) => expect(listPatterns(args)).toEqual(patterns));
+
+  it('knows the files of each project', () => {
+    expect(files).toEqual(
+      expect.arrayContaining(['tools/test/test-files.test.ts', 'test/e2e/upgrade.release.test.ts', 'test/helm/rendered.test.ts']),
+    );
+    expect(listTestFiles(projects, root, ['helm']).every((file) => file.startsWith('test/helm/'))).toBe(true);
+  });
+
+  it('accepts a part of a path, a whole path and a regular expression in any case', () => {
+    expect(findUnmatched(['json', join(root, 'libs/json/json.test.ts'), 'LIBS/js.n', 'test/e2e/'], files, root)).toEqual([]);
+  });
+
+  it.each([
+    ['libs/jsn/json.test.ts', 'libs/json/json.test.ts'],
+    ['tets-files', 'tools/test/test-files.test.ts'],
+    ['test/e2e/upgrades', 'test/e2e/upgrade.release.test.ts'],
+  ])('suggests for %s the file %s', (pattern, file) => {
+    const [message, ...more] = findUnmatched(['libs/json', pattern], files, root);
+    expect(message).toContain(`No test file matches "${pattern}". Similar names:\n`);
+    expect(message?.split('\n').map((line) => line.trim())).toContain(file);
+    expect(more).toEqual([]);
+  });
+
+  it('suggests nothing for a name that is like no other', () => {
+    expect(findUnmatched(['qqqxxxzzz'], files, root)).toEqual(['No test file matches "qqqxxxzzz".']);
+  });
+
+  it('are refused by npm test before any server starts', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['tools/test/main.ts', 'libs/jsn'], {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('No test file matches "libs/jsn"')]);
+  });
+});
+
+describe('watchdog of tests', () => {
+  it('ends a process that is blocked, and names the test', () => {
+    const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
+    const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts: first', limitMs: 60_000 });
+      watch({ what: 'a.test.ts: loops', limitMs: 300 }); for (;;);`;
+    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 });
+    expect([signal, stderr]).toEqual(['SIGKILL', expect.stringContaining('HANGS for 0.3 s, ended: a.test.ts: loops')]);
+  });
+
+  it('lets a process end that is watched no more', () => {
+    const watchdog = join(root, 'test', 'jest', 'watchdog.ts');
+    const script = `const { watch } = await import(${JSON.stringify(watchdog)}); watch({ what: 'a.test.ts', limitMs: 60_000 }); watch(undefined);`;
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 }).status).toBe(0);
+  });
+});

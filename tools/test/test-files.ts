@@ -1,0 +1,96 @@
+/** Which test files the arguments of `npm test` name; found before anything is started, so that a misspelled name is answered at once. */
+import { globSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+
+/** Of jest's configuration. */
+interface Project {
+  readonly displayName: string;
+  readonly testMatch: readonly string[];
+  readonly testPathIgnorePatterns: readonly string[];
+}
+
+/** Options of jest whose value follows as an argument of its own. */
+const optionsWithValue =
+  /^(-t|-w|-c|-i|--(testNamePattern|maxWorkers|config|shard|seed|reporters|outputFile|testTimeout|coverageDirectory|changedSince))$/;
+/** Their values go on to the next option. */
+const optionsWithList = /^--(selectProjects|ignoreProjects|testPathPatterns|testPathIgnorePatterns)$/;
+const maxSuggestions = 5;
+const minLikeness = 0.35;
+
+export async function readProjects(root: string): Promise<readonly Project[]> {
+  const { default: config } = (await import(join(root, 'jest.config.js'))) as { default: { projects: readonly Project[] } };
+  return config.projects;
+}
+
+/** Paths below `root`. @param only names of projects; undefined for all */
+export function listTestFiles(projects: readonly Project[], root: string, only?: readonly string[]): string[] {
+  const files = projects
+    .filter(({ displayName }) => only?.includes(displayName) !== false)
+    .flatMap(({ testMatch, testPathIgnorePatterns }) => {
+      const ignored = testPathIgnorePatterns.map((pattern) => new RegExp(pattern.replace('<rootDir>', root)));
+      const found = globSync(
+        testMatch.map((pattern) => pattern.replace('<rootDir>/', '')),
+        { cwd: root, exclude: ['**/node_modules'] },
+      );
+      return found.filter((path) => !ignored.some((pattern) => pattern.test(join(root, path))));
+    });
+  return [...new Set(files)].toSorted();
+}
+
+/** Arguments that are patterns of paths; jest takes all others as options. */
+export function listPatterns(args: readonly string[]): string[] {
+  let isValue = false;
+  let isList = false;
+  return args.filter((argument) => {
+    if (argument.startsWith('-')) {
+      isValue = optionsWithValue.test(argument);
+      isList = optionsWithList.test(argument);
+      return false;
+    }
+    const isPattern = !isValue && !isList;
+    isValue = false;
+    return isPattern;
+  });
+}
+
+/** One message for each pattern that matches no file, with names that are alike. */
+export function findUnmatched(patterns: readonly string[], files: readonly string[], root: string): string[] {
+  return patterns
+    .filter((pattern) => !files.some((file) => matches(pattern, join(root, file))))
+    .map((pattern) => {
+      const alike = suggest(relative(root, join(root, pattern)), files);
+      return `No test file matches "${pattern}".${alike.length === 0 ? '' : ` Similar names:\n${alike.map((file) => `  ${file}`).join('\n')}`}`;
+    });
+}
+
+/** As jest matches: a regular expression anywhere in the path, whatever the case. */
+function matches(pattern: string, path: string): boolean {
+  try {
+    return new RegExp(pattern, 'i').test(path);
+  } catch {
+    return true; // jest says what is wrong with it
+  }
+}
+
+function suggest(wanted: string, files: readonly string[]): string[] {
+  return files
+    .map((file) => ({ file, likeness: Math.max(likenessOf(nameOf(wanted), nameOf(file)), likenessOf(wanted, file)) }))
+    .filter(({ likeness }) => likeness >= minLikeness)
+    .toSorted((one, other) => other.likeness - one.likeness)
+    .slice(0, maxSuggestions)
+    .map(({ file }) => file);
+}
+
+const nameOf = (path: string): string => basename(path).replace(/(\.(release|drill))?(\.test)?(\.ts)?$/, '');
+
+/** Share of pairs of neighbouring characters that both texts have, from 0 to 1. */
+function likenessOf(one: string, other: string): number {
+  const [pairs, others] = [pairsOf(one), pairsOf(other)];
+  const common = [...pairs].filter((pair) => others.has(pair)).length;
+  return (2 * common) / (pairs.size + others.size || 1);
+}
+
+function pairsOf(text: string): Set<string> {
+  const lower = text.toLowerCase();
+  return new Set(Array.from({ length: Math.max(0, lower.length - 1) }, (_, index) => lower.slice(index, index + 2)));
+}
