@@ -12,7 +12,7 @@ import { databaseSettings, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
-import { migrate, type MigrationClass } from '#libs/orm/migrations';
+import { migrateSchema, type MigrationClass, openMigrationRun, type RunOptions } from '#libs/orm/migrations';
 import { listMigrations, migrationsFolder } from '#libs/release';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
@@ -20,33 +20,38 @@ import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 const servicesDir = join(import.meta.dirname, '..', 'services');
 
 /** @returns the names of the migrations that ran, service by service. */
-export async function migrateServices(options: {
-  url: string;
-  logger: Logger;
-  /** Addresses by which the services connect, by service. */
-  serviceUrls?: Readonly<Record<string, string | undefined>>;
-  /** Address by which the audit log is verified and shortened. */
-  auditUrl?: string | undefined;
-  /** Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default: all there are. */
-  only?: Readonly<Record<string, readonly string[]>> | undefined;
-}): Promise<Record<string, string[]>> {
+export async function migrateServices(
+  options: RunOptions & {
+    /** Addresses by which the services connect, by service. */
+    readonly serviceUrls?: Readonly<Record<string, string | undefined>>;
+    /** Address by which the audit log is verified and shortened. */
+    readonly auditUrl?: string | undefined;
+    /** Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default: all there are. */
+    readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
+  },
+): Promise<Record<string, string[]>> {
   const done: Record<string, string[]> = {};
   const { auditUrl } = options;
   const others = auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
-  for (const [service, all] of Object.entries(listMigrations())) {
-    const only = options.only?.[service];
-    if (options.only !== undefined && only === undefined) continue;
-    const names = all.filter((name) => only === undefined || only.includes(name));
-    const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
-    const serviceUrl = options.serviceUrls?.[service];
-    const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
-    const { url, logger } = options;
-    done[service] = await migrate({ url, schema: service, migrations, logger, role, rights: auditRights, others });
+  const run = await openMigrationRun(options);
+  try {
+    for (const [service, all] of Object.entries(listMigrations())) {
+      const only = options.only?.[service];
+      if (options.only !== undefined && only === undefined) continue;
+      const names = all.filter((name) => only === undefined || only.includes(name));
+      const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
+      const serviceUrl = options.serviceUrls?.[service];
+      const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
+      done[service] = await migrateSchema(run, { schema: service, migrations, role, rights: auditRights, others });
+    }
+  } finally {
+    await run.close();
   }
   return done;
 }
 
-async function loadMigration(service: string, name: string): Promise<MigrationClass> {
+/** @throws Error when the file has no class of its name */
+export async function loadMigration(service: string, name: string): Promise<MigrationClass> {
   const file = join(migrationsFolder(service), `${name}.ts`);
   const { [name]: migration } = (await import(pathToFileURL(file).href)) as Record<string, MigrationClass | undefined>;
   if (migration === undefined) throw new Error(`${file} must export the class ${name}`);
@@ -82,14 +87,29 @@ async function isEmpty(url: string, logger: Logger): Promise<boolean> {
   }
 }
 
+export const migrationSettings = Type.Object({
+  DATABASE_URL: databaseSettings.DATABASE_URL,
+  MIGRATION_WAIT_SECONDS: Type.Integer({
+    default: 300,
+    minimum: 1,
+    maximum: 86_400,
+    description: 'longest wait of a migration for another one, for a backup, for open transactions and for the locks of a step, seconds',
+  }),
+  ...logSettings,
+});
+
 if (import.meta.main) {
   try {
     const { values } = parseArgs({ options: { report: { type: 'string' } } });
-    const config = loadConfig(Type.Object({ DATABASE_URL: databaseSettings.DATABASE_URL, ...logSettings }));
+    const config = loadConfig(migrationSettings);
+    const ended = new AbortController();
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
     const migrations = await migrateServices({
       url: config.DATABASE_URL,
       logger,
+      signal: ended.signal,
+      waitMs: config.MIGRATION_WAIT_SECONDS * 1_000,
       serviceUrls: readServiceUrls(process.env),
       auditUrl: readAuditUrl(process.env),
     });

@@ -2,7 +2,7 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { loadTables, openSnapshot, raiseIds, type CopyTable, type Loader } from '#libs/orm';
+import { loadTables, MigrationError, openSnapshot, raiseIds, type CopyTable, type Loader } from '#libs/orm';
 import { BackupError } from './errors.ts';
 import { tablePath } from './layout.ts';
 import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.ts';
@@ -38,7 +38,7 @@ export interface DumpOptions {
 /** Stores every table as it is at one moment, while others go on writing. */
 export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
   const { url, target, seal, id, version, onProgress } = options;
-  const snapshot = await openSnapshot(url, options.schemas);
+  const snapshot = await openSnapshot(url, options.schemas).catch(refuse);
   try {
     const draft: Draft = {
       format: 1,
@@ -83,6 +83,10 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
   }
 }
 
+function refuse(error: unknown): never {
+  throw error instanceof MigrationError ? new BackupError(error.message) : error;
+}
+
 async function storeOrEnd(target: BackupTarget, path: string, seal: Seal, body: Readable) {
   try {
     return await target.write(path, await seal.seal(body));
@@ -111,7 +115,7 @@ export async function loadDatabase(options: {
       for (const { name, value } of sequences) await loader.advance({ schema, name, value }, idGap);
     }
     for (const counter of counters) if (manifest.schemas[counter.schema] !== undefined) await loader.raise(counter, idGap);
-  });
+  }).catch(refuse);
 }
 
 async function loadTable(

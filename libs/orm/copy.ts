@@ -7,6 +7,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type CopySequence, type CopyTable, format, listLoadObstacles, listSequences, listTables, readHistories } from './copy-catalog.ts';
 import { toDatabaseError } from './errors.ts';
+import { keepMigrationsAway, refuseInterrupted } from './migration-lock.ts';
 
 export type { CopySequence, CopyTable } from './copy-catalog.ts';
 
@@ -56,11 +57,13 @@ const sessionSettings = {
   search_path: '""',
 } as const;
 
-/** @throws AppError `unavailable` when the database is away */
+/** @throws AppError `unavailable` when the database is away @throws MigrationError while a migration runs or was interrupted */
 export async function openSnapshot(url: string, schemas: readonly string[]): Promise<Snapshot> {
   const client = await connect(url, 'backup');
   try {
     await client.query('begin isolation level repeatable read read only');
+    await keepMigrationsAway(client);
+    await refuseInterrupted(client, schemas);
     const { rows } = await client.query<{ at: string; version: string }>(
       `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, current_setting('server_version') as version`,
     );
@@ -89,6 +92,7 @@ export async function loadTables(url: string, schemas: readonly string[], work: 
   const client = await connect(url, 'restore');
   try {
     await client.query('begin');
+    await keepMigrationsAway(client);
     const tables = await listTables(client, schemas);
     const { remove, restore } = await listLoadObstacles(client, schemas);
     for (const text of remove) await client.query(text);

@@ -10,6 +10,7 @@ export { transactionOrDryRun } from './dry-run.ts';
 export { addressesOf, listHosts } from './hosts.ts';
 export type { DatabaseOptions } from './options.ts';
 export { constraintOf, isConnectionError, mayPass, sqlStateOf, toDatabaseError } from './errors.ts';
+export { MigrationError } from './migration-error.ts';
 export { measurePool } from './metrics.ts';
 export { findPendingMigrations, waitForMigrations } from './pending.ts';
 export { roleOf } from './role.ts';

@@ -189,9 +189,10 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(Number(copy.metadata.annotations?.['helm.sh/hook-weight'])).toBeLessThan(
       Number(job.metadata.annotations?.['helm.sh/hook-weight']),
     );
-    expect(job.spec).toMatchObject({ activeDeadlineSeconds: 600, backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
+    expect(job.spec).toMatchObject({ activeDeadlineSeconds: 3600, backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
     const [{ spec } = { spec: undefined }] = listPods([job]);
     expect(spec?.initContainers?.[0]).toMatchObject({ name: 'migrate', command: ['node', 'tools/migrate.ts'] });
+    expect(spec?.initContainers?.[0]?.env).toContainEqual({ name: 'MIGRATION_WAIT_SECONDS', value: '300' });
     expect(spec?.containers[0]).toMatchObject({ name: 'streams', command: ['node', 'tools/streams.ts'] });
     expect(spec?.containers[0]?.env).toContainEqual({ name: 'NATS_STREAM_WEBHOOKS_MAX_BYTES', value: '1073741824' });
     const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef));

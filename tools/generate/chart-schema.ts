@@ -140,6 +140,7 @@ function describeTasks(): Record<string, Schema> {
     migrations: object({
       mode: oneOf('hook', 'job', 'initContainer', 'none'),
       activeDeadlineSeconds: count,
+      waitSeconds: { type: 'integer', minimum: 1, maximum: 86_400 },
       backoffLimit: count,
       ttlSecondsAfterFinished: count,
       resources: passedObject,

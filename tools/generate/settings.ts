@@ -2,6 +2,7 @@
 import { backupSettings } from '../../cli/backup/settings.ts';
 import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
 import { auditSettings } from '../audit.ts';
+import { migrationSettings } from '../migrate.ts';
 import { streamSettings } from '../streams.ts';
 
 interface Setting {
@@ -12,6 +13,7 @@ interface Setting {
 
 /** Programs beside the services. */
 const programs: ServiceSettings[] = Object.entries({
+  migrations: migrationSettings,
   'set-up of the streams': streamSettings,
   'keeping of the audit logs': auditSettings,
   'backups of the admin CLI': backupSettings,
@@ -35,7 +37,7 @@ export async function describeSettings(): Promise<string> {
   return [
     '# Settings',
     '',
-    'Environment variables of the services, of the set-up of the streams, of the keeping of the audit logs and of backups, written from their schemas by `npm run fix`; change the schema, not this file.',
+    'Environment variables of the services, of the migrations, of the set-up of the streams, of the keeping of the audit logs and of backups, written from their schemas by `npm run fix`; change the schema, not this file.',
     '',
     '| name | meaning | default | services |',
     '|---|---|---|---|',

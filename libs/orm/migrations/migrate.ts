@@ -3,93 +3,127 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
 import type { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
-import type { Logger } from '#libs/logger';
 import { createDialect, PoolDriver } from '../entities/dialect.ts';
-import { refusesStartOptions, toDatabaseError } from '../errors.ts';
 import { createHostPool, listHosts, splitStartOptions } from '../hosts.ts';
 import { isoUtcSql } from '../iso-utc.ts';
 import { entityParsers } from '../parsers.ts';
 import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
+import { MigrationError } from '../migration-error.ts';
+import { OnlineMigration, runOnline } from './online.ts';
+import { type MigrationRun, openMigrationRun, type RunOptions, toRunError } from './run.ts';
 
 /** A migration's class, `Migration<yyyymmddhhmmss>_<what>`: its name is the entry in the history. */
 export type MigrationClass = Constructor<Migration>;
 
-export interface MigrateOptions {
-  readonly url: string;
+export interface SchemaOptions {
   readonly schema: string;
   /** In the order of their names. */
   readonly migrations: readonly MigrationClass[];
-  readonly logger: Logger;
   /** Whom the schema's rows are for; absent = the service connects as the migration does. */
   readonly role?: ServiceRole | undefined;
   /** Narrows what that role may do (`grantServiceRole`). */
   readonly rights?: readonly string[] | undefined;
   /** Roles beside it, each with all that it may do in the schema. */
   readonly others?: readonly { readonly role: ServiceRole; readonly rights: readonly string[] }[] | undefined;
-  /** Time to wait for another process that migrates; default 120 000. */
-  readonly lockTimeoutMs?: number;
 }
 
-/** One lock for the whole database: schemas and extensions of several services may not be created at the same time. */
-const migrationLock = 0x636f6865; // 'cohe'
+export type MigrateOptions = SchemaOptions & RunOptions;
+
+/** `migrateSchema` in a run of its own. */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  checkSchema(options);
+  const run = await openMigrationRun(options);
+  try {
+    return await migrateSchema(run, options);
+  } finally {
+    await run.close();
+  }
+}
 
 /**
- * Runs the migrations that `<schema>.migrations` does not name yet, each in its own transaction. One process at a time does so;
- * others wait, then find nothing to do.
+ * Runs the migrations that `<schema>.migrations` does not name yet: each in its own transaction, those that are online step by step. Every
+ * statement waits at most two seconds for a lock, so that requests queue behind it no longer than that, and is tried again.
  * @returns names of the migrations that ran.
- * @throws Error naming the migration that failed; what ran before it stays.
+ * @throws MigrationError naming the migration that failed; what ran before it stays.
  */
-export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { schema, logger } = options;
-  const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
-  if (!/^[a-z][a-z0-9_]*$/.test(schema)) throw new Error(`"${schema}" is not a name of a schema`);
-  checkOrder(options.migrations);
+export async function migrateSchema(run: MigrationRun, options: SchemaOptions): Promise<string[]> {
+  checkSchema(options);
+  const { schema } = options;
+  const { hosts, startOptions } = splitStartOptions(listHosts(run.options.url));
   const settings: pg.PoolConfig = {
-    options: `${startOptions} -c search_path=${schema},public`,
+    options: `${startOptions} -c search_path=${schema},public -c lock_timeout=${run.lockTimeoutMs} -c statement_timeout=0`,
     application_name: `migrate-${schema}`,
-    max: 2,
+    max: 1,
     connectionTimeoutMillis: 10_000,
     types: entityParsers,
   };
-  const pool = createHostPool(settings, hosts);
+  const pool = createHostPool(settings, hosts, endWithClient);
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {})); // the statement on it fails by itself
+  pool.on('acquire', (client) => run.watch(client));
+  pool.on('release', (_error, client) => run.unwatch(client));
   try {
-    const lock = await pool.connect();
-    lock.on('error', () => {});
-    try {
-      await refusePooler(lock, schema);
-      await lock.query(`set statement_timeout = ${options.lockTimeoutMs ?? 120_000}`);
-      await lock.query('select pg_advisory_lock($1)', [migrationLock]);
-      await lock.query(`create schema if not exists ${schema}`);
-      await lock.query(isoUtcSql(schema));
-      const names = await runPending(pool, options);
-      if (options.role !== undefined) await grantServiceRole(lock, schema, options.role, options.rights);
-      for (const { role, rights } of options.others ?? []) await grantRole(lock, schema, role, rights);
-      logger.info({ schema, migrations: names }, names.length === 0 ? 'schema is up to date' : 'schema migrated');
-      return names;
-    } finally {
-      lock.release(true); // closing the session gives the lock back
-    }
+    await run.retry(`schema ${schema}`, () => pool.query(`create schema if not exists ${schema}; ${isoUtcSql(schema)}`));
+    const names = await runPending(run, pool, options);
+    await run.retry(`the rights in schema ${schema}`, () => grantRoles(pool, options));
+    run.options.logger.info({ schema, migrations: names }, names.length === 0 ? 'schema is up to date' : 'schema migrated');
+    return names;
   } catch (error) {
-    throw refusesStartOptions.test((error as Error).message) ? throughPooler() : toDatabaseError(error);
+    if (run.signal.aborted) throw interrupted(schema, run.signal.reason);
+    throw toRunError(error);
   } finally {
     await pool.end();
   }
 }
 
-const throughPooler = (): Error =>
-  new Error(
-    'the address of the migration leads through a pooler: it must lead straight to PostgreSQL, one session of which holds the lock',
-  );
-
-/** A pooler that drops the schema from the start of a connection does not keep a lock either. */
-async function refusePooler(client: pg.ClientBase, schema: string): Promise<void> {
-  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
-  if (rows[0]?.path.split(',')[0]?.trim() !== schema) throw throughPooler();
+function interrupted(schema: string, reason: unknown): Error {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new MigrationError(`the migration of schema ${schema} was interrupted: ${why}. What is complete stays; run it again to go on`);
 }
 
-async function runPending(pool: pg.Pool, { schema, migrations }: MigrateOptions): Promise<string[]> {
-  const orm = new MikroORM({
+/** A statement ends when its process is gone, where the server's system can tell. */
+async function endWithClient(client: pg.ClientBase): Promise<void> {
+  await client.query(`set client_connection_check_interval = '2s'`).catch(() => {});
+}
+
+async function grantRoles(pool: pg.Pool, { schema, role, rights, others }: SchemaOptions): Promise<void> {
+  const client = await pool.connect();
+  try {
+    if (role !== undefined) await grantServiceRole(client, schema, role, rights);
+    for (const other of others ?? []) await grantRole(client, schema, other.role, other.rights);
+  } finally {
+    client.release();
+  }
+}
+
+async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations }: SchemaOptions): Promise<string[]> {
+  const orm = createOrm(pool, schema, migrations);
+  await orm.connect();
+  const done: string[] = [];
+  try {
+    const pending = await run.retry(`the history of schema ${schema}`, () => orm.migrator.getPending());
+    if (pending.length > 0) await run.waitForTransactions();
+    for (const { name } of pending) {
+      const Class = migrations.find((item) => item.name === name);
+      const migration = Class === undefined ? undefined : new Class(orm.em.getDriver(), orm.config);
+      try {
+        if (migration instanceof OnlineMigration) await runOnline({ run, pool, schema, name }, migration);
+        else await run.retry(`migration ${name} of schema ${schema}`, () => orm.migrator.up({ migrations: [name] }));
+      } catch (error) {
+        if (error instanceof MigrationError || run.signal.aborted) throw error;
+        const text = error instanceof Error ? error.message : String(error);
+        throw new MigrationError(`migration ${name} of schema ${schema} failed: ${text}`, { cause: error });
+      }
+      done.push(name);
+    }
+    return done;
+  } finally {
+    await orm.close(true);
+  }
+}
+
+function createOrm(pool: pg.Pool, schema: string, migrations: readonly MigrationClass[]): MikroORM {
+  return new MikroORM({
     entities: [],
     dbName: 'postgres',
     schema,
@@ -108,20 +142,11 @@ async function runPending(pool: pg.Pool, { schema, migrations }: MigrateOptions)
       silent: true,
     },
   });
-  await orm.connect();
-  let current = 'none';
-  orm.migrator.on('migrating', ({ name }) => {
-    current = name;
-  });
-  try {
-    const done = await orm.migrator.up();
-    return done.map(({ name }) => name);
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    throw new Error(`migration ${current} of schema ${schema} failed: ${text}`, { cause: error });
-  } finally {
-    await orm.close(true);
-  }
+}
+
+function checkSchema({ schema, migrations }: SchemaOptions): void {
+  if (!/^[a-z][a-z0-9_]*$/.test(schema)) throw new Error(`"${schema}" is not a name of a schema`);
+  checkOrder(migrations);
 }
 
 function checkOrder(migrations: readonly MigrationClass[]): void {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createDatabase, type Database } from '#libs/orm';
-import { migrate, Migration } from '#libs/orm/migrations';
-import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import pg from 'pg';
+import { createDatabase, type Database, openSnapshot } from '#libs/orm';
+import { migrate, type MigrateOptions, Migration, OnlineMigration, openMigrationRun } from '#libs/orm/migrations';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { formatInstant } from '#libs/time';
 
 class Migration20260101000000_first extends Migration {
@@ -19,6 +20,20 @@ class Migration20260103000000_broken extends Migration {
   override up(): void {
     this.addSql('create table third (id int)');
     this.addSql('select nonsense');
+  }
+}
+class Migration20260104000000_widened extends Migration {
+  override up(): void {
+    this.addSql('alter table first add column more int');
+  }
+}
+class Migration20260105000000_online extends OnlineMigration {
+  override up(): void {
+    this.addSql('create table filled (id int primary key, value int, copy int)');
+    this.addSql('insert into filled (id, value) select n, n / 2 from generate_series(1, 10) as n');
+    this.addBackfill({ table: 'filled', key: 'id', sql: 'update filled set copy = value / (id - 7) where id > $1 and id <= $2', batch: 3 });
+    this.addSql('create unique index concurrently filled__value on filled (value)');
+    this.addSql('drop index concurrently if exists online.filled__value_gone');
   }
 }
 class Unnamed extends Migration {
@@ -73,6 +88,128 @@ describe('migrate (architecture#data)', () => {
     await expect(migrate({ url, schema: 'failing', migrations: [Migration20260102000000_second], logger: env.logger })).resolves.toEqual(
       [],
     );
+  });
+
+  /** A session of somebody else, in a transaction that has read `table`. */
+  async function openReader(table: string, application: string): Promise<pg.Client> {
+    const reader = new pg.Client({ connectionString: url, application_name: application });
+    await reader.connect();
+    await reader.query('begin isolation level repeatable read');
+    await reader.query(`select * from ${table}`);
+    return reader;
+  }
+  /** Calls for which a migration of the schema waits for a lock. */
+  const blocked = (schema: string) =>
+    env.sql(`select pid from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`, [`migrate-${schema}`]);
+  const widen = (schema: string, more: Partial<MigrateOptions> = {}): Promise<string[]> =>
+    migrate({ url, schema, migrations: [Migration20260101000000_first, Migration20260104000000_widened], logger: env.logger, ...more });
+  const begin = (schema: string) => migrate({ url, schema, migrations: [Migration20260101000000_first], logger: env.logger });
+
+  it('lets requests pass between its attempts to get a lock that a reader holds', async () => {
+    await begin('patient');
+    const reader = await openReader('patient.first', 'long-reader');
+    const done = widen('patient', { lockTimeoutMs: 300 });
+    await waitFor(async () => (await blocked('patient')).length === 1, { what: 'the migration waits for the lock' });
+    // Queued behind the migration, this would wait until the reader ends.
+    await expect(env.sql('select id from patient.first')).resolves.toEqual([{ id: 1 }]);
+    await reader.end();
+    await expect(done).resolves.toEqual(['Migration20260104000000_widened']);
+  });
+
+  it('names the holder of a lock that it did not get in time, and changes nothing', async () => {
+    await begin('refused');
+    const reader = await openReader('refused.first', 'long-reader');
+    await expect(widen('refused', { lockTimeoutMs: 1_500, waitMs: 1_000 })).rejects.toThrow(
+      /Migration20260104000000_widened of schema refused did not get its locks in 1 s, which others hold: long-reader \(pid \d+, /,
+    );
+    await reader.end();
+    await expect(env.sql('select * from refused.first')).resolves.toEqual([{ id: 1 }]);
+  });
+
+  it('leaves nothing in the queue of a lock when it is interrupted', async () => {
+    await begin('ended');
+    const reader = await openReader('ended.first', 'long-reader');
+    const ended = new AbortController();
+    const done = widen('ended', { lockTimeoutMs: 600_000, signal: ended.signal });
+    await waitFor(async () => (await blocked('ended')).length === 1, { what: 'the migration waits for the lock' });
+    ended.abort(new Error('the process received SIGTERM'));
+    await expect(done).rejects.toThrow('the migration of schema ended was interrupted: the process received SIGTERM');
+    await expect(blocked('ended')).resolves.toEqual([]);
+    await reader.end();
+    await expect(widen('ended')).resolves.toEqual(['Migration20260104000000_widened']);
+  });
+
+  it('waits for old transactions before the first pending migration, and names them when they do not end', async () => {
+    await begin('old');
+    const reader = await openReader('old.first', 'weekly-report');
+    await expect(begin('old')).resolves.toEqual([]);
+    await expect(widen('old', { oldTransactionMs: 0, waitMs: 600 })).rejects.toThrow(
+      /transactions are open for too long: weekly-report \(pid \d+, role .+, for \d+ s\)\. .* Nothing was changed/,
+    );
+    const done = widen('old', { oldTransactionMs: 0 });
+    await reader.end();
+    await expect(done).resolves.toHaveLength(1);
+  });
+
+  it('names the migration that it waits for', async () => {
+    const run = await openMigrationRun({ url, logger: env.logger });
+    await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger, waitMs: 600 })).rejects.toThrow(
+      /another migration or a backup did not end in time: migrate \(pid \d+, role .+\)\. Nothing was changed/,
+    );
+    await run.close();
+    await expect(migrate({ url, schema: 'second', migrations: [], logger: env.logger })).resolves.toEqual([]);
+  });
+
+  it('does not run beside the copying of a database', async () => {
+    await begin('copied');
+    const run = await openMigrationRun({ url, logger: env.logger });
+    await expect(openSnapshot(url, ['copied'])).rejects.toThrow(/a migration is running \(migrate \(pid \d+, role .+\)\): try again/);
+    await run.close();
+    const snapshot = await openSnapshot(url, ['copied']);
+    await expect(widen('copied', { waitMs: 600 })).rejects.toThrow(/did not end in time: backup \(pid \d+, .+\)\. Nothing was changed/);
+    await snapshot.close();
+    await expect(widen('copied')).resolves.toHaveLength(1);
+  });
+
+  it('goes on with the step of an online migration that failed, and drops the index that it left', async () => {
+    const run = (): Promise<string[]> =>
+      migrate({ url, schema: 'online', migrations: [Migration20260105000000_online], logger: env.logger });
+    const filled = () => env.sql<{ id: number; copy: number | null }>('select id, copy from online.filled order by id');
+    await expect(run()).rejects.toThrow(
+      /step 3 of 5 of migration Migration20260105000000_online of schema online failed: division by zero/,
+    );
+    const copied = (await filled()).filter(({ copy }) => copy !== null);
+    expect(copied.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6]);
+    await expect(openSnapshot(url, ['online'])).rejects.toThrow('a migration of schema online is not complete');
+    // What was complete is not done again: the table is there, and these rows would get another copy.
+    await env.sql('update online.filled set value = 0, copy = -1 where id < 7');
+    await env.sql('update online.filled set id = id + 10 where id >= 7');
+    await expect(run()).rejects.toThrow(/step 4 of 5 .* could not create unique index/);
+    expect((await filled()).slice(0, 7).map(({ copy }) => copy)).toEqual([-1, -1, -1, -1, -1, -1, 0]);
+    const valid = () => env.sql(`select indisvalid as valid from pg_index where indexrelid = to_regclass('online.filled__value')`);
+    await expect(valid()).resolves.toEqual([{ valid: false }]);
+    await env.sql('update online.filled set value = id');
+    await expect(run()).resolves.toEqual(['Migration20260105000000_online']);
+    await expect(valid()).resolves.toEqual([{ valid: true }]);
+    await expect(tablesOf('online')).resolves.toEqual(['filled', 'migrations']);
+    await expect(run()).resolves.toEqual([]);
+  });
+
+  it('builds an index although a transaction stays open for longer than a lock is waited for', async () => {
+    class Migration20260106000000_index extends OnlineMigration {
+      override up(): void {
+        this.addSql('create index concurrently first__id on first (id)');
+      }
+    }
+    await begin('built');
+    const reader = await openReader('built.first', 'long-reader');
+    const migrations = [Migration20260101000000_first, Migration20260106000000_index];
+    const done = migrate({ url, schema: 'built', migrations, logger: env.logger, lockTimeoutMs: 100 });
+    await waitFor(async () => (await blocked('built')).length === 1, { what: 'the build waits for the transaction' });
+    const [waited] = await env.sql<{ waits: boolean }>(`select pg_sleep(0.3) is not null as waits`);
+    expect([waited, (await blocked('built')).length]).toEqual([{ waits: true }, 1]);
+    await reader.end();
+    await expect(done).resolves.toHaveLength(1);
   });
 
   it('refuses lists out of order, unnamed migrations and strange schemas', async () => {

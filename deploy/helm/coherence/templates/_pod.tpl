@@ -63,7 +63,7 @@ affinity:
 {{- end -}}
 {{- /* Optional: an installation without it verifies its audit logs in another way. */ -}}
 {{- $migrateEnv = printf "%s\n%s" $migrateEnv (include "coherence.secretVariable" (dict "root" $root "variable" "DATABASE_URL_AUDIT" "setting" "DATABASE_URL_AUDIT" "secretName" $secretName)) -}}
-{{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s" $migrateEnv ($level | quote) -}}
+{{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: MIGRATION_WAIT_SECONDS\n  value: %s" $migrateEnv ($level | quote) (int64 $root.Values.migrations.waitSeconds | toString | quote) -}}
 {{- $streamsEnv := include "coherence.secretVariable" (dict "root" $root "variable" "NATS_URL" "setting" "NATS_URL_ADMIN" "required" true "secretName" $secretName) -}}
 {{- $streamsEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: NATS_SUBJECT_PREFIX\n  value: %s" $streamsEnv ($level | quote) ($prefix | quote) -}}
 {{- /* Whose users it checks before the pods of a release are replaced; a pod's init container knows no other pod's credentials. */ -}}

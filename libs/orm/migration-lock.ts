@@ -1,0 +1,81 @@
+/** One advisory lock for the whole database: a migration holds it alone, backups and restores share it. */
+import type pg from 'pg';
+import { MigrationError } from './migration-error.ts';
+
+const migrationLock = 0x636f6865; // 'cohe'
+/** Table in which an online migration notes what it has done; it is dropped when the migration is complete. */
+export const progressTable = 'migration_progress';
+
+/** Held by the session; needs a connection that leads straight to PostgreSQL. */
+export async function tryLockForMigration(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [migrationLock]);
+  return rows[0]?.locked === true;
+}
+
+export async function unlockAfterMigration(client: pg.ClientBase): Promise<void> {
+  await client.query('select pg_advisory_unlock($1)', [migrationLock]);
+}
+
+/**
+ * Keeps migrations away until the transaction of the client ends. The lock belongs to the transaction, not to the session, so that it holds
+ * through a pooler, too.
+ * @throws MigrationError naming the migration that runs
+ */
+export async function keepMigrationsAway(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_xact_lock_shared($1) as locked', [migrationLock]);
+  if (rows[0]?.locked === true) return;
+  const holders = await describeLockHolders(client);
+  throw new MigrationError(`a migration is running (${holders}): try again when it has ended`);
+}
+
+/** @throws MigrationError when a schema is between two releases: its tables are not those that its history names */
+export async function refuseInterrupted(client: pg.ClientBase, schemas: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(
+    `select nspname as schema from pg_class c join pg_namespace n on n.oid = c.relnamespace where relname = $1 and nspname = any($2) order by 1`,
+    [progressTable, schemas],
+  );
+  if (rows.length === 0) return;
+  throw new MigrationError(
+    `a migration of schema ${rows.map(({ schema }) => schema).join(', ')} is not complete: run \`node tools/migrate.ts\` first`,
+  );
+}
+
+/** The sessions that hold the lock, for messages. Process, application and role are visible to every role. */
+export async function describeLockHolders(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<Session>(
+    `select ${sessionColumns} from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())
+       and l.classid = 0 and l.objid = $1::oid and l.objsubid = 1 and l.granted and a.pid <> pg_backend_pid() order by pid`,
+    [migrationLock],
+  );
+  return rows.length === 0 ? 'it has just ended' : describeSessions(rows);
+}
+
+/** A session of the database; `seconds` = age of its transaction, or of the session, null where the role may not see it. */
+export interface Session {
+  readonly pid: number | null;
+  readonly application: string;
+  readonly role: string;
+  readonly seconds: number | null;
+}
+
+/** Columns of `Session` of pg_stat_activity as `a`. */
+export const sessionColumns = `a.pid, coalesce(a.application_name, '') as application, coalesce(a.usename, '') as role,
+  extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start))::integer as seconds`;
+
+export function describeSessions(sessions: readonly Session[]): string {
+  const all = sessions.slice(0, 5).map(({ pid, application, role, seconds }) => {
+    const parts = [
+      pid === null ? '' : `pid ${pid}`,
+      role === '' ? '' : `role ${role}`,
+      seconds === null ? '' : `for ${describeAge(seconds)}`,
+    ];
+    return `${application === '' ? 'unnamed application' : application} (${parts.filter((part) => part !== '').join(', ')})`;
+  });
+  return [...all, ...(sessions.length > 5 ? [`and ${sessions.length - 5} more`] : [])].join(', ');
+}
+
+function describeAge(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
+}

@@ -1,0 +1,184 @@
+/**
+ * Migrations without a transaction around them, for changes of tables that are in use: each statement is a step of its own, and a run that was
+ * interrupted goes on with the step that was not complete.
+ */
+import { Migration } from '@mikro-orm/migrations';
+import type pg from 'pg';
+import { progressTable } from '../migration-lock.ts';
+import { MigrationError } from '../migration-error.ts';
+import type { MigrationRun } from './run.ts';
+
+/** Rows that are changed in batches by the order of an integer key. */
+export interface Backfill {
+  /** `<schema>.<table>` whose rows are gone through, and its key. */
+  readonly table: string;
+  readonly key: string;
+  /** Changes the rows with `key > $1 and key <= $2`. A batch may run again, so it must change nothing when it does. */
+  readonly sql: string;
+  /** Keys of one batch, default 2,000. */
+  readonly batch?: number;
+}
+
+export type OnlineStep = { readonly sql: string; readonly backfill?: Backfill };
+
+export abstract class OnlineMigration extends Migration {
+  readonly #steps: OnlineStep[] = [];
+
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  /** One statement. It runs in a transaction of its own, unless it says `concurrently`. */
+  override addSql(sql: string): void {
+    this.#steps.push({ sql });
+  }
+
+  addBackfill(backfill: Backfill): void {
+    this.#steps.push({ sql: backfill.sql, backfill });
+  }
+
+  get steps(): readonly OnlineStep[] {
+    return this.#steps;
+  }
+}
+
+const createIndex = /^\s*create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)\s+on\s/i;
+const dropIndex = /^\s*drop\s+index\s+concurrently\s+(?:if\s+exists\s+)?\w+\.(\w+)\s*$/i;
+
+export interface OnlineContext {
+  readonly run: MigrationRun;
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** Runs the steps that are not complete yet, then notes the migration in the history. */
+export async function runOnline(context: OnlineContext, migration: OnlineMigration): Promise<void> {
+  const { pool, schema, name, run } = context;
+  await migration.up();
+  await pool.query(`create table if not exists ${schema}.${progressTable} (
+    migration text not null, step integer not null, position bigint, primary key (migration, step))`);
+  const { rows } = await pool.query<{ step: number; position: string | null }>(
+    `select step, position::text from ${schema}.${progressTable} where migration = $1`,
+    [name],
+  );
+  const noted = new Map(rows.map(({ step, position }) => [step, position]));
+  for (const [index, step] of migration.steps.entries()) {
+    const position = noted.get(index);
+    if (position === null) continue; // complete
+    const what = `step ${index + 1} of ${migration.steps.length} of migration ${name} of schema ${schema}`;
+    try {
+      if (step.backfill !== undefined) await backfill(context, index, step.backfill, position ?? undefined, what);
+      else await run.retry(what, () => runStep(context, index, step.sql));
+    } catch (error) {
+      if (error instanceof MigrationError || run.signal.aborted) throw error;
+      throw new MigrationError(`${what} failed: ${(error as Error).message}. The steps before it stay; run the migration again`, {
+        cause: error,
+      });
+    }
+  }
+  await inTransaction(context, async (client) => {
+    await client.query(`insert into ${schema}.migrations (name) values ($1)`, [name]);
+    await client.query(`drop table ${schema}.${progressTable}`);
+  });
+}
+
+async function runStep(context: OnlineContext, index: number, sql: string): Promise<void> {
+  const created = createIndex.exec(sql)?.[1];
+  const dropped = dropIndex.exec(sql)?.[1];
+  if (created === undefined && dropped === undefined) {
+    await inTransaction(context, async (client) => {
+      await client.query(sql);
+      await note(context, client, index, null);
+    });
+    return;
+  }
+  await withoutLockTimeout(context, async (client) => {
+    const state = await findIndex(client, context.schema, created ?? dropped ?? '');
+    if (created !== undefined && state !== 'valid') {
+      // What an interrupted build left is used by no query, and every write pays for it.
+      if (state === 'invalid') await client.query(`drop index concurrently ${context.schema}.${created}`);
+      await client.query(sql);
+    }
+    if (dropped !== undefined && state !== undefined) await client.query(sql);
+    await note(context, client, index, null);
+  });
+}
+
+async function findIndex(client: pg.ClientBase, schema: string, name: string): Promise<'valid' | 'invalid' | undefined> {
+  const { rows } = await client.query<{ valid: boolean }>(
+    `select i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = $2`,
+    [schema, name],
+  );
+  if (rows[0] === undefined) return undefined;
+  return rows[0].valid ? 'valid' : 'invalid';
+}
+
+async function backfill(context: OnlineContext, index: number, step: Backfill, from: string | undefined, what: string): Promise<void> {
+  const { table, key, sql, batch = 2_000 } = step;
+  let position = from ?? '-2147483648';
+  for (;;) {
+    const next = await context.run.retry(what, () =>
+      inTransaction(context, async (client) => {
+        const { rows } = await client.query<{ last: string | null }>(
+          `select max(${key})::text as last from (select ${key} from ${table} where ${key} > $1 order by ${key} limit $2) batch`,
+          [position, batch],
+        );
+        const last = rows[0]?.last ?? null;
+        if (last !== null) await client.query(sql, [position, last]);
+        await note(context, client, index, last);
+        return last;
+      }),
+    );
+    if (next === null) return;
+    position = next;
+  }
+}
+
+/** @param position up to where a backfill has come; null = the step is complete */
+async function note({ schema, name }: OnlineContext, client: pg.ClientBase, index: number, position: string | null): Promise<void> {
+  await client.query(
+    `insert into ${schema}.${progressTable} (migration, step, position) values ($1, $2, $3)
+     on conflict (migration, step) do update set position = excluded.position`,
+    [name, index, position],
+  );
+}
+
+async function inTransaction<T>(context: OnlineContext, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  return withClient(context, async (client) => {
+    await client.query('begin');
+    try {
+      const result = await work(client);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  });
+}
+
+/**
+ * An index that is built or dropped concurrently waits for transactions that are older, with a lock that neither readers nor writers wait
+ * for: a lock timeout would only end it, however long it has worked. The run says what it waits for.
+ */
+async function withoutLockTimeout(context: OnlineContext, work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
+  await withClient(context, async (client) => {
+    await client.query('set lock_timeout = 0');
+    try {
+      await work(client);
+    } finally {
+      await client.query(`set lock_timeout = ${context.run.lockTimeoutMs}`);
+    }
+  });
+}
+
+async function withClient<T>({ pool }: OnlineContext, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+}
