@@ -80,8 +80,9 @@ export function cancelledJobs(schema: string): string[] {
 /**
  * SQL that keeps the attempts of a job and finds jobs among millions (P2): a migration of each service. An attempt that succeeds is told by the
  * job's own row, so that it costs nothing more.
+ * @param how `concurrently` where there may be jobs already: the migration is an online one
  */
-export function jobAttempts(schema: string): string[] {
+export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): string[] {
   return [
     'create extension if not exists pg_trgm with schema public',
     `create table ${schema}.job_attempts (
@@ -96,12 +97,14 @@ export function jobAttempts(schema: string): string[] {
     )`,
     `comment on table ${schema}.job_attempts is 'attempts that did not succeed'`,
     `comment on column ${schema}.job_attempts.waits is 'it found that what it needs is not there yet, and counts as none'`,
-    `drop index ${schema}.jobs__state_type_id__index`,
-    `create index jobs__state_type_id__index on ${schema}.jobs (state, type, id)`,
-    `create index jobs__key_id__index on ${schema}.jobs (key, id) where key is not null`,
-    `create index jobs__request_id_id__index on ${schema}.jobs (request_id, id) where request_id is not null`,
-    `create index jobs__conversation_id_id__index on ${schema}.jobs ((payload ->> 'conversation_id'), id) where payload ? 'conversation_id'`,
-    `create index jobs__error__index on ${schema}.jobs using gin (error public.gin_trgm_ops) where error is not null`,
+    // The release before finds its jobs by one of the two at any time.
+    `alter index ${schema}.jobs__state_type_id__index rename to jobs__state_type_id__former`,
+    `create index ${how} jobs__state_type_id__index on ${schema}.jobs (state, type, id)`,
+    `drop index ${how} ${schema}.jobs__state_type_id__former`,
+    `create index ${how} jobs__key_id__index on ${schema}.jobs (key, id) where key is not null`,
+    `create index ${how} jobs__request_id_id__index on ${schema}.jobs (request_id, id) where request_id is not null`,
+    `create index ${how} jobs__conversation_id_id__index on ${schema}.jobs ((payload ->> 'conversation_id'), id) where payload ? 'conversation_id'`,
+    `create index ${how} jobs__error__index on ${schema}.jobs using gin (error public.gin_trgm_ops) where error is not null`,
   ];
 }
 
@@ -124,7 +127,7 @@ export function handedOverJobs(schema: string): string[] {
   ];
 }
 
-/** SQL that finds the newest jobs of an error that many have (P7): a migration of each service. */
-export function failedJobs(schema: string): string[] {
-  return [`create index jobs__id__failed__index on ${schema}.jobs (id) where error is not null`];
+/** SQL that finds the newest jobs of an error that many have (P7): a migration of each service. `how` as of `jobAttempts`. */
+export function failedJobs(schema: string, how: '' | 'concurrently' = ''): string[] {
+  return [`create index ${how} jobs__id__failed__index on ${schema}.jobs (id) where error is not null`];
 }

@@ -7,16 +7,16 @@ import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 /** What indexes are built on and texts are compared with. */
 const bodyText = sql`lower(encode(r.body, 'escape') collate "C")`;
 
-/** SQL of the indexes in a service's schema; `hasSource` = its receipts are of several kinds and have persons. */
+/** SQL of the indexes in a service's schema, for an online migration; `hasSource` = its receipts are of several kinds and have persons. */
 export function receiptSearchIndexes(schema: string, hasSource: boolean): string[] {
   const table = `${schema}.webhook_receipts`;
   const kinds = hasSource ? 'source, outcome' : 'outcome';
-  const persons = `create index webhook_receipts__person_id_received_at__index on ${table} (person_id, received_at, id)`;
+  const persons = `create index concurrently webhook_receipts__person_id_received_at__index on ${table} (person_id, received_at, id)`;
   return [
     'create extension if not exists pg_trgm with schema public',
-    `create index webhook_receipts__kinds_received_at__index on ${table} (${kinds}, received_at, id)`,
+    `create index concurrently webhook_receipts__kinds_received_at__index on ${table} (${kinds}, received_at, id)`,
     ...(hasSource ? [persons] : []),
-    `create index webhook_receipts__body_text__index on ${table} using gin (lower(encode(body, 'escape') collate "C") public.gin_trgm_ops)
+    `create index concurrently webhook_receipts__body_text__index on ${table} using gin (lower(encode(body, 'escape') collate "C") public.gin_trgm_ops)
       where body is not null`,
   ];
 }

@@ -1,16 +1,18 @@
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 
 /** Operators take threads over and write in them (H1). */
-export class Migration20260702090000_handover extends Migration {
+export class Migration20260702090000_handover extends OnlineMigration {
   override up(): void {
     this.addSql(`alter table agents.messages add column account_id integer`);
     this.addSql(`comment on column agents.messages.account_id is 'of a chat_operator message: who wrote it; null = with the admin CLI'`);
-    this.addSql(`alter table agents.messages drop constraint messages__note_type__check`);
     this.addSql(
       `alter table agents.messages
-       add constraint messages__note_type__check check (note_type in ('chat_visitor', 'chat_agent', 'chat_operator')),
-       add constraint messages__account_id__check check (account_id is null or note_type = 'chat_operator')`,
+       drop constraint messages__note_type__check,
+       add constraint messages__note_type__check check (note_type in ('chat_visitor', 'chat_agent', 'chat_operator')) not valid,
+       add constraint messages__account_id__check check (account_id is null or note_type = 'chat_operator') not valid`,
     );
+    this.addSql(`alter table agents.messages validate constraint messages__note_type__check`);
+    this.addSql(`alter table agents.messages validate constraint messages__account_id__check`);
     this.addSql(
       `comment on table agents.messages is 'a turn is a chat_visitor message and the chat_agent message that answers it, written together; while a person has the thread each message is a turn'`,
     );
@@ -48,9 +50,9 @@ export class Migration20260702090000_handover extends Migration {
     this.addSql(
       `create index operator_sends__chat__index on agents.operator_sends (chat, message_id, part) where status in ('planned', 'sending')`,
     );
-    this.addSql(`create index threads__updated_at__index on agents.threads (updated_at desc, id desc) where turn_count > 0`);
+    this.addSql(`create index concurrently threads__updated_at__index on agents.threads (updated_at desc, id desc) where turn_count > 0`);
     this.addSql(
-      `create index threads__agent_id__updated_at__index on agents.threads (agent_id, updated_at desc, id desc) where turn_count > 0`,
+      `create index concurrently threads__agent_id__updated_at__index on agents.threads (agent_id, updated_at desc, id desc) where turn_count > 0`,
     );
   }
 }

@@ -1,8 +1,8 @@
 import { failedJobs } from '#libs/jobs';
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 
-export class Migration20260901090000_failed_jobs extends Migration {
+export class Migration20260901090000_failed_jobs extends OnlineMigration {
   override up(): void {
-    for (const sql of failedJobs('agents')) this.addSql(sql);
+    for (const sql of failedJobs('agents', 'concurrently')) this.addSql(sql);
   }
 }

@@ -1,7 +1,7 @@
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 import { receiptSearchIndexes } from '#libs/webhooks';
 
-export class Migration20260501120000_receipt_search extends Migration {
+export class Migration20260501120000_receipt_search extends OnlineMigration {
   override up(): void {
     for (const sql of receiptSearchIndexes('conversations', true)) this.addSql(sql);
   }

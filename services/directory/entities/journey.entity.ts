@@ -10,6 +10,7 @@ export const JourneySchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
+    searchName: p.text().nullable(), // kept by a trigger
     description: columns.emptyText(),
     svcApp: columns.emptyText(),
     objectKind: p.text().default('holon'),

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 
 /** What is removed: accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic, and what is not seen. */
 const dropped =
@@ -22,11 +22,15 @@ const tables = [
  * functions keep their names, so that the release before this one asks for what it finds. Who has an address is compared by functions and indexes of
  * their own; those of before stay for that release.
  */
-export class Migration20261130100000_one_folding extends Migration {
+export class Migration20261130100000_one_folding extends OnlineMigration {
   override up(): void {
     this.#replaceFolding();
     for (const [table, channels] of tables) this.#foldAgain(table, channels);
-    this.addSql('update directory.journeys set name = name, slug = slug');
+    this.addBackfill({
+      table: 'directory.journeys',
+      key: 'id',
+      sql: 'update directory.journeys set name = name, slug = slug where id > $1 and id <= $2',
+    });
     // Each word of the input, which spaces and commas separate, is in the text and begins a word there.
     this
       .addSql(`create function directory.has_words(text text, words text, input text) returns boolean language sql immutable strict parallel safe
@@ -60,15 +64,17 @@ export class Migration20261130100000_one_folding extends Migration {
   /** A generated column is made again by a write of what it is made of; values of channels are made by a trigger, of what has changed. */
   #foldAgain(table: string, channels: string): void {
     const raw = ['name', 'description', `${channels}::text`].map((column) => `${column} ~ '[´″]'`).join(' or ');
-    const where = `search_text ~ '${affected}' or search_description ~ '${affected}' or ${raw}`;
+    const where = `id > $1 and id <= $2 and (search_text ~ '${affected}' or search_description ~ '${affected}' or ${raw})`;
+    const rows = { table: `directory.${table}`, key: 'id' };
     const values = `directory.${table}_channel_values`;
-    this.addSql(`with again as materialized (select id, name, ${channels} from directory.${table} where ${where}),
+    const replaceValues = `with again as materialized (select id, name, ${channels} from directory.${table} where ${where}),
       gone as (delete from ${values} where owner_id in (select id from again))
       insert into ${values} (owner_id, value, search_name)
       select distinct r.id, directory.fold_start(channel.value, 500), directory.fold_start(r.name, 150)
-      from again as r, jsonb_each_text(r.${channels}) as channel where channel.value <> ''`);
+      from again as r, jsonb_each_text(r.${channels}) as channel where channel.value <> ''`;
+    this.addBackfill({ ...rows, sql: replaceValues });
     const again = ['name', 'description', channels].map((column) => `${column} = ${column}`).join(', ');
-    this.addSql(`update directory.${table} set ${again} where ${where}`);
+    this.addBackfill({ ...rows, sql: `update directory.${table} set ${again} where ${where}` });
   }
 
   #compareAddresses(): void {
@@ -164,12 +170,14 @@ export class Migration20261130100000_one_folding extends Migration {
     // As people are found by phone: digits, without the two zeros before the number of a country.
     this.addSql(`create function directory.phone_digits(input text) returns text language sql immutable strict parallel safe
       return left(nullif(regexp_replace(regexp_replace(replace(input, '(0)', ''), '[^0-9]', '', 'g'), '^00', ''), ''), 50)`);
-    this.addSql(`create index people__email_key__index on directory.people ((directory.email_key(contact ->> 'email')) collate "C")
+    this
+      .addSql(`create index concurrently people__email_key__index on directory.people ((directory.email_key(contact ->> 'email')) collate "C")
       where contact ->> 'email' is not null`);
-    this.addSql(`create index people__phone_digits__index on directory.people ((directory.phone_digits(contact ->> 'phone')) collate "C")
+    this
+      .addSql(`create index concurrently people__phone_digits__index on directory.people ((directory.phone_digits(contact ->> 'phone')) collate "C")
       where contact ->> 'phone' is not null`);
     this
-      .addSql(`create index people__linkedin_address__index on directory.people ((directory.linkedin_address(contact ->> 'linkedin')) collate "C")
+      .addSql(`create index concurrently people__linkedin_address__index on directory.people ((directory.linkedin_address(contact ->> 'linkedin')) collate "C")
       where contact ->> 'linkedin' is not null`);
     this.addSql(`create index person_aliases__email_key__index on directory.person_aliases ((directory.email_key(value)) collate "C")
       where kind = 'email'`);

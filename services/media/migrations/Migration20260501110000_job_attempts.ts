@@ -1,8 +1,8 @@
 import { jobAttempts } from '#libs/jobs';
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 
-export class Migration20260501110000_job_attempts extends Migration {
+export class Migration20260501110000_job_attempts extends OnlineMigration {
   override up(): void {
-    for (const sql of jobAttempts('media')) this.addSql(sql);
+    for (const sql of jobAttempts('media', 'concurrently')) this.addSql(sql);
   }
 }
