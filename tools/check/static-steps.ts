@@ -10,5 +10,6 @@ export const staticSteps: readonly Step[] = [
   { title: 'types of the visitor page (tsc)', command: ['tsc', '--noEmit', '-p', 'services/api-gateway/chat-page'] },
   { title: 'types of the console (tsc)', command: ['tsc', '--noEmit', '-p', 'services/api-gateway/console-page'] },
   { title: 'regular expressions', command: ['node', 'tools/check/regular-expressions.ts'] },
+  { title: 'statements of migrations (squawk)', command: ['node', 'tools/check/migrations.ts'] },
   { title: 'lock file', command: ['node', 'tools/check/lock-file.ts'] },
 ];
