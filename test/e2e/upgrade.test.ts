@@ -1,5 +1,7 @@
 /** The smoke form of upgrade.release.test.ts: services of the previous release work on the migrated database, and these on what they wrote. */
+import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import previous from './previous-release.json' with { type: 'json' };
 import { layOutPreviousRelease } from './previous-release.ts';
 import { applyDemo, createConversation, type Demo, startWorld, type World } from './world.ts';
 
@@ -30,4 +32,10 @@ describe('services of the previous release beside these (rules/operations#releas
     }
     expect(await read(id)).toMatchObject({ k0: 0, k1: 1, k2: 2, k3: 3 });
   });
+});
+
+it('the record of the previous release names its last migration, behind which the check of migrations begins', () => {
+  const files = globSync('services/*/migrations/Migration*.ts', { cwd: layOutPreviousRelease().dir });
+  const times = files.map((file) => /Migration(\d{14})_/.exec(file)?.[1] ?? file);
+  expect(times.toSorted().at(-1)).toBe(previous.lastMigration);
 });

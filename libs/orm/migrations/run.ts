@@ -117,7 +117,7 @@ class Run implements MigrationRun {
     this.lockTimeoutMs = options.lockTimeoutMs ?? 2_000;
     signal.addEventListener('abort', () => void this.#cancel());
     // Cancelling is repeated: between two statements of a transaction there is nothing to cancel.
-    this.#watcher = setInterval(() => void (signal.aborted ? this.#cancel() : this.#look()), watchEveryMs);
+    this.#watcher = setInterval(() => void (signal.aborted ? this.#cancel() : this.#look()), watchEveryMs).unref();
   }
 
   async #ask<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
