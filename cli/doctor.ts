@@ -1,5 +1,6 @@
 /** `doctor`: checks every dependency and says what is wrong (rules/cli#admin-cli). */
 import type { Command } from 'commander';
+import { databaseUrlOf } from '#libs/config';
 import { conversationAccess, jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { reachableAddress } from '#libs/lifecycle';
@@ -58,7 +59,9 @@ async function examine(context: CliContext): Promise<Finding[]> {
   const servers = await Promise.all([
     // Without an address the failure says so.
     check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(nats))),
-    check('PostgreSQL', () => (database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(database))),
+    check('PostgreSQL', () =>
+      database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(databaseUrlOf(context.settings())),
+    ),
     check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),
     check('identity provider', () =>

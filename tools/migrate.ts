@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { auditRetentionRights, auditRights } from '#libs/audit';
-import { databaseSettings, loadConfig, logSettings } from '#libs/config';
+import { databasePasswordSettings, databaseSettings, databaseUrlOf, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
@@ -89,6 +89,7 @@ async function isEmpty(url: string, logger: Logger): Promise<boolean> {
 
 export const migrationSettings = Type.Object({
   DATABASE_URL: databaseSettings.DATABASE_URL,
+  ...databasePasswordSettings,
   MIGRATION_WAIT_SECONDS: Type.Integer({
     default: 300,
     minimum: 1,
@@ -106,7 +107,7 @@ if (import.meta.main) {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
     const migrations = await migrateServices({
-      url: config.DATABASE_URL,
+      url: databaseUrlOf(config),
       logger,
       signal: ended.signal,
       waitMs: config.MIGRATION_WAIT_SECONDS * 1_000,
@@ -114,7 +115,7 @@ if (import.meta.main) {
       auditUrl: readAuditUrl(process.env),
     });
     if (values.report !== undefined) {
-      writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(config.DATABASE_URL, logger) }));
+      writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(databaseUrlOf(config), logger) }));
     }
   } catch (error) {
     process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`);

@@ -63,7 +63,7 @@ const explanations: readonly Explanation[] = [
   {
     pattern: /CERT_|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|DEPTH_ZERO|ERR_TLS|certificate/i,
     cause: 'its certificate is not trusted',
-    advice: () => 'Name the file of its authority in NODE_EXTRA_CA_CERTS.',
+    advice: () => 'Name the file of its authority in NODE_EXTRA_CA_CERTS (docs/guides/tls.md).',
   },
   {
     pattern: /EPROTO|HPE_|Parse Error|08P01|InvalidResponse|ERR_SSL|socket hang up|ECONNRESET|closed by the server/i,

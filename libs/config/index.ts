@@ -170,6 +170,47 @@ export const replySettings = {
   }),
 };
 
+/** Where the password of DATABASE_URL is, when it rotates; read for each new connection. */
+export const databasePasswordSettings = {
+  DATABASE_PASSWORD_FILE: Type.Optional(
+    Type.String({
+      description: 'file with the password of DATABASE_URL, read for each new connection; unset = the password in DATABASE_URL',
+    }),
+  ),
+  DATABASE_PASSWORD_COMMAND: Type.Optional(
+    Type.String({
+      description:
+        'command that prints the password of DATABASE_URL, such as an IAM token, run without a shell for each new connection: words separated by ' +
+        'white space, or a JSON list; it has 10 s',
+    }),
+  ),
+};
+
+/** The address of PostgreSQL with where its password is (libs/orm). @throws ConfigError when it is said twice, or the command is malformed */
+export function databaseUrlOf(settings: Readonly<Record<string, unknown>>): string {
+  const { DATABASE_URL: address, DATABASE_PASSWORD_FILE: file = '', DATABASE_PASSWORD_COMMAND: command = '' } = settings as Variables;
+  if (file === '' && command === '') return address ?? '';
+  if (file !== '' && command !== '') throw new ConfigError(['DATABASE_PASSWORD_FILE and DATABASE_PASSWORD_COMMAND: set one of them']);
+  const source =
+    file === ''
+      ? `password_command=${encodeURIComponent(JSON.stringify(splitCommand(command)))}`
+      : `password_file=${encodeURIComponent(file)}`;
+  return `${address}${address?.includes('?') === true ? '&' : '?'}${source}`;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+function splitCommand(text: string): readonly string[] {
+  if (!text.trimStart().startsWith('[')) return text.split(/\s+/).filter((word) => word !== '');
+  try {
+    const words: unknown = JSON.parse(text);
+    if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')) return words;
+  } catch {
+    // Told below.
+  }
+  throw new ConfigError(['DATABASE_PASSWORD_COMMAND must be words separated by white space, or a JSON list of texts']);
+}
+
 /** PostgreSQL, with the size of this process's pool. */
 export const databaseSettings = {
   DATABASE_URL: secret(
@@ -178,6 +219,7 @@ export const databaseSettings = {
       'postgresql|postgres',
     ),
   ),
+  ...databasePasswordSettings,
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'connections of this process' }),
   DATABASE_POOLER: Type.Union([Type.Literal('none'), Type.Literal('transaction')], {
     default: 'none',

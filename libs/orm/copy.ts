@@ -7,6 +7,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { type CopySequence, type CopyTable, format, listLoadObstacles, listSequences, listTables, readHistories } from './copy-catalog.ts';
 import { toDatabaseError } from './errors.ts';
+import { connectToHosts, listHosts } from './hosts.ts';
 import { keepMigrationsAway, refuseInterrupted } from './migration-lock.ts';
 
 export type { CopySequence, CopyTable } from './copy-catalog.ts';
@@ -177,21 +178,18 @@ async function raise(client: pg.ClientBase, { schema, table, column }: Counter, 
 }
 
 async function connect(url: string, applicationName: string): Promise<pg.Client> {
-  if (!URL.canParse(url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: applicationName,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-  });
-  client.on('error', () => {}); // the statement under way says it
+  const settings = Object.entries(sessionSettings).map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`);
+  const config = { application_name: applicationName, connectionTimeoutMillis: 10_000, keepAlive: true };
   try {
-    await client.connect();
-    const settings = Object.entries(sessionSettings).map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`);
-    await client.query(settings.join('; '));
-    return client;
+    const client = await connectToHosts(config, listHosts(url));
+    try {
+      await client.query(settings.join('; '));
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
   } catch (error) {
-    await client.end().catch(() => {});
     throw toDatabaseError(error);
   }
 }

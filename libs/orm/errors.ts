@@ -20,9 +20,14 @@ const connectionCodes = new Set([
   '53300',
   '53100',
   '53200', // too many connections, disk full, out of memory
+  '28P01',
+  '28000', // the password or the certificate is refused: it may be on its way to another one
+  'EPROTO',
 ]);
+/** A certificate that is not trusted, and what else fails in a handshake. */
+const tlsCodes = /^(CERT_|SELF_SIGNED_|UNABLE_TO_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const connectionMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed|The server does not support SSL connections|There was an error establishing an SSL connection)/;
 /** A connection that was there and went away: shut down, crashed, ended while idle, reset on the way. */
 const lostCodes = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P05']);
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Connection ended)/;
@@ -68,7 +73,8 @@ export function constraintOf(error: unknown): string | undefined {
 export function isConnectionError(error: unknown): boolean {
   const found = findDatabaseError(error);
   if (found === undefined) return false;
-  if (typeof found.code === 'string' && (connectionCodes.has(found.code) || found.code.startsWith('08'))) return true;
+  if (typeof found.code === 'string' && (connectionCodes.has(found.code) || found.code.startsWith('08') || tlsCodes.test(found.code)))
+    return true;
   return connectionMessages.test(found.message);
 }
 

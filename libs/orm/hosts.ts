@@ -4,12 +4,17 @@
  * takes no writes.
  */
 import pg from 'pg';
+import { type ReadPassword, takePasswordSource } from './password.ts';
+import { createTlsOptions, listTlsWays, takeTlsSettings, type TlsSettings } from './tls.ts';
 
 export interface Hosts {
-  /** Each server's address by itself. */
+  /** Each server's address by itself, without what `tls` and `readPassword` say. */
   readonly urls: readonly string[];
   /** Whether a connection to a server that takes no writes, such as a standby, is of no use. */
   readonly readWrite: boolean;
+  readonly tls: TlsSettings;
+  /** Where the password is, when the address does not have it. */
+  readonly readPassword: ReadPassword | undefined;
 }
 
 const defaultPort = 5432;
@@ -30,12 +35,18 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
   const parsed = hosts.split(',').map((host) => (URL.canParse(head + host + tail) ? new URL(head + host + tail) : undefined));
   const wanted = parsed[0]?.searchParams.get('target_session_attrs') ?? 'any';
   if (!attributes.includes(wanted)) throw new Error(`target_session_attrs of ${variable} must be one of ${attributes.join(', ')}`);
+  let tls: TlsSettings | undefined;
+  let readPassword: ReadPassword | undefined;
   const urls = parsed.map((one) => {
     if (one === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
     one.searchParams.delete('target_session_attrs');
+    // The same of each server.
+    tls = takeTlsSettings(one.searchParams, variable);
+    readPassword = takePasswordSource(one.searchParams);
     return one.href;
   });
-  return { urls, readWrite: wanted !== 'any' };
+  if (tls === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
+  return { urls, readWrite: wanted !== 'any', tls, readPassword };
 }
 
 /** `host:port` of each server, for messages. @throws as `listHosts` */
@@ -47,35 +58,59 @@ export function addressesOf(url: string): string[] {
 }
 
 /** Takes `options` out of the addresses, where it would hide those of a pool, such as the search path. */
-export function splitStartOptions({ urls, readWrite }: Hosts): { readonly hosts: Hosts; readonly startOptions: string } {
+export function splitStartOptions(hosts: Hosts): { readonly hosts: Hosts; readonly startOptions: string } {
   let startOptions = '';
-  const plain = urls.map((one) => {
+  const plain = hosts.urls.map((one) => {
     const parsed = new URL(one);
     startOptions = parsed.searchParams.get('options') ?? '';
     parsed.searchParams.delete('options');
     return parsed.href;
   });
-  return { hosts: { urls: plain, readWrite }, startOptions };
+  return { hosts: { ...hosts, urls: plain }, startOptions };
 }
 
 type Check = (client: pg.ClientBase) => Promise<void>;
 
-/** A pool over these servers. A new connection for which a check fails is of no use. */
-export function createHostPool(config: pg.PoolConfig, { urls, readWrite }: Hosts, check?: Check): pg.Pool {
+/** One way to connect: a server, with TLS or without. */
+interface Way {
+  readonly url: string;
+  readonly tls: boolean;
+}
+
+const listWays = ({ urls, tls }: Hosts): readonly Way[] => urls.flatMap((url) => listTlsWays(tls).map((way) => ({ url, tls: way })));
+
+/** What the client of one way is made with. @throws Error when a file of TLS cannot be read */
+function describeClient({ url, tls }: Way, hosts: Hosts): pg.ClientConfig {
+  const { hostname } = new URL(url);
+  const ssl = tls ? createTlsOptions(hosts.tls, decodeURIComponent(hostname).replace(/^\[(.+)\]$/, '$1')) : false;
+  return { connectionString: url, ssl, ...(tls && hosts.tls.direct ? { sslnegotiation: 'direct' } : {}) };
+}
+
+/** The password is read when the server asks for it. */
+function givePassword(client: pg.Client, { readPassword }: Hosts): void {
+  if (readPassword !== undefined) (client as unknown as { password: ReadPassword }).password = readPassword;
+}
+
+/** A pool over these servers. A new connection for which a check fails is of no use. @throws Error when a file of TLS cannot be read */
+export function createHostPool(config: pg.PoolConfig, hosts: Hosts, check?: Check): pg.Pool {
+  const ways = listWays(hosts);
+  const [first] = ways as readonly [Way, ...Way[]];
   let current = 0;
   class Client extends pg.Client {
     constructor(options: pg.ClientConfig) {
-      super({ ...options, connectionString: urls[current], connectionTimeoutMillis: timeoutOfHostMs });
+      const timeout = ways.length === 1 ? {} : { connectionTimeoutMillis: timeoutOfHostMs };
+      super({ ...options, ...describeClient(ways[current] ?? first, hosts), ...timeout });
+      givePassword(this, hosts);
     }
   }
-  const several = urls.length === 1 ? {} : { Client };
   const onConnect: Check = async (client) => {
-    if (readWrite) await refuseReadOnly(client);
+    if (hosts.readWrite) await refuseReadOnly(client);
     await check?.(client);
   };
-  const checked = readWrite || check !== undefined ? { onConnect } : {};
-  const pool = new pg.Pool({ ...config, connectionString: urls[0], ...several, ...checked } as pg.PoolConfig);
-  if (urls.length === 1) return pool;
+  const checked = hosts.readWrite || check !== undefined ? { onConnect } : {};
+  // Also tells at once when a file is missing.
+  const pool = new pg.Pool({ ...config, ...describeClient(first, hosts), Client, ...checked } as unknown as pg.PoolConfig);
+  if (ways.length === 1) return pool;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   const connectToAny = async (): Promise<pg.PoolClient> => {
     for (let attempt = 1; ; attempt++) {
@@ -83,13 +118,32 @@ export function createHostPool(config: pg.PoolConfig, { urls, readWrite }: Hosts
       try {
         return await connect();
       } catch (error) {
-        if (attempt >= urls.length || poolExhausted.test((error as Error).message)) throw error;
-        // All who wait hear of the failure; the first of them takes the next server for everybody.
-        if (current === tried) current = (current + 1) % urls.length;
+        if (attempt >= ways.length || poolExhausted.test((error as Error).message)) throw error;
+        // All who wait hear of the failure; the first of them takes the next way for everybody.
+        if (current === tried) current = (current + 1) % ways.length;
       }
     }
   };
   return Object.assign(pool, { connect: connectToAny });
+}
+
+/** One connection, by the first way that works. */
+export async function connectToHosts(config: pg.ClientConfig, hosts: Hosts): Promise<pg.Client> {
+  let failure: unknown;
+  for (const way of listWays(hosts)) {
+    const client = new pg.Client({ ...config, ...describeClient(way, hosts) });
+    givePassword(client, hosts);
+    client.on('error', () => {}); // the statement under way says it
+    try {
+      await client.connect();
+      if (hosts.readWrite) await refuseReadOnly(client);
+      return client;
+    } catch (error) {
+      failure = error;
+      await client.end().catch(() => {});
+    }
+  }
+  throw failure;
 }
 
 /** @throws Error with the code of a write that was refused */

@@ -9,7 +9,8 @@ import { roleSettings } from './pooled-role.ts';
 
 export interface ServiceRole {
   readonly name: string;
-  readonly password: string;
+  /** Undefined: set by others, or the role shows a certificate or a token instead. */
+  readonly password: string | undefined;
 }
 
 /**
@@ -17,12 +18,12 @@ export interface ServiceRole {
  */
 const limits: readonly string[] = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`];
 
-/** Role and password of the address by which a service will connect. @throws Error when the address names none. */
+/** Role and password of the address by which a service will connect. @throws Error when the address names no role. */
 export function roleOf(url: string, variable: string): ServiceRole {
   const [first = ''] = listHosts(url, variable).urls;
   const { username, password } = new URL(first);
-  if (username === '' || password === '') throw new Error(`${variable} must name the role and its password: postgresql://role:password@…`);
-  return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
+  if (username === '') throw new Error(`${variable} must name the role: postgresql://role:password@…`);
+  return { name: decodeURIComponent(username), password: password === '' ? undefined : decodeURIComponent(password) };
 }
 
 /**
@@ -64,10 +65,9 @@ export async function grantRole(
   const [state] = rows;
   if (state === undefined || state.own) return; // one role for everything: it owns the schema
   if (state.may_create) {
-    await run(client, state.exists ? 'alter role %I login password %L' : 'create role %I login password %L', [
-      role.name,
-      makeVerifier(role.password),
-    ]);
+    const verb = state.exists ? 'alter' : 'create';
+    if (role.password === undefined) await run(client, `${verb} role %I login`, [role.name]);
+    else await run(client, `${verb} role %I login password %L`, [role.name, makeVerifier(role.password)]);
     for (const setting of settings) {
       await run(client, `alter role %1$I in database %2$I set ${setting}`, [role.name, state.database, schema]);
     }

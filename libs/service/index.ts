@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
 import { measureAudit } from '#libs/audit';
+import { databaseUrlOf } from '#libs/config';
 import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -55,7 +56,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   const name = contract.service;
   const logger = options.logger ?? createLogger({ service: name, level: config.LOG_LEVEL });
   const db = await createDatabase({
-    url: config.DATABASE_URL,
+    url: databaseUrlOf(config),
     schema: name,
     poolSize: config.DATABASE_POOL_SIZE,
     pooled: config.DATABASE_POOLER === 'transaction',

@@ -1,6 +1,7 @@
 /** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
 export { bookingSecret, signBooking } from './booking-signature.ts';
 export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
+export { createAuthority, type Authority, type Certificate } from './certificates.ts';
 export { readCaptions } from './captions.ts';
 export { contextFor, createTestActors, superuser } from './actors.ts';
 export { runCli, type CliOutcome } from './cli.ts';

@@ -41,6 +41,12 @@ export const pgBouncerProgram: DebianProgram = {
   packages: ['pgbouncer'],
 };
 
+export const opensslProgram: DebianProgram = {
+  name: 'openssl',
+  programs: ['openssl'],
+  packages: ['openssl'],
+};
+
 /** Package lists that this has fetched are good for so long. */
 const listsMaxAgeMs = 3_600_000;
 /** Another apt-get may hold the machine's lock; it is waited for. */

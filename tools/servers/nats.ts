@@ -29,6 +29,8 @@ export async function startNats(options: {
   port?: number;
   /** Who may connect; absent = everyone on this machine. */
   users?: readonly NatsUser[];
+  /** Further lines of its configuration, e.g. its certificate. */
+  settings?: readonly string[];
   /** Makes it one of several: its own name and port for the others, and where these are. */
   cluster?: ClusterMember;
 }): Promise<NatsServer> {
@@ -44,6 +46,7 @@ export async function startNats(options: {
     '  max_file_store: 1TB',
     ...(options.durable ? ['  sync_interval: always'] : []),
     '}',
+    ...(options.settings ?? []),
     ...(options.cluster === undefined ? [] : describeCluster(options.cluster)),
     ...(options.users === undefined ? [] : [`authorization: ${JSON.stringify({ users: options.users })}`]),
   ];

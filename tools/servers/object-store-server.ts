@@ -16,6 +16,8 @@ export interface ObjectStoreStart {
   region: string;
   /** What was acknowledged survives a power cut, as far as the file system can be told so. */
   durable: boolean;
+  /** Paths in PEM; with them it speaks HTTPS, on localhost. */
+  certificate?: { readonly cert: string; readonly key: string } | undefined;
   accessKeyId: string;
   secretAccessKey: string;
 }

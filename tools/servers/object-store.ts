@@ -11,7 +11,7 @@ import { startVersitygw } from './versitygw.ts';
 
 export type ObjectStoreKind = 'versitygw' | 'minio';
 
-export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable'> {
+export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable' | 'certificate'> {
   kind?: ObjectStoreKind | undefined;
   /** Requests must be signed for it; default `us-east-1`. */
   region?: string | undefined;

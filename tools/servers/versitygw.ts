@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';
-import { findFreePort } from './ports.ts';
+import { findFreePort, isListening } from './ports.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 /** No bucket can be called so. */
@@ -30,19 +30,35 @@ export async function startVersitygw(options: ObjectStoreStart): Promise<ObjectS
     if (options.durable) makeSynchronous(sidecarDir);
     return run();
   });
-  return { ...server, endpoint: `http://127.0.0.1:${port}`, accessKeyId, secretAccessKey };
+  const endpoint = options.certificate === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  return { ...server, endpoint, accessKeyId, secretAccessKey };
 }
 
 function runVersitygw(options: ObjectStoreStart, port: number, place: readonly string[]): Promise<ServerProcess> {
   const address = `127.0.0.1:${port}`;
+  const { certificate } = options;
+  const encryption = certificate === undefined ? [] : ['--cert', certificate.cert, '--key', certificate.key];
   return startServerProcess({
     name: 'Object store',
     command: options.program,
-    args: ['--port', address, '--region', options.region, '--health', healthPath, '--quiet', '--keep-alive', 'posix', ...place],
+    args: [
+      ...encryption,
+      '--port',
+      address,
+      '--region',
+      options.region,
+      '--health',
+      healthPath,
+      '--quiet',
+      '--keep-alive',
+      'posix',
+      ...place,
+    ],
     env: { ROOT_ACCESS_KEY_ID: options.accessKeyId, ROOT_SECRET_ACCESS_KEY: options.secretAccessKey },
     logFile: options.logFile,
     stopSignal: 'SIGTERM',
     isReady: async () => {
+      if (certificate !== undefined) return isListening('127.0.0.1', port);
       const response = await fetch(`http://${address}${healthPath}`).catch(() => undefined);
       await response?.body?.cancel();
       return response?.status === 200;

@@ -1,4 +1,5 @@
 /** PostgreSQL, NATS and the object store that the caller brings: looked at before anything is started. */
+import { databaseUrlOf } from '#libs/config';
 import { checkBroker, checkDatabase, checkStore } from '../../cli/doctor/servers.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
@@ -7,7 +8,7 @@ type Settings = Readonly<Record<string, string | undefined>>;
 export async function checkBroughtServers(settings: Settings): Promise<void> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = settings;
   const results = await Promise.allSettled([
-    database === undefined ? undefined : checkDatabase(database),
+    database === undefined ? undefined : checkDatabase(databaseUrlOf(settings)),
     nats === undefined ? undefined : checkBroker(nats),
     store === undefined ? undefined : checkStore(settings),
   ]);
