@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readEnvironment } from '#libs/config';
 import { isJsonObject } from '#libs/json';
 import { isRunning, type ProcessIdentity } from '../tools/servers/process-identity.ts';
 
@@ -10,7 +11,7 @@ const environmentFile = (): string =>
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the environment; without NATS_URL those of the platform that runs in this folder fill in what is missing. */
-export function readSettings(env: Variables = process.env, file = environmentFile()): Variables {
+export function readSettings(env: Variables = readEnvironment(), file = environmentFile()): Variables {
   if (env['NATS_URL'] !== undefined && env['NATS_URL'] !== '') return env;
   return { ...readRunning(file), ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
 }

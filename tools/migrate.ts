@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { auditRetentionRights, auditRights } from '#libs/audit';
-import { databasePasswordSettings, databaseSettings, databaseUrlOf, loadConfig, logSettings } from '#libs/config';
+import { databasePasswordSettings, databaseSettings, databaseUrlOf, loadConfig, logSettings, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
@@ -100,9 +100,11 @@ export const migrationSettings = Type.Object({
 });
 
 if (import.meta.main) {
+  let env: Readonly<Record<string, string | undefined>> = process.env;
   try {
     const { values } = parseArgs({ options: { report: { type: 'string' } } });
-    const config = loadConfig(migrationSettings);
+    env = readEnvironment();
+    const config = loadConfig(migrationSettings, env);
     const ended = new AbortController();
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
@@ -111,14 +113,14 @@ if (import.meta.main) {
       logger,
       signal: ended.signal,
       waitMs: config.MIGRATION_WAIT_SECONDS * 1_000,
-      serviceUrls: readServiceUrls(process.env),
-      auditUrl: readAuditUrl(process.env),
+      serviceUrls: readServiceUrls(env),
+      auditUrl: readAuditUrl(env),
     });
     if (values.report !== undefined) {
       writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(databaseUrlOf(config), logger) }));
     }
   } catch (error) {
-    process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(process.env['DATABASE_URL'] ?? ''))}\n`);
+    process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(env['DATABASE_URL'] ?? ''))}\n`);
     process.exitCode = 1;
   }
 }

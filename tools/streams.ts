@@ -3,7 +3,7 @@
  * beside the migrations; running it again changes nothing. Users whose address is known (`NATS_URL_<SERVICE>`) must have the permissions of this
  * release, which is checked before anything is made.
  */
-import { ConfigError, loadConfig, logSettings, natsSettings } from '#libs/config';
+import { ConfigError, loadConfig, logSettings, natsSettings, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
 import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
@@ -70,22 +70,24 @@ export async function makeStreams(settings: {
 }
 
 if (import.meta.main) {
+  let env: Readonly<Record<string, string | undefined>> = process.env;
   try {
-    const config = loadConfig(streamSettings);
+    env = readEnvironment();
+    const config = loadConfig(streamSettings, env);
     const logger = createLogger({ service: 'streams', level: config.LOG_LEVEL });
-    const { checked, problems } = await checkNatsUsers(process.env);
+    const { checked, problems } = await checkNatsUsers(env);
     if (problems.length > 0) throw new ConfigError(problems);
     if (checked.length > 0) logger.info({ users: checked }, 'the users of NATS have the permissions of this release');
     await makeStreams({
       url: config.NATS_URL,
       prefix: config.NATS_SUBJECT_PREFIX,
       logger,
-      limits: readStreamLimits(process.env),
-      replicas: readStreamReplicas(process.env),
+      limits: readStreamLimits(env),
+      replicas: readStreamReplicas(env),
     });
     logger.info('the streams are there');
   } catch (error) {
-    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(process.env['NATS_URL'] ?? ''))}\n`);
+    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(env['NATS_URL'] ?? ''))}\n`);
     process.exitCode = 1;
   }
 }

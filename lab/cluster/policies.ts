@@ -11,8 +11,8 @@ const others = `pod/${othersApp}`;
 const serverOf = (name: string): string => `servers-coherence-${name}`;
 
 const connections: readonly Connection[] = [
-  [others, `${releaseName}-agents`, 9090, true], // one of metricsFrom
-  ...components.map((name) => [client, `${releaseName}-${name}`, 9090, false] as const),
+  [others, `${releaseName}-agents-metrics`, 9090, true], // one of metricsFrom
+  ...components.map((name) => [client, `${releaseName}-${name}-metrics`, 9090, false] as const),
   [client, `${releaseName}-gateway`, 80, true], // one of gatewayFrom
   [deploymentOf('directory'), `${releaseName}-gateway`, 80, false],
   [client, `${releaseName}-media`, 8081, false],

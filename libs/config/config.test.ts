@@ -1,4 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
 import {
   ConfigError,
@@ -8,6 +11,7 @@ import {
   telemetrySettings,
   natsSettings,
   portSetting,
+  readEnvironment,
   s3Settings,
   webhookHostSettings,
 } from './index.ts';
@@ -31,6 +35,26 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
   return [];
 }
+
+describe('settings in files (SECRETS_DIR)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('win over variables of their name, without the line break at their end, and other files are left alone', () => {
+    mkdirSync(join(folder, '..data'));
+    writeFileSync(join(folder, '..data', 'NATS_URL'), 'nats://mounted:4222\n');
+    symlinkSync(join('..data', 'NATS_URL'), join(folder, 'NATS_URL'));
+    writeFileSync(join(folder, 'read.me'), 'x');
+    const env = readEnvironment({ SECRETS_DIR: folder, NATS_URL: 'nats://variable:4222', LOG_LEVEL: 'warn' });
+    expect(env).toEqual({ SECRETS_DIR: folder, NATS_URL: 'nats://mounted:4222', LOG_LEVEL: 'warn' });
+    expect(loadConfig(Type.Object(natsSettings), env).NATS_URL).toBe('nats://mounted:4222');
+  });
+
+  it('are refused when the folder does not exist, and not looked for without one', () => {
+    expect(() => readEnvironment({ SECRETS_DIR: join(folder, 'absent') })).toThrow(/ENOENT.*absent/);
+    expect(readEnvironment({ LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
+  });
+});
 
 describe('loadConfig (architecture#configuration)', () => {
   it('takes text, numbers and booleans from the environment, the rest from the defaults', () => {

@@ -5,8 +5,10 @@
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { compileSchema } from '#libs/schema';
 import { isBlank } from '#libs/text';
+import { readEnvironment } from './environment.ts';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
+export { readEnvironment } from './environment.ts';
 export { nameSecrets } from './name-secrets.ts';
 export {
   demoValues,
@@ -43,7 +45,7 @@ export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<P
  */
 export function loadConfig<Properties extends TProperties>(
   schema: TObject<Properties>,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Readonly<Record<string, string | undefined>> = readEnvironment(),
 ): ConfigOf<Properties> {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];

@@ -9,7 +9,6 @@ import {
   helm,
   type KubernetesObject,
   listPods,
-  podTemplateOf,
   provideChartTools,
   provideChartToolsTimeoutMs,
   render,
@@ -176,64 +175,6 @@ describe('replicas and scaling (rules/operations#availability)', () => {
   });
 });
 
-describe('migrations and streams (rules/operations#migrations-and-streams)', () => {
-  it('run as a hook before pods are replaced, with a copy of the secret of their own, one attempt at a time', () => {
-    const objects = render({ file: 'evaluation' });
-    const job = findObject(objects, 'Job', 'demo-coherence-setup');
-    const copy = findObject(objects, 'Secret', 'demo-coherence-setup');
-    const hook = { 'helm.sh/hook': 'post-install,pre-upgrade' };
-    expect(job.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation' });
-    // The administrator's addresses do not outlive the work, and what stays of it goes by itself: helm uninstall removes no hook.
-    expect(copy.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded' });
-    expect(findObject(objects, 'Job', 'demo-coherence-workspace').spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
-    expect(Number(copy.metadata.annotations?.['helm.sh/hook-weight'])).toBeLessThan(
-      Number(job.metadata.annotations?.['helm.sh/hook-weight']),
-    );
-    expect(job.spec).toMatchObject({ activeDeadlineSeconds: 3600, backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
-    const [{ spec } = { spec: undefined }] = listPods([job]);
-    expect(spec?.initContainers?.[0]).toMatchObject({ name: 'migrate', command: ['node', 'tools/migrate.ts'] });
-    expect(spec?.initContainers?.[0]?.env).toContainEqual({ name: 'MIGRATION_WAIT_SECONDS', value: '300' });
-    expect(spec?.containers[0]).toMatchObject({ name: 'streams', command: ['node', 'tools/streams.ts'] });
-    expect(spec?.containers[0]?.env).toContainEqual({ name: 'NATS_STREAM_WEBHOOKS_MAX_BYTES', value: '1073741824' });
-    const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef));
-    for (const reference of names.filter((name) => name !== undefined)) {
-      expect(reference.name).toBe('demo-coherence-setup');
-      expect(copy.stringData).toHaveProperty(reference.key);
-    }
-    expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
-  });
-
-  it('keep the streams on as many servers as the values say, and leave them when they say nothing', () => {
-    const of = (replicas: unknown): unknown => {
-      const [setup] = listPods([findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup')]);
-      return setup?.spec.containers[0]?.env?.find(({ name }) => name === 'NATS_STREAM_REPLICAS')?.value;
-    };
-    expect([of(3), of('')]).toEqual(['3', undefined]);
-  });
-
-  it('run as a job of each revision, in every pod, or not at all', () => {
-    const of = (mode: string) => render({ file: 'minimal', values: { migrations: { mode } } });
-    expect(findObject(of('job'), 'Job', 'demo-coherence-setup-1').metadata.annotations).toBeUndefined();
-    const { pod } = workload(of('initContainer'), 'media');
-    expect(pod.initContainers?.map(({ name }) => name)).toEqual(['migrate', 'streams']);
-    expect(byKind(of('initContainer'), 'Job')).toEqual([]);
-    expect(byKind(of('none'), 'Job')).toEqual([]);
-  });
-});
-
-describe('pods that run to their end', () => {
-  it('take the annotations that keep a sidecar away: of the set-up, of the workspace and of helm test', () => {
-    const podAnnotations = { 'sidecar.istio.io/inject': 'false' };
-    const objects = render({ file: 'minimal', values: { migrations: { podAnnotations }, workspace: { file: 'people: []' } } });
-    for (const name of ['setup', 'workspace'])
-      expect(podTemplateOf(findObject(objects, 'Job', `demo-coherence-${name}`)).metadata.annotations).toEqual(podAnnotations);
-    expect(findObject(objects, 'Pod', 'demo-coherence-test').metadata.annotations).toMatchObject({
-      'helm.sh/hook': 'test',
-      ...podAnnotations,
-    });
-  });
-});
-
 describe('scratch folders (rules/operations#least-privilege)', () => {
   it.each([
     ['media', 'MEDIA_SCRATCH_DIR', '10Gi'],
@@ -246,58 +187,10 @@ describe('scratch folders (rules/operations#least-privilege)', () => {
   });
 });
 
-describe('metrics', () => {
-  it('are read with the token of the Secret where it is asked for', () => {
-    const of = (serviceMonitor: Record<string, unknown>) =>
-      byKind(
-        render({ file: 'external-services', values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } } }),
-        'ServiceMonitor',
-      );
-    const endpointOf = (objects: readonly KubernetesObject[]) =>
-      (objects[0]?.spec?.['endpoints'] as Record<string, unknown>[] | undefined)?.[0];
-    expect(endpointOf(of({}))).not.toHaveProperty('authorization');
-    expect(endpointOf(of({ token: true }))).toMatchObject({
-      authorization: { credentials: { name: 'coherence-external', key: 'METRICS_TOKEN' } },
-    });
-    const { container } = workload(render({ file: 'minimal' }), 'agents');
-    expect(container.env).toContainEqual({
-      name: 'METRICS_TOKEN',
-      valueFrom: { secretKeyRef: { name: 'coherence', key: 'METRICS_TOKEN', optional: true } },
-    });
-  });
-});
-
-describe('alerts (rules/operations#alerts-and-dashboards)', () => {
-  const rulesOf = (rule: Record<string, unknown> = {}, values: Record<string, unknown> = {}): { alert: string; expr: string }[] => {
-    const metrics = { prometheusRule: { enabled: true, ...rule } };
-    const [rendered] = byKind(render({ file: 'minimal', values: { ...values, metrics } }), 'PrometheusRule');
-    const groups = (rendered?.spec?.['groups'] ?? []) as { rules: { alert: string; expr: string }[] }[];
-    return groups.flatMap(({ rules }) => rules);
-  };
-
-  it('see the namespace of the release and the names of its objects, and nothing is left to fill in', () => {
-    const rules = rulesOf();
-    expect(rules.length).toBeGreaterThan(40);
-    for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps"')]);
-    const text = JSON.stringify(rules.map(({ expr }) => expr));
-    expect(text.match(/\$(namespace|release|components|claims)/g)).toBeNull();
-    expect(text).toContain('demo-coherence-(setup|workspace)');
-    expect(text).toContain('demo-coherence-(agents|conversations|directory|events|gateway|media|transcripts)-.*');
-    expect(JSON.stringify(rules)).not.toMatch(/"(runbook|instant)":/);
-  });
-
-  it('tell two releases of a namespace apart by the labels of the values, and watch the volume of the backups', () => {
-    const backup = { enabled: true, url: '/backups', existingClaim: 'disk' };
-    const rules = rulesOf({ matchers: { job: 'blue' } }, { backup });
-    for (const { alert, expr } of rules) expect([alert, expr]).toEqual([alert, expect.stringContaining('namespace="apps", job="blue"')]);
-    expect(rules.find(({ alert }) => alert === 'CoherenceVolumeFilling')?.expr).toContain('(data|spool)-demo-coherence-.*|disk"');
-  });
-});
-
 describe('edges (rules/operations#edges)', () => {
   it('let in bodies as large as the largest upload, and send /media straight to the media service', () => {
-    const [ingress] = byKind(render({ file: 'external-services' }), 'Ingress');
-    expect(Number(ingress?.metadata.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'])).toBe(524_288_000 + 1_048_576);
+    const [ingress] = byKind(render({ file: 'external-services', values: { ingress: { controller: 'nginx' } } }), 'Ingress');
+    expect(Number(ingress?.metadata.annotations?.['nginx.org/client-max-body-size'])).toBe(524_288_000 + 1_048_576);
     const rules = ingress?.spec?.['rules'] as { http: { paths: { path: string; backend: { service: { name: string } } }[] } }[];
     expect(rules[0]?.http.paths.map(({ path, backend }) => [path, backend.service.name])).toEqual([
       ['/media/', 'demo-coherence-media'],
@@ -343,9 +236,10 @@ describe('edges (rules/operations#edges)', () => {
       expect(portsOut(given, 'test')).toEqual([53, 53, 'http']);
     });
 
-    it('out to PostgreSQL from every pod that migrates before it starts', () => {
+    it('out to PostgreSQL and NATS from every pod that migrates or makes the streams before it starts', () => {
       const policies = policiesOf({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
-      for (const name of components) expect(portsOut(policies, name)).toContain(5432);
+      for (const name of components.filter((component) => component !== 'gateway')) expect(portsOut(policies, name)).toContain(5432);
+      expect(portsOut(policies, 'gateway')).toContain(4222);
     });
 
     it('out to the ports of the DNS pods', () => {
@@ -369,7 +263,7 @@ describe('edges (rules/operations#edges)', () => {
           },
         },
       });
-      const ingress = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } } };
+      const ingress = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'haproxy-controller' } } };
       expect(rulesIn(given, 'media').slice(1)).toEqual([
         { ports: [{ port: 'http', protocol: 'TCP' }], from: [podsOf('gateway'), ingress] },
         { ports: [{ port: 'internal', protocol: 'TCP' }], from: ['gateway', 'toolbox', 'transcripts', 'workspace'].map(podsOf) },

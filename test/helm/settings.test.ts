@@ -155,8 +155,8 @@ describe('ports', () => {
     expect(ports('media')).toEqual([
       { name: 'http', port: 8081, targetPort: 'http', protocol: 'TCP' },
       { name: 'internal', port: 8082, targetPort: 'internal', protocol: 'TCP' },
-      { name: 'metrics', port: 9090, targetPort: 'metrics', protocol: 'TCP' },
     ]);
+    expect(ports('media-metrics')).toEqual([{ name: 'metrics', port: 9090, targetPort: 'metrics', protocol: 'TCP' }]);
     expect(ports('gateway')).toContainEqual({ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' });
     const urls = listPods(objects).flatMap(({ spec }) => containersOf(spec).flatMap(({ env = [] }) => env));
     expect(new Set(urls.filter(({ name }) => name.startsWith('MEDIA_') && name.endsWith('_URL')).map(({ value }) => value))).toEqual(

@@ -40,6 +40,48 @@ const image = object({
   tag: text,
   digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
 });
+const textList: Schema = { type: 'array', items: text };
+const account = object({ create: flag, name: text, annotations: textMap });
+/** Keys of every pod of the platform, whatever makes it. */
+const pod: Record<string, Schema> = {
+  resources: passedObject,
+  extraEnv: passedList,
+  extraEnvFrom: passedList,
+  extraVolumes: passedList,
+  extraVolumeMounts: passedList,
+  extraContainers: passedList,
+  initContainers: passedList,
+  nodeSelector: textMap,
+  tolerations: passedList,
+  affinity: passedObject,
+  hostAliases: passedList,
+  dnsPolicy: text,
+  dnsConfig: passedObject,
+  runtimeClassName: text,
+  priorityClassName: text,
+  annotations: textMap,
+  podAnnotations: textMap,
+  podLabels: textMap,
+  podSecurityContext: passedObject,
+  containerSecurityContext: passedObject,
+  serviceAccount: account,
+};
+const service: Record<string, Schema> = {
+  type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+  labels: textMap,
+  annotations: textMap,
+  nodePorts: object({ http: port, internal: port }),
+  loadBalancerClass: text,
+  loadBalancerSourceRanges: textList,
+  loadBalancerIP: text,
+  externalIPs: textList,
+  externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+  internalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+  trafficDistribution: text,
+  sessionAffinity: oneOf('', 'None', 'ClientIP'),
+  ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+  ipFamilies: { type: 'array', items: oneOf('IPv4', 'IPv6') },
+};
 const peers = object({ to: passedList, ports: { type: 'array', items: port } });
 
 function listSettings({ components, audit }: PlatformFacts): { plain: string[]; secret: string[] } {
@@ -69,19 +111,14 @@ function describeComponent(env: Schema): Record<string, Schema> {
       natsAccount: text,
       extraTriggers: passedList,
     }),
-    resources: passedObject,
     env,
-    extraEnv: passedList,
-    extraVolumes: passedList,
-    extraVolumeMounts: passedList,
-    extraContainers: passedList,
-    nodeSelector: textMap,
-    tolerations: passedList,
-    affinity: passedObject,
+    ...pod,
     topologySpread: object({ zone: spread, node: spread }),
-    podAnnotations: textMap,
-    podLabels: textMap,
-    priorityClassName: text,
+    topologySpreadConstraints: passedList,
+    strategy: passedObject,
+    minReadySeconds: orEmpty(count),
+    revisionHistoryLimit: count,
+    service: object(service),
     terminationGracePeriodSeconds: count,
     drainSeconds: count,
     podDisruptionBudget: object({ enabled: flag, maxUnavailable: { anyOf: [count, { type: 'string', pattern: '^[0-9]+%$' }] } }),
@@ -96,21 +133,29 @@ export async function describeChartSchema(): Promise<string> {
   const scalar = { type: ['string', 'number', 'boolean'] };
   const envOf = (names: readonly string[]): Schema => object(Object.fromEntries(names.map((name) => [name, scalar])));
   const settings = envOf(plain);
-  const secretTexts = (): Schema => object(Object.fromEntries(secret.map((name) => [name, text])));
+  const secretTexts = object(Object.fromEntries(secret.map((name) => [name, text])));
+  const secretKey = { anyOf: [text, { ...object({ secret: { type: 'string', minLength: 1 }, key: text }), required: ['secret'] }] };
+  const secretKeys = object(Object.fromEntries(secret.map((name) => [name, secretKey])));
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Values of the Coherence chart',
     ...object({
       nameOverride: text,
       fullnameOverride: text,
-      global: object({ imageRegistry: text, imagePullSecrets: passedList, labels: textMap }),
+      global: object({
+        imageRegistry: text,
+        imagePullSecrets: passedList,
+        labels: textMap,
+        caBundle: object({ configMap: text, secret: text, key: { type: 'string', minLength: 1 } }),
+      }),
       image: object({ ...(image['properties'] as Record<string, Schema>), pullPolicy: oneOf('IfNotPresent', 'Always', 'Never') }),
       profiles: oneOf('', 'evaluation'),
       settings,
-      secrets: object({ existingSecret: text, keys: secretTexts(), values: secretTexts(), revision: text }),
+      secrets: object({ existingSecret: text, keys: secretKeys, values: secretTexts, mountAsFiles: flag, revision: text }),
       defaults: object(describeComponent(settings)),
       components: object(describeComponents(facts, envOf)),
-      serviceAccount: object({ create: flag, name: text, annotations: textMap }),
+      serviceAccount: account,
+      extraObjects: { type: 'array', items: { type: ['object', 'string'] } },
       podSecurityContext: passedObject,
       containerSecurityContext: passedObject,
       ...describeTasks(),
@@ -126,7 +171,7 @@ function describeComponents({ components }: PlatformFacts, envOf: (names: readon
     const own = describeComponent(envOf(Object.keys(known).filter((setting) => known[setting]?.secret === false)));
     if (name === 'gateway') {
       own['spool'] = object({ type: oneOf('emptyDir', 'persistentVolume'), size: quantity, storageClassName: text });
-      own['service'] = object({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap });
+      own['service'] = object({ ...service, port });
     }
     if (name === 'media' || name === 'transcripts') own['scratch'] = object({ sizeLimit: quantity });
     return [name, object(own)] as const;
@@ -142,9 +187,8 @@ function describeTasks(): Record<string, Schema> {
       activeDeadlineSeconds: count,
       waitSeconds: { type: 'integer', minimum: 1, maximum: 86_400 },
       backoffLimit: count,
-      ttlSecondsAfterFinished: count,
-      resources: passedObject,
-      podAnnotations: textMap,
+      ttlSecondsAfterFinished: orEmpty(count),
+      ...pod,
     }),
     streams: object({
       replicas: orEmpty({ type: 'integer', minimum: 1, maximum: mostReplicas }),
@@ -155,11 +199,10 @@ function describeTasks(): Record<string, Schema> {
       schedule: { type: 'string', minLength: 1 },
       timeZone: text,
       activeDeadlineSeconds: count,
-      resources: passedObject,
-      podAnnotations: textMap,
+      ...pod,
     }),
-    workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
-    toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),
+    workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, mode: oneOf('hook', 'job'), demo: flag, ...pod }),
+    toolbox: object({ enabled: flag, ...pod }),
     backup: object({
       enabled: flag,
       schedule: { type: 'string', minLength: 1 },
@@ -169,10 +212,8 @@ function describeTasks(): Record<string, Schema> {
       keepDays: { type: 'integer', minimum: 0, maximum: 36_500 },
       existingClaim: text,
       databaseUrlKey: text,
-      extraEnv: passedList,
       activeDeadlineSeconds: { type: 'integer', minimum: 60 },
-      resources: passedObject,
-      podAnnotations: textMap,
+      ...pod,
     }),
   };
 }
@@ -182,16 +223,25 @@ function describeNetwork(): Record<string, Schema> {
     ingress: object({
       enabled: flag,
       className: text,
+      controller: oneOf('', 'ingress-nginx', 'nginx', 'haproxy', 'openshift', 'alb'),
       annotations: textMap,
+      labels: textMap,
       hosts: { type: 'array', items: { ...object({ host: { type: 'string', minLength: 1 } }), required: ['host'] } },
       tls: passedList,
       mediaDirect: flag,
+      paths: textList,
+      mediaPath: text,
+      pathType: oneOf('Prefix', 'Exact', 'ImplementationSpecific'),
+      extraPaths: passedList,
     }),
     httpRoute: object({
       enabled: flag,
       parentRefs: passedList,
-      hostnames: { type: 'array', items: text },
+      hostnames: textList,
       annotations: textMap,
+      labels: textMap,
+      filters: passedList,
+      extraRules: passedList,
       mediaDirect: flag,
       requestTimeout: { type: 'string', pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$' },
     }),
@@ -200,6 +250,8 @@ function describeNetwork(): Record<string, Schema> {
       gatewayFrom: passedList,
       mediaFrom: passedList,
       metricsFrom: passedList,
+      extraIngress: passedList,
+      extraEgress: passedList,
       egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
     }),
   };
@@ -209,7 +261,18 @@ function describeNetwork(): Record<string, Schema> {
 function describeWatching(): Record<string, Schema> {
   return {
     metrics: object({
-      serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, token: flag, labels: textMap }),
+      serviceMonitor: object({
+        enabled: flag,
+        interval: text,
+        scrapeTimeout: text,
+        token: flag,
+        labels: textMap,
+        annotations: textMap,
+        jobLabel: text,
+        targetLabels: textList,
+        relabelings: passedList,
+        metricRelabelings: passedList,
+      }),
       prometheusRule: object({
         enabled: flag,
         labels: textMap,
@@ -219,7 +282,7 @@ function describeWatching(): Record<string, Schema> {
       }),
       dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
     }),
-    tests: object({ existingSecret: text }),
+    tests: object({ existingSecret: text, ...pod }),
     evaluation: object({
       password: { type: 'string', pattern: '^[A-Za-z0-9_-]*$' },
       ...Object.fromEntries(

@@ -38,6 +38,7 @@ export async function describeSettings(): Promise<string> {
     '# Settings',
     '',
     'Environment variables of the services, of the migrations, of the set-up of the streams, of the keeping of the audit logs and of backups, written from their schemas by `npm run fix`; change the schema, not this file.',
+    'Each may also be a file of its name in the folder that `SECRETS_DIR` names, e.g. a mounted Secret.',
     '',
     '| name | meaning | default | services |',
     '|---|---|---|---|',

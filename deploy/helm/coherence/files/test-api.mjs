@@ -1,9 +1,16 @@
 // What `helm test` does: asks the gateway as a client would, says each step, fails at the first that does not hold.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 
-const { BASE_URL, TEST_EMAIL, TEST_PASSWORD } = process.env;
+const { BASE_URL, SECRETS_DIR = '' } = process.env;
+/** A secret setting: a file of its name, or a variable. */
+function read(name) {
+  const file = `${SECRETS_DIR}/${name}`;
+  return SECRETS_DIR !== '' && existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env[name];
+}
+const [TEST_EMAIL, TEST_PASSWORD] = ['TEST_EMAIL', 'TEST_PASSWORD'].map(read);
 // Of several values each is accepted.
-const [API_TOKEN, API_LOGIN_SECRET] = ['API_TOKEN', 'API_LOGIN_SECRET'].map((name) => process.env[name]?.trim().split(/\s+/)[0]);
+const [API_TOKEN, API_LOGIN_SECRET] = ['API_TOKEN', 'API_LOGIN_SECRET'].map((name) => read(name)?.trim().split(/\s+/)[0]);
 
 async function ask(method, path, { headers = {}, body } = {}) {
   const response = await fetch(BASE_URL + path, {

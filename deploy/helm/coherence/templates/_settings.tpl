@@ -81,13 +81,15 @@
 {{- end -}}
 {{- end -}}
 
-{{/* One variable from the Secret. dict: root, variable, setting, required, secretName */}}
+{{/* One variable from a Secret: the release's, or another one that the values name. dict: root, variable, setting, required, secretName */}}
 {{- define "coherence.secretVariable" -}}
+{{- $place := get .root.Values.secrets.keys .setting | default .setting -}}
+{{- if not (kindIs "map" $place) -}}{{- $place = dict "key" $place -}}{{- end -}}
 - name: {{ .variable }}
   valueFrom:
     secretKeyRef:
-      name: {{ .secretName | default (include "coherence.secretName" .root) }}
-      key: {{ get .root.Values.secrets.keys .setting | default .setting }}
+      name: {{ $place.secret | default .secretName | default (include "coherence.secretName" .root) }}
+      key: {{ $place.key | default .setting }}
       {{- if not .required }}
       optional: true
       {{- end }}
@@ -103,7 +105,6 @@
 {{- $root := .root -}}
 {{- $component := .component -}}
 {{- $plain := fromYaml (include "coherence.plainSettings" .) -}}
-{{- $section := fromYaml (include "coherence.component" (dict "root" $root "component" $component)) -}}
 {{- range $name, $setting := .known.settings }}
 {{- if $setting.secret }}
 {{ include "coherence.secretVariable" (dict "root" $root "variable" $name "required" (include "coherence.needsSecret" (dict "plain" $plain "setting" $setting))
@@ -114,9 +115,20 @@
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
-{{- with $section.extraEnv }}
-{{ toYaml . }}
-{{- end }}
+{{- end -}}
+
+{{/* `env` of the admin CLI. */}}
+{{- define "coherence.cliEnv" -}}
+{{ include "coherence.secretVariable" (dict "root" . "variable" "NATS_URL" "setting" "NATS_URL_CLI" "required" true) }}
+- name: NATS_SUBJECT_PREFIX
+  value: {{ get .Values.settings "NATS_SUBJECT_PREFIX" | default "" | quote }}
+- name: MEDIA_INTERNAL_URL
+  value: {{ include "coherence.mediaUrl" (dict "root" . "port" "internal") }}
+{{- end -}}
+
+{{/* Changes when the secret settings do, and replaces the pods that read them. */}}
+{{- define "coherence.secretsChecksum" -}}
+{{- printf "%s %s" (include "coherence.secretValues" .) .Values.secrets.revision | sha256sum -}}
 {{- end -}}
 
 {{/* Secret settings of the release as YAML: those of the values, over what the evaluation profile needs. */}}
@@ -218,7 +230,8 @@
 {{- if or .Values.toolbox.enabled .Values.workspace.demo .Values.workspace.file .Values.workspace.existingConfigMap -}}{{- $needed = append $needed "NATS_URL_CLI" -}}{{- end -}}
 {{- $missing := list -}}
 {{- range $setting := $needed | uniq | sortAlpha -}}
-{{- if not (get $values $setting) -}}{{- $missing = append $missing $setting -}}{{- end -}}
+{{- $place := get $root.Values.secrets.keys $setting -}}
+{{- if not (or (get $values $setting) (and (kindIs "map" $place) $place.secret)) -}}{{- $missing = append $missing $setting -}}{{- end -}}
 {{- end -}}
 {{- if $missing -}}
 {{- $problems = append $problems (printf "these secret settings are missing: %s. Name a Secret that holds them in secrets.existingSecret, write them in secrets.values, or set profiles=evaluation for a trial" (join ", " $missing)) -}}
@@ -256,6 +269,9 @@
 {{- end -}}
 {{- if and .Values.backup.enabled (hasPrefix "/" .Values.backup.url) (not .Values.backup.existingClaim) -}}
 {{- $problems = append $problems "backup.existingClaim is missing: backup.url is a folder of it" -}}
+{{- end -}}
+{{- if and .Values.global.caBundle.configMap .Values.global.caBundle.secret -}}
+{{- $problems = append $problems "global.caBundle.configMap and global.caBundle.secret exclude each other" -}}
 {{- end -}}
 {{- if and .Values.workspace.file .Values.workspace.existingConfigMap -}}
 {{- $problems = append $problems "workspace.file and workspace.existingConfigMap exclude each other" -}}

@@ -1,0 +1,263 @@
+/** What the values say of pods reaches every pod: services, Jobs, toolbox and helm test. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  byKind,
+  containersOf,
+  findInvalid,
+  findObject,
+  type KubernetesObject,
+  listPods,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  renderText,
+  tryRender,
+  workload,
+} from './chart.ts';
+
+beforeAll(provideChartTools, provideChartToolsTimeoutMs);
+
+const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
+/** By component, the section of the values. */
+const tasks = { setup: 'migrations', audit: 'audit', workspace: 'workspace', toolbox: 'toolbox', backup: 'backup', test: 'tests' };
+/** Every pod that the chart can make. */
+const everything = {
+  workspace: { file: 'people: []' },
+  toolbox: { enabled: true },
+  backup: { enabled: true, url: 's3://elsewhere/nightly' },
+};
+type Section = Record<string, any>;
+
+/** Values over `everything`, with these keys in each section of a Job. */
+const withTasks = (section: (name: string) => Section): Section =>
+  Object.fromEntries(Object.values(tasks).map((name) => [name, { ...(everything as Record<string, object>)[name], ...section(name) }]));
+const componentOf = (labels: Record<string, string> | undefined): string => labels?.['app.kubernetes.io/component'] ?? '';
+
+/** Pods by component, with the object that makes them. */
+function readPods(values: Section): Record<string, { owner: KubernetesObject; metadata: Section; spec: Section }> {
+  const objects = render({ file: 'minimal', values });
+  const owners = objects.filter((object) => listPods([object]).length > 0);
+  return Object.fromEntries(
+    owners.map((owner) => {
+      const jobs = (owner.spec as Section)['jobTemplate']?.spec ?? owner.spec;
+      const { metadata, spec } = owner.kind === 'Pod' ? (owner as unknown as Section) : jobs.template;
+      return [componentOf(owner.metadata.labels), { owner, metadata, spec }];
+    }),
+  );
+}
+
+const passedOn = {
+  priorityClassName: 'important',
+  runtimeClassName: 'gvisor',
+  nodeSelector: { pool: 'own' },
+  tolerations: [{ key: 'own', operator: 'Exists' }],
+  affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+  hostAliases: [{ ip: '192.0.2.1', hostnames: ['db.example.org'] }],
+  dnsPolicy: 'None',
+  dnsConfig: { nameservers: ['192.0.2.53'] },
+};
+
+describe('keys of pods (rules/operations#values-of-the-chart)', () => {
+  const own = (name: string): Section => ({
+    ...passedOn,
+    annotations: { owner: name },
+    podAnnotations: { pod: name },
+    podLabels: { team: name },
+    podSecurityContext: { fsGroup: 77 },
+    containerSecurityContext: { runAsUser: 77 },
+    serviceAccount: { create: true, annotations: { role: name } },
+    extraEnv: [{ name: 'LOG_LEVEL', value: name }],
+    extraEnvFrom: [{ configMapRef: { name } }],
+    extraVolumes: [{ name: 'own', emptyDir: {} }],
+    extraVolumeMounts: [{ name: 'own', mountPath: '/own' }],
+    initContainers: [{ name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' }],
+    extraContainers: [{ name: 'beside', image: 'beside:1' }],
+    resources: { requests: { 'ephemeral-storage': '77Mi' } },
+  });
+  const values = { ...withTasks(own), defaults: { ...own('defaults'), replicas: 1 } };
+
+  it.each([...components, ...Object.keys(tasks)])('are those of its section in the pod of %s', (component) => {
+    const { owner, metadata, spec } = readPods(values)[component] ?? {};
+    const section = (tasks as Record<string, string>)[component] ?? 'defaults';
+    expect(spec).toMatchObject({ ...passedOn, securityContext: { runAsNonRoot: true, fsGroup: 77 } });
+    if (component !== 'test') expect(owner?.metadata.annotations).toMatchObject({ owner: section });
+    expect(metadata).toMatchObject({ annotations: { pod: section }, labels: { team: section } });
+    expect(spec?.['serviceAccountName']).toBe(`demo-coherence-${component}`);
+    const account = findObject(render({ file: 'minimal', values }), 'ServiceAccount', `demo-coherence-${component}`);
+    expect(account.metadata.annotations).toMatchObject({ role: section });
+    expect(spec?.['initContainers'][0]).toMatchObject({ name: 'proxy', restartPolicy: 'Always' });
+    expect(spec?.['containers'].at(-1)).toMatchObject({ name: 'beside' });
+    expect(spec?.['volumes'].at(-1)).toEqual({ name: 'own', emptyDir: {} });
+    const platform = containersOf(spec as Parameters<typeof containersOf>[0]).filter(({ name }) => !['proxy', 'beside'].includes(name));
+    for (const container of platform) {
+      expect(container).toMatchObject({
+        envFrom: [{ configMapRef: { name: section } }],
+        resources: { requests: { 'ephemeral-storage': '77Mi' } },
+        securityContext: { runAsUser: 77, readOnlyRootFilesystem: true },
+      });
+      expect(container.volumeMounts?.at(-1)).toEqual({ name: 'own', mountPath: '/own' });
+      // Server-side apply refuses a variable that is there twice.
+      expect(container.env?.filter(({ name }) => name === 'LOG_LEVEL')).toEqual([{ name: 'LOG_LEVEL', value: section }]);
+    }
+  });
+
+  it('are accepted by Kubernetes', () => {
+    expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
+  });
+
+  it('of the defaults place Jobs too, and change nothing else in them', () => {
+    const { podAnnotations, annotations, initContainers, extraContainers, ...shared } = own('defaults');
+    const unlike = { podAnnotations, annotations, initContainers, extraContainers };
+    const pods = readPods({ ...everything, defaults: { ...shared, ...unlike } });
+    for (const component of Object.keys(tasks)) {
+      const { owner, metadata, spec } = pods[component] ?? {};
+      expect(spec).toMatchObject(passedOn);
+      expect(metadata?.['labels']).toMatchObject({ team: 'defaults' });
+      expect(metadata?.['annotations']?.pod ?? owner?.metadata.annotations?.['owner']).toBeUndefined();
+      expect(JSON.stringify(spec)).not.toMatch(/"proxy"|"beside"/);
+      expect(spec?.['containers'][0].env).toContainEqual({ name: 'LOG_LEVEL', value: 'defaults' });
+    }
+  });
+
+  it('of a component win over the defaults', () => {
+    const given = {
+      defaults: { priorityClassName: 'usual', podLabels: { a: '1' } },
+      components: { media: { priorityClassName: 'first', podLabels: { b: '2' } } },
+    };
+    const pods = readPods(given);
+    expect(pods['media']?.spec['priorityClassName']).toBe('first');
+    expect(pods['media']?.metadata['labels']).toMatchObject({ a: '1', b: '2' });
+    expect(pods['agents']?.spec['priorityClassName']).toBe('usual');
+  });
+
+  it('of a Deployment say how its pods are replaced and spread', () => {
+    const strategy = { type: 'Recreate' };
+    const topologySpreadConstraints = [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }];
+    const media = {
+      strategy,
+      minReadySeconds: 5,
+      revisionHistoryLimit: 1,
+      topologySpreadConstraints,
+      topologySpread: { zone: '', node: '' },
+    };
+    const { object, pod } = workload(render({ file: 'minimal', values: { components: { media } } }), 'media');
+    expect(object.spec).toMatchObject({ strategy: { type: 'Recreate' }, minReadySeconds: 5, revisionHistoryLimit: 1 });
+    expect(object.spec?.['strategy']).not.toHaveProperty('rollingUpdate');
+    expect((pod as unknown as Section)['topologySpreadConstraints']).toEqual([
+      {
+        ...topologySpreadConstraints[0],
+        labelSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'media' }) },
+      },
+    ]);
+  });
+
+  it.each([
+    ['defaults', { defaults: { priorityClass: 'x' } }, /at '\/defaults'.*'priorityClass' not allowed/],
+    ['a component', { components: { media: { serviceAcount: {} } } }, /at '\/components\/media'.*'serviceAcount' not allowed/],
+    ['an account', { audit: { serviceAccount: { creat: true } } }, /at '\/audit\/serviceAccount'.*'creat' not allowed/],
+    ['a Service', { defaults: { service: { ports: [] } } }, /at '\/defaults\/service'.*'ports' not allowed/],
+    ['the certificates', { global: { caBundle: { configmap: 'x' } } }, /at '\/global\/caBundle'.*'configmap' not allowed/],
+    ['a secret', { secrets: { keys: { API_TOKN: 'x' } } }, /at '\/secrets\/keys'.*'API_TOKN' not allowed/],
+  ])('are refused when misspelt in %s', (_what, misspelt, message) => {
+    const { status, stderr } = tryRender({ file: 'minimal', values: misspelt });
+    expect([status === 0, stderr.replaceAll('\n', ' ')]).toEqual([false, expect.stringMatching(message)]);
+  });
+});
+
+describe('the accounts of pods', () => {
+  it('are one for the release unless a component has its own, and none for the set-up', () => {
+    const media = { serviceAccount: { create: true, name: 'bucket', annotations: { role: 'media' } } };
+    const pods = readPods({ ...everything, components: { media } });
+    const accounts = Object.fromEntries(Object.entries(pods).map(([name, { spec }]) => [name, spec['serviceAccountName']]));
+    const { media: own, setup, ...others } = accounts;
+    expect([own, setup]).toEqual(['bucket', undefined]);
+    expect([...new Set(Object.values(others))]).toEqual(['demo-coherence']);
+  });
+
+  it('of the set-up is made before its hook runs', () => {
+    const objects = render({ file: 'minimal', values: { migrations: { serviceAccount: { create: true } } } });
+    const account = findObject(objects, 'ServiceAccount', 'demo-coherence-setup').metadata.annotations ?? {};
+    const job = findObject(objects, 'Job', 'demo-coherence-setup').metadata.annotations ?? {};
+    expect(account['helm.sh/hook']).toBe(job['helm.sh/hook']);
+    expect(Number(account['helm.sh/hook-weight'])).toBeLessThan(Number(job['helm.sh/hook-weight']));
+  });
+});
+
+describe('certificates of an authority of the company (global.caBundle)', () => {
+  it.each([
+    [
+      'a ConfigMap',
+      { configMap: 'company-ca', key: 'bundle.pem' },
+      { configMap: { name: 'company-ca', items: [{ key: 'bundle.pem', path: 'ca.crt' }] } },
+    ],
+    ['a Secret', { secret: 'company-ca' }, { secret: { secretName: 'company-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } }],
+  ])('of %s are trusted in every pod and Job', (_what, caBundle, volume) => {
+    for (const mode of ['hook', 'initContainer']) {
+      const pods = readPods({ ...everything, global: { caBundle }, migrations: { mode } });
+      expect(Object.keys(pods).length).toBeGreaterThanOrEqual(components.length + 5);
+      for (const [component, { spec }] of Object.entries(pods)) {
+        expect([component, spec['volumes']]).toEqual([component, expect.arrayContaining([{ name: 'ca-bundle', ...volume }])]);
+        for (const { env, volumeMounts } of containersOf(spec as Parameters<typeof containersOf>[0])) {
+          expect(env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/coherence/ca/ca.crt' });
+          expect(volumeMounts).toContainEqual({ name: 'ca-bundle', mountPath: '/etc/coherence/ca', readOnly: true });
+        }
+      }
+    }
+  });
+
+  it('give way to a variable of the values, and come from one place', () => {
+    const variable = { name: 'NODE_EXTRA_CA_CERTS', value: '/own/ca.crt' };
+    const values = { global: { caBundle: { secret: 'x' } }, components: { media: { extraEnv: [variable] } } };
+    const env = workload(render({ file: 'minimal', values }), 'media').container.env ?? [];
+    expect(env.filter(({ name }) => name === variable.name)).toEqual([variable]);
+    const both = { global: { caBundle: { secret: 'x', configMap: 'y' } } };
+    expect(tryRender({ file: 'minimal', values: both }).stderr).toContain(
+      'global.caBundle.configMap and global.caBundle.secret exclude each other',
+    );
+  });
+});
+
+describe('secrets of several Secrets, and as files (rules/operations#secrets)', () => {
+  it('come from the Secret that the values name for each', () => {
+    const keys = { DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' }, NATS_URL_MEDIA: { secret: 'nats' }, METRICS_TOKEN: 'token' };
+    const env = workload(render({ file: 'minimal', values: { secrets: { keys } } }), 'media').container.env ?? [];
+    const places = Object.fromEntries(env.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef]));
+    expect(places).toMatchObject({
+      DATABASE_URL: { name: 'postgresql', key: 'media' },
+      NATS_URL: { name: 'nats', key: 'NATS_URL_MEDIA' },
+      METRICS_TOKEN: { name: 'coherence', key: 'token' },
+    });
+    const monitor = {
+      metrics: { serviceMonitor: { enabled: true, token: true } },
+      secrets: { keys: { METRICS_TOKEN: { secret: 'm', key: 't' } } },
+    };
+    const [found] = byKind(render({ file: 'minimal', values: monitor }), 'ServiceMonitor');
+    expect((found?.spec as { endpoints: Section[] } | undefined)?.endpoints[0]?.['authorization'].credentials).toEqual({
+      name: 'm',
+      key: 't',
+    });
+  });
+
+  it('are not missing when another Secret has them', () => {
+    const keys = { DATABASE_URL_ADMIN: { secret: 'postgresql' } };
+    const { stderr } = tryRender({ values: { secrets: { keys } } });
+    expect(stderr).toContain('DATABASE_URL_MEDIA');
+    expect(stderr).not.toContain('DATABASE_URL_ADMIN');
+  });
+
+  it('are files of each container alone, and no variables, when asked for', () => {
+    const values = { ...everything, secrets: { mountAsFiles: true, keys: { NATS_URL_ADMIN: { secret: 'nats' } } } };
+    for (const [component, { spec }] of Object.entries(readPods(values))) {
+      for (const { name, env = [], volumeMounts = [] } of containersOf(spec as Parameters<typeof containersOf>[0])) {
+        expect([component, env.filter(({ valueFrom }) => valueFrom !== undefined)]).toEqual([component, []]);
+        expect(env).toContainEqual({ name: 'SECRETS_DIR', value: '/etc/coherence/secrets' });
+        expect(volumeMounts).toContainEqual({ name: `secrets-${name}`, mountPath: '/etc/coherence/secrets', readOnly: true });
+      }
+    }
+    const volume = readPods(values)['setup']?.spec['volumes'].find(({ name }: Section) => name === 'secrets-streams');
+    expect(volume.projected.sources).toEqual(
+      expect.arrayContaining([{ secret: { name: 'nats', items: [{ key: 'NATS_URL_ADMIN', path: 'NATS_URL' }] } }]),
+    );
+    expect(findInvalid(renderText({ file: 'minimal', values }))).toBe('');
+  });
+});
