@@ -17,7 +17,7 @@ import {
 import { listMigrations, releaseVersion } from '#libs/release';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
-import { CliError } from '../failure.ts';
+import { CliError, describeFailure } from '../failure.ts';
 import { moment, toned } from '../output/cell.ts';
 import { fields, table } from '../output/table.ts';
 import { createProgress, sizeOf } from './progress.ts';
@@ -30,6 +30,7 @@ interface CreateOptions {
   out?: string;
   objects?: true;
   fresh?: true;
+  connections: number;
 }
 interface VerifyOptions extends Place {
   digest?: string;
@@ -59,6 +60,12 @@ function registerMaking(group: Command, context: CliContext): void {
     .option('--out <place>', 'a folder or s3://bucket/prefix (default: BACKUP_URL)')
     .option('--objects', 'also the bytes of all files; those that an earlier backup in this place has are not copied again')
     .option('--fresh', 'begin anew although a backup was broken off')
+    .option(
+      '--connections <count>',
+      'tables that are read at once, of one moment; one more connection holds that moment (1 to 16)',
+      parseConnections,
+      4,
+    )
     .option('--json', 'print {id, digest, …}')
     .action((options: CreateOptions) => tellErrors(() => create(context, options)));
 
@@ -160,6 +167,9 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
       store,
       withObjects: options.objects === true,
       fresh: options.fresh === true,
+      connections: options.connections,
+      onFewer: (count, reason) =>
+        void process.stderr.write(`Reading ${count} of ${options.connections} tables at once: ${describeFailure(reason).split('\n')[0]}\n`),
       onProgress: createProgress(),
     });
     const sizes = sizesOf(manifest);
@@ -249,6 +259,12 @@ function parseDays(text: string): number {
   const days = Number(text);
   if (text.trim() === '' || !(days > 0) || days > 36_500) throw new InvalidArgumentError('must be more than 0 and at most 36500 days.');
   return days;
+}
+
+function parseConnections(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 16) throw new InvalidArgumentError('must be between 1 and 16.');
+  return count;
 }
 
 function parseDigest(text: string): string {

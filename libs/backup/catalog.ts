@@ -59,6 +59,21 @@ export async function findPrevious(target: BackupTarget, recipients: readonly st
   return undefined;
 }
 
+/** Ids of backups that were broken off behind their database since `previous`: their objects need not be copied again. */
+export async function listAbandoned(
+  target: BackupTarget,
+  recipients: readonly string[],
+  { previous, current }: { previous: string | undefined; current: string },
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of await listIds(target)) {
+    if (id === previous) break;
+    const text = id === current || (await isComplete(target, id)) ? undefined : await readText(target, draftPath(id), maxManifestBytes);
+    if (text !== undefined && readManifest(text, id).encrypted_to.join() === recipients.join()) found.push(id);
+  }
+  return found;
+}
+
 /** A backup that was broken off behind its database, not long ago: it goes on. */
 export async function findUnfinished(
   target: BackupTarget,

@@ -1,13 +1,13 @@
 /** Makes a backup: the database of one moment, then the objects, then the manifest; its digest is written last and makes it complete. */
 import { Readable } from 'node:stream';
 import { lastBackupKey, type ObjectStore } from '#libs/object-store';
-import { findPrevious, findUnfinished, type OpenedBackup } from './catalog.ts';
+import { findPrevious, findUnfinished, listAbandoned, type OpenedBackup } from './catalog.ts';
 import { dumpDatabase, type OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
 import { keepErasures } from './erasures.ts';
 import { digestPath, draftPath, manifestPath, newBackupId } from './layout.ts';
-import { type Draft, hashOf, type Manifest } from './manifest.ts';
-import { dumpObjects } from './objects.ts';
+import { type Draft, hashOf, type Manifest, type ObjectEntry } from './manifest.ts';
+import { dumpObjects, listDraftObjects, listObjects } from './objects.ts';
 import type { Seal } from './seal.ts';
 import type { BackupTarget } from './target.ts';
 
@@ -24,6 +24,10 @@ export interface CreateOptions {
   readonly withObjects: boolean;
   /** Begin anew although one was broken off. */
   readonly fresh: boolean;
+  /** Tables that are read at once. */
+  readonly connections: number;
+  /** Called when the server allows fewer, and why. */
+  readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
 
@@ -38,9 +42,7 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   if (Object.keys(draft.schemas).length === 0) throw new BackupError('the database has no schema of the platform');
   if (withObjects && store === undefined) throw new BackupError('the objects cannot be read: S3_ENDPOINT is not set');
   const objects =
-    withObjects && store !== undefined
-      ? await dumpObjects({ ...options, store, draft, previous: await findPrevious(target, seal.recipients) })
-      : null;
+    withObjects && store !== undefined ? await dumpObjects({ ...options, store, draft, known: await listKnown(options, draft.id) }) : null;
   if (store !== undefined) await keepErasures(store, target);
   const manifest: Manifest = { ...draft, finished_at: new Date().toISOString(), objects };
   const text = `${JSON.stringify(manifest, null, 1)}\n`;
@@ -52,9 +54,17 @@ export async function createBackup(options: CreateOptions): Promise<OpenedBackup
   return { manifest, digest, resumed: begun !== undefined };
 }
 
-async function dump({ url, schemas, target, seal, version, onProgress }: CreateOptions): Promise<Draft> {
+/** What the target has of objects, the complete backup before those that were broken off. */
+async function listKnown({ target, seal: { recipients } }: CreateOptions, current: string): Promise<AsyncIterable<ObjectEntry>[]> {
+  const previous = await findPrevious(target, recipients);
+  const abandoned = await listAbandoned(target, recipients, { previous: previous?.id, current });
+  return [...(previous === undefined ? [] : [listObjects(target, previous)]), ...abandoned.map((id) => listDraftObjects(target, id))];
+}
+
+async function dump(options: CreateOptions): Promise<Draft> {
+  const { target } = options;
   const id = newBackupId(new Date());
-  const draft = await dumpDatabase({ url, schemas, target, seal, id, version, onProgress });
+  const draft = await dumpDatabase({ ...options, id });
   const asManifest: Manifest = { ...draft, finished_at: draft.taken_at, objects: null };
   await put(target, draftPath(id), JSON.stringify(asManifest));
   return draft;

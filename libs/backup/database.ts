@@ -2,7 +2,7 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { loadTables, MigrationError, openSnapshot, raiseIds, type CopyTable, type Loader } from '#libs/orm';
+import { loadTables, MigrationError, openSnapshot, raiseIds, type CopyTable, type Loader, type TableRows } from '#libs/orm';
 import { BackupError } from './errors.ts';
 import { tablePath } from './layout.ts';
 import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.ts';
@@ -32,12 +32,16 @@ export interface DumpOptions {
   readonly seal: Seal;
   readonly id: string;
   readonly version: string;
+  /** Tables that are read at once. */
+  readonly connections: number;
+  /** Called when the server allows fewer, and why. */
+  readonly onFewer: (connections: number, reason: unknown) => void;
   readonly onProgress: OnProgress;
 }
 
 /** Stores every table as it is at one moment, while others go on writing. */
 export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
-  const { url, target, seal, id, version, onProgress } = options;
+  const { url, target, seal, id, version, connections, onFewer, onProgress } = options;
   const snapshot = await openSnapshot(url, options.schemas).catch(refuse);
   try {
     const draft: Draft = {
@@ -58,9 +62,8 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
         ]),
       ),
     };
-    for (const table of snapshot.tables) {
+    const dumpTable = async (table: CopyTable, rows: TableRows): Promise<void> => {
       const what = `${table.schema}.${table.name}`;
-      const rows = snapshot.read(table);
       const counted = countBytes((bytes) => onProgress(what, bytes));
       const packed = createZstdCompress();
       // A failure of the store ends the reading, too: whoever fails first takes the others along.
@@ -76,7 +79,9 @@ export async function dumpDatabase(options: DumpOptions): Promise<Draft> {
         stored_bytes: stored.sizeBytes,
         sha256: stored.sha256,
       });
-    }
+    };
+    await snapshot.readTables({ connections, work: dumpTable, onFewer });
+    for (const { tables } of Object.values(draft.schemas)) tables.sort((a, b) => (a.name < b.name ? -1 : 1));
     return draft;
   } finally {
     await snapshot.close();

@@ -20,7 +20,7 @@ export function createFolderTarget(root: string): BackupTarget {
       return (await statFile(place)) === undefined ? undefined : openFile(place);
     },
     sizeOf: async (path) => (await statFile(placeOf(path)))?.size,
-    list: (folder) => listFiles(root, checkPath(folder)),
+    list: (folder, after = '') => listFiles(root, checkPath(folder), after),
     folders: async (folder) =>
       (await readFolder(placeOf(folder)))
         .filter((entry) => entry.isDirectory())
@@ -97,14 +97,16 @@ async function removeEmptyFolders(root: string, place: string): Promise<void> {
   }
 }
 
-async function* listFiles(root: string, folder: string): AsyncGenerator<{ path: string; sizeBytes: number }> {
+async function* listFiles(root: string, folder: string, after: string): AsyncGenerator<{ path: string; sizeBytes: number }> {
   const entries = await readFolder(join(root, ...folder.split('/')));
   // A folder's place among files is that of its name with the slash behind it, as in a bucket.
   const sortKey = (entry: { name: string; isDirectory(): boolean }): string => (entry.isDirectory() ? `${entry.name}/` : entry.name);
   for (const entry of entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) yield* listFiles(root, path);
-    else if (entry.isFile() && !entry.name.endsWith(unfinished)) yield { path, sizeBytes: (await lstat(join(root, path))).size };
+    // Of a folder nothing is behind `after` when its own place is before that, unless `after` is in it.
+    if (entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`))) yield* listFiles(root, path, after);
+    else if (entry.isFile() && path > after && !entry.name.endsWith(unfinished))
+      yield { path, sizeBytes: (await lstat(join(root, path))).size };
   }
 }
 

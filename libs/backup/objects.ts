@@ -6,7 +6,8 @@ import { Readable } from 'node:stream';
 import { type ObjectStore, platformPrefix } from '#libs/object-store';
 import type { OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
-import { listPath, objectPath } from './layout.ts';
+import { follow } from './follow.ts';
+import { listPath, objectPath, objectsFolder } from './layout.ts';
 import {
   type Draft,
   hashOf,
@@ -17,10 +18,12 @@ import {
   objectsOfList,
   readObjectEntries,
 } from './manifest.ts';
-import type { Seal, Unseal } from './seal.ts';
+import { poolOf, type Seal, type Unseal } from './seal.ts';
 import { type BackupTarget, checked, readText } from './target.ts';
 
 const copiedAtOnce = 4;
+/** A list is written when so much was copied since the last one: what an interruption costs at most, beside one object. */
+const bytesOfList = 256 * 1024 * 1024;
 /** A thousand lines, each with a key of a kilobyte. */
 export const maxListBytes = 2 * 1024 * 1024;
 const contentType = 'application/octet-stream';
@@ -31,79 +34,131 @@ export interface ObjectsOptions {
   readonly onProgress: OnProgress;
 }
 
-/** Copies what the target does not have yet. @param previous the last complete backup of the same pool */
-export async function dumpObjects({
-  store,
-  target,
-  seal,
-  draft,
-  previous,
-  onProgress,
-}: ObjectsOptions & { seal: Seal; draft: Draft; previous: Manifest | undefined }): Promise<ObjectList[]> {
-  const known = followEntries(target, previous);
+export interface DumpObjectsOptions extends ObjectsOptions {
+  readonly seal: Seal;
+  readonly draft: Draft;
+  /** What earlier backups of the same pool say of its objects, each in the order of the keys. */
+  readonly known: readonly AsyncIterable<ObjectEntry>[];
+}
+
+/** Copies what the target does not have yet. Both sides are listed page by page; no request is about one object that is unchanged. */
+export async function dumpObjects(options: DumpObjectsOptions): Promise<ObjectList[]> {
+  const { store } = options;
+  const { lists, last } = await readMadeLists(options);
+  const dump = new ObjectDump(options, lists, last);
+  for await (const { key, sizeBytes } of store.list('', last)) {
+    if (key.startsWith(platformPrefix)) continue;
+    if (!isObjectKey(key)) throw new BackupError(`the object store has an object that the platform did not make: ${JSON.stringify(key)}`);
+    await dump.add(key, sizeBytes);
+  }
+  return dump.finish();
+}
+
+/** The lists that were written before the backup was interrupted, and the last key that they name. */
+async function readMadeLists({ target, draft }: DumpObjectsOptions): Promise<{ lists: ObjectList[]; last: string | undefined }> {
   const lists: ObjectList[] = [];
-  let after = '';
-  for (;;) {
-    const path = listPath(draft.id, lists.length);
-    const made = await readText(target, path, maxListBytes);
-    const entries = made === undefined ? await copyPage(after) : readObjectEntries(made, path);
-    const last = entries.at(-1);
-    if (last === undefined) return lists;
-    const text = made ?? entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
-    if (made === undefined) await target.write(path, Readable.from([Buffer.from(text)]));
-    lists.push({ count: entries.length, bytes: Buffer.byteLength(text), sha256: hashOf(text) });
-    after = last.key;
+  let last: string | undefined;
+  for await (const { text, entries } of readDraftLists(target, draft.id)) {
+    lists.push(describeList(text, entries.length));
+    last = entries.at(-1)?.key;
   }
+  return { lists, last };
+}
 
-  async function copyPage(from: string): Promise<ObjectEntry[]> {
-    const entries: ObjectEntry[] = [];
-    let batch: { key: string; sizeBytes: number }[] = [];
-    for await (const { key, sizeBytes } of store.list('', from === '' ? undefined : from)) {
-      if (key.startsWith(platformPrefix)) continue;
-      if (!isObjectKey(key)) throw new BackupError(`the object store has an object that the platform did not make: ${JSON.stringify(key)}`);
-      batch.push({ key, sizeBytes });
-      if (batch.length === copiedAtOnce) entries.push(...(await copyBatch(batch.splice(0))));
-      if (entries.length + batch.length >= objectsOfList) break;
-    }
-    entries.push(...(await copyBatch(batch)));
-    batch = [];
-    return entries;
-  }
-
-  async function copyBatch(batch: readonly { key: string; sizeBytes: number }[]): Promise<ObjectEntry[]> {
-    const there: (ObjectEntry | undefined)[] = [];
-    for (const { key } of batch) there.push(await known(key));
-    const copied = await Promise.all(batch.map((object, index) => copyObject(object, there[index])));
-    return copied.filter((entry) => entry !== undefined);
-  }
-
-  async function copyObject(
-    { key, sizeBytes }: { key: string; sizeBytes: number },
-    entry: ObjectEntry | undefined,
-  ): Promise<ObjectEntry | undefined> {
-    const path = objectPath(draft, key);
-    if (entry?.bytes === sizeBytes && (await target.sizeOf(path)) === entry.stored_bytes) return entry;
-    const object = await store.get(key);
-    if (object === undefined) return undefined; // removed since it was listed
-    const stored = await target.write(path, await seal.seal(object.body as AsyncIterable<Uint8Array>));
-    onProgress('objects', object.sizeBytes);
-    return { key, bytes: object.sizeBytes, stored_bytes: stored.sizeBytes, sha256: stored.sha256 };
+async function* readDraftLists(target: BackupTarget, id: string): AsyncGenerator<{ text: string; entries: ObjectEntry[] }> {
+  for (let index = 0; ; index++) {
+    const path = listPath(id, index);
+    const text = await readText(target, path, maxListBytes);
+    if (text === undefined) return;
+    yield { text, entries: readObjectEntries(text, path) };
   }
 }
 
-/** Asked for keys in their order, finds what a backup says of each. */
-function followEntries(target: BackupTarget, backup: Manifest | undefined): (key: string) => Promise<ObjectEntry | undefined> {
-  const entries = backup === undefined ? undefined : listObjects(target, backup);
-  let current: ObjectEntry | undefined;
-  let ended = entries === undefined;
-  return async (key) => {
-    while (!ended && (current === undefined || current.key < key)) {
-      const next = await entries?.next();
-      ended = next?.done !== false;
-      current = next?.value;
+/** Objects that a backup without a manifest has copied, in the order of their keys. */
+export async function* listDraftObjects(target: BackupTarget, id: string): AsyncGenerator<ObjectEntry> {
+  for await (const { entries } of readDraftLists(target, id)) yield* entries;
+}
+
+const describeList = (text: string, count: number): ObjectList => ({ count, bytes: Buffer.byteLength(text), sha256: hashOf(text) });
+
+class ObjectDump {
+  readonly #options: DumpObjectsOptions;
+  readonly #lists: ObjectList[];
+  readonly #known: readonly ((key: string) => Promise<ObjectEntry | undefined>)[];
+  readonly #stored: (key: string) => Promise<{ readonly sizeBytes: number } | undefined>;
+  /** Of the next list, in the order of their keys. */
+  #entries: ObjectEntry[] = [];
+  #batch: (ObjectEntry | string)[] = [];
+  #toCopy = 0;
+  #copiedBytes = 0;
+
+  /** @param after the last key of the lists that exist */
+  constructor(options: DumpObjectsOptions, lists: ObjectList[], after: string | undefined) {
+    const { target, draft, known } = options;
+    const pool = `${objectsFolder}/${poolOf(draft.encrypted_to)}`;
+    const list = async function* listStored() {
+      const from = after === undefined ? undefined : `${pool}/${after}`;
+      for await (const { path, sizeBytes } of target.list(pool, from)) yield { key: path.slice(pool.length + 1), sizeBytes };
+    };
+    this.#options = options;
+    this.#lists = lists;
+    this.#known = known.map(follow);
+    this.#stored = follow(list());
+  }
+
+  async add(key: string, sizeBytes: number): Promise<void> {
+    const entry = await this.#findUnchanged(key, sizeBytes);
+    this.#batch.push(entry ?? key);
+    if (entry === undefined && ++this.#toCopy === copiedAtOnce) await this.#copyBatch();
+    if (this.#entries.length + this.#batch.length < objectsOfList && this.#copiedBytes < bytesOfList) return;
+    await this.#copyBatch();
+    await this.#writeList();
+  }
+
+  async finish(): Promise<ObjectList[]> {
+    await this.#copyBatch();
+    await this.#writeList();
+    return this.#lists;
+  }
+
+  async #findUnchanged(key: string, sizeBytes: number): Promise<ObjectEntry | undefined> {
+    const stored = await this.#stored(key);
+    let found: ObjectEntry | undefined;
+    for (const find of this.#known) {
+      const entry = await find(key);
+      if (entry?.bytes === sizeBytes && entry.stored_bytes === stored?.sizeBytes) found ??= entry;
     }
-    return current?.key === key ? current : undefined;
-  };
+    return found;
+  }
+
+  async #copyBatch(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#toCopy = 0;
+    const entries = await Promise.all(batch.map(async (item) => (typeof item === 'string' ? this.#copy(item) : item)));
+    for (const entry of entries) if (entry !== undefined) this.#entries.push(entry);
+  }
+
+  async #copy(key: string): Promise<ObjectEntry | undefined> {
+    const { store, target, seal, draft, onProgress } = this.#options;
+    const object = await store.get(key);
+    if (object === undefined) return undefined; // removed since it was listed
+    const stored = await target.write(objectPath(draft, key), await seal.seal(object.body as AsyncIterable<Uint8Array>));
+    onProgress('objects', object.sizeBytes);
+    this.#copiedBytes += object.sizeBytes;
+    return { key, bytes: object.sizeBytes, stored_bytes: stored.sizeBytes, sha256: stored.sha256 };
+  }
+
+  async #writeList(): Promise<void> {
+    const entries = this.#entries;
+    this.#entries = [];
+    this.#copiedBytes = 0;
+    if (entries.length === 0) return;
+    const { target, draft } = this.#options;
+    const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    await target.write(listPath(draft.id, this.#lists.length), Readable.from([Buffer.from(text)]));
+    this.#lists.push(describeList(text, entries.length));
+  }
 }
 
 /** Objects of a backup in the order of their keys. @throws BackupError when a list is not the one that was stored */
@@ -126,7 +181,7 @@ export async function* listObjects(target: BackupTarget, manifest: Manifest): As
   return undefined;
 }
 
-/** Puts back what the store does not have. @returns how many, and how many were there */
+/** Puts back what the listing of the store does not name. @returns how many, and how many were there */
 export async function loadObjects({
   store,
   target,
@@ -135,12 +190,8 @@ export async function loadObjects({
   onProgress,
 }: ObjectsOptions & { manifest: Manifest; unseal: Unseal }): Promise<{ restored: number; present: number }> {
   const counts = { restored: 0, present: 0 };
-  const load = async (entry: ObjectEntry): Promise<void> => {
-    const { key, bytes, stored_bytes: storedBytes, sha256 } = entry;
-    if ((await store.head(key))?.sizeBytes === bytes) {
-      counts.present += 1;
-      return;
-    }
+  const present = follow(store.list(''));
+  const load = async ({ key, bytes, stored_bytes: storedBytes, sha256 }: ObjectEntry): Promise<void> => {
     const path = objectPath(manifest, key);
     const body = await target.read(path);
     if (body === undefined) throw new BackupError(`${path} is missing`);
@@ -151,6 +202,10 @@ export async function loadObjects({
   };
   let batch: ObjectEntry[] = [];
   for await (const entry of listObjects(target, manifest)) {
+    if ((await present(entry.key))?.sizeBytes === entry.bytes) {
+      counts.present += 1;
+      continue;
+    }
     batch.push(entry);
     if (batch.length < copiedAtOnce) continue;
     await Promise.all(batch.map(load));

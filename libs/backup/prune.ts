@@ -1,7 +1,8 @@
 /** Removes old backups, and the objects that none of the others names. */
 import { isComplete, listIds, openBackup } from './catalog.ts';
+import { follow } from './follow.ts';
 import { folderOf, objectsFolder, timeOfId, digestPath } from './layout.ts';
-import type { Manifest, ObjectEntry } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { listObjects } from './objects.ts';
 import { poolOf } from './seal.ts';
 import type { BackupTarget } from './target.ts';
@@ -39,30 +40,14 @@ async function removeObjects(target: BackupTarget, kept: readonly Manifest[], dr
   let count = 0;
   for (const pool of await target.folders(objectsFolder)) {
     const owners = kept.filter((manifest) => manifest.objects !== null && poolOf(manifest.encrypted_to) === pool);
-    const named = followAll(owners.map((manifest) => listObjects(target, manifest)));
+    const named = owners.map((manifest) => follow(listObjects(target, manifest)));
     for await (const { path } of target.list(`${objectsFolder}/${pool}`)) {
-      if (await named(path.slice(objectsFolder.length + pool.length + 2))) continue;
+      const key = path.slice(objectsFolder.length + pool.length + 2);
+      const found = await Promise.all(named.map((find) => find(key)));
+      if (found.some((entry) => entry !== undefined)) continue;
       if (!dryRun) await target.remove(path);
       count += 1;
     }
   }
   return count;
-}
-
-/** Asked for keys in their order, says whether one of the lists has them. */
-function followAll(lists: readonly AsyncGenerator<ObjectEntry>[]): (key: string) => Promise<boolean> {
-  const heads: (ObjectEntry | undefined)[] = lists.map(() => undefined);
-  const ended = lists.map(() => false);
-  return async (key) => {
-    let found = false;
-    for (const [index, list] of lists.entries()) {
-      while (ended[index] !== true && (heads[index] === undefined || heads[index].key < key)) {
-        const { value, done } = await list.next();
-        if (done === true) ended[index] = true;
-        heads[index] = done === true ? undefined : value;
-      }
-      found ||= heads[index]?.key === key;
-    }
-    return found;
-  };
 }

@@ -23,8 +23,9 @@ export function createStoreTarget(store: ObjectStore, prefix: string, place: str
     write: (path, body) => store.putStream(keyOf(path), body, { contentType }),
     read: async (path) => (await store.get(keyOf(path)))?.body,
     sizeOf: async (path) => (await store.head(keyOf(path)))?.sizeBytes,
-    list: async function* list(folder) {
-      for await (const { key, sizeBytes } of store.list(`${keyOf(folder)}/`)) yield { path: key.slice(prefix.length), sizeBytes };
+    list: async function* list(folder, after) {
+      const from = after === undefined ? undefined : keyOf(after);
+      for await (const { key, sizeBytes } of store.list(`${keyOf(folder)}/`, from)) yield { path: key.slice(prefix.length), sizeBytes };
     },
     folders: async (folder) => {
       const names: string[] = [];

@@ -17,8 +17,8 @@ export interface BackupTarget {
   write(path: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile>;
   read(path: string): Promise<Readable | undefined>;
   sizeOf(path: string): Promise<number | undefined>;
-  /** Files below a folder, in the order of their paths' bytes. */
-  list(folder: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number }>;
+  /** Files below a folder, in the order of their paths' bytes; only those behind the path `after`. */
+  list(folder: string, after?: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number }>;
   /** Names of the folders right in a folder, in their order. */
   folders(folder: string): Promise<string[]>;
   remove(path: string): Promise<void>;

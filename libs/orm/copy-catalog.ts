@@ -30,6 +30,17 @@ export async function listTables(client: pg.ClientBase, schemas: readonly string
   return rows;
 }
 
+/** The largest table first, one of parts by all of them. */
+export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTable[]): Promise<CopyTable[]> {
+  const { rows } = await client.query<{ place: string }>(
+    `select t.place from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
+     cross join lateral (select format('%I.%I', t.schema, t.name)::regclass as oid) c
+     order by coalesce((select sum(pg_table_size(relid)) from pg_partition_tree(c.oid)), pg_table_size(c.oid)) desc, t.place`,
+    [tables.map(({ schema }) => schema), tables.map(({ name }) => name)],
+  );
+  return rows.flatMap(({ place }) => tables[Number(place) - 1] ?? []);
+}
+
 /** Those that gave a number already. */
 export async function listSequences(client: pg.ClientBase, schemas: readonly string[]): Promise<CopySequence[]> {
   const { rows } = await client.query<CopySequence>(

@@ -2,13 +2,23 @@
  * Whole tables, out and in, as the text of PostgreSQL's COPY: what a backup of the database is made of (docs/adr/a-backup-holds-rows.md).
  * Rows pass as bytes and are never held.
  */
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { type CopySequence, type CopyTable, format, listLoadObstacles, listSequences, listTables, readHistories } from './copy-catalog.ts';
+import { from as copyFrom } from 'pg-copy-streams';
+import {
+  type CopySequence,
+  type CopyTable,
+  format,
+  listLoadObstacles,
+  listSequences,
+  listTables,
+  readHistories,
+  sortBySize,
+} from './copy-catalog.ts';
 import { toDatabaseError } from './errors.ts';
 import { connectToHosts, listHosts } from './hosts.ts';
 import { keepMigrationsAway, refuseInterrupted } from './migration-lock.ts';
+import { columnsOf, nameOf, type ReadingOptions, readTables } from './snapshot-readers.ts';
 
 export type { CopySequence, CopyTable } from './copy-catalog.ts';
 
@@ -21,8 +31,11 @@ export interface Snapshot {
   readonly sequences: readonly CopySequence[];
   /** Names of the migrations by schema. */
   readonly migrations: Readonly<Record<string, readonly string[]>>;
-  /** Rows of a table; one table at a time. `rowCount` of it is known at its end. */
-  read(table: CopyTable): Readable & { readonly rowCount: number };
+  /**
+   * Calls `work` with the rows of each table, of up to `connections` at once, the largest table first. `onFewer` says that the server allows fewer.
+   * @throws what failed first
+   */
+  readTables(options: Pick<ReadingOptions, 'connections' | 'work' | 'onFewer'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,13 +83,15 @@ export async function openSnapshot(url: string, schemas: readonly string[]): Pro
     );
     const migrations = await readHistories(client, schemas);
     const known = Object.keys(migrations);
+    const tables = await listTables(client, known);
     return {
       takenAt: rows[0]?.at ?? '',
       serverVersion: rows[0]?.version ?? '',
       migrations,
-      tables: await listTables(client, known),
+      tables,
       sequences: await listSequences(client, known),
-      read: (table) => client.query(copyTo(`copy (select ${columnsOf(table)} from ${nameOf(table)}) to stdout`)),
+      readTables: async (options) =>
+        readTables({ ...options, exporter: client, connect: () => connect(url, 'backup'), tables: await sortBySize(client, tables) }),
       close: () => client.end(),
     };
   } catch (error) {
@@ -193,6 +208,3 @@ async function connect(url: string, applicationName: string): Promise<pg.Client>
     throw toDatabaseError(error);
   }
 }
-
-const nameOf = ({ schema, name }: CopyTable): string => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
-const columnsOf = ({ columns }: CopyTable): string => columns.map((column) => pg.escapeIdentifier(column)).join(', ');

@@ -3,6 +3,7 @@
  * is in `#libs/orm/entities`, and what runs migrations in `#libs/orm/migrations`: most processes have no use for them.
  */
 export { dropSchemas, findFilledTables, loadTables, openSnapshot, raiseIds } from './copy.ts';
+export type { TableRows } from './snapshot-readers.ts';
 export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';
 export { createDatabase } from './database.ts';
 export type { Database, Tx } from './database.ts';

@@ -1,0 +1,89 @@
+/** Reads the tables of one moment by several connections: each takes part in the snapshot that another one has exported. */
+import type { Readable } from 'node:stream';
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { CopyTable } from './copy-catalog.ts';
+
+/** Rows of a table as text of COPY. `rowCount` is known at their end. */
+export type TableRows = Readable & { readonly rowCount: number };
+
+export interface ReadingOptions {
+  /** Its transaction is open and stays so. */
+  readonly exporter: pg.Client;
+  readonly connect: () => Promise<pg.Client>;
+  /** The largest table first. */
+  readonly tables: readonly CopyTable[];
+  readonly connections: number;
+  readonly work: (table: CopyTable, rows: TableRows) => Promise<void>;
+  /** Called when fewer connections read than were asked for, and why. */
+  readonly onFewer: (connections: number, reason: unknown) => void;
+}
+
+interface Reader {
+  readonly read: (table: CopyTable) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws what failed first; the other readers end then */
+export async function readTables(options: ReadingOptions): Promise<void> {
+  const readers = await openReaders(options);
+  const queue = [...options.tables];
+  let failure: { readonly error: unknown } | undefined;
+  const run = async ({ read }: Reader): Promise<void> => {
+    try {
+      for (let table = queue.shift(); table !== undefined; table = queue.shift()) await read(table);
+    } catch (error) {
+      failure ??= { error };
+      queue.length = 0;
+      await closeAll(readers);
+    }
+  };
+  await Promise.all(readers.map(run));
+  await closeAll(readers);
+  if (failure !== undefined) throw failure.error;
+}
+
+async function closeAll(readers: readonly Reader[]): Promise<void> {
+  await Promise.all(readers.map((reader) => reader.close()));
+}
+
+/** As many as the server allows, and the exporting connection itself where it allows no other. */
+async function openReaders(options: ReadingOptions): Promise<Reader[]> {
+  const { exporter, connections, onFewer, work } = options;
+  const own: Reader = { read: (table) => work(table, readRows(exporter, table)), close: async () => undefined };
+  if (connections === 1) return [own];
+  const { rows } = await exporter.query<{ id: string }>('select pg_export_snapshot() as id');
+  const begin = `begin isolation level repeatable read read only; set transaction snapshot ${pg.escapeLiteral(rows[0]?.id ?? '')}`;
+  const readers: Reader[] = [];
+  try {
+    while (readers.length < connections) readers.push(await openReader(options, begin));
+  } catch (error) {
+    onFewer(Math.max(1, readers.length), error);
+  }
+  return readers.length === 0 ? [own] : readers;
+}
+
+/** Its locks of a table end with the table: nobody waits for the whole backup. */
+async function openReader({ connect, work }: ReadingOptions, begin: string): Promise<Reader> {
+  const client = await connect();
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= client.end());
+  try {
+    await client.query(`${begin}; commit`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const read = async (table: CopyTable): Promise<void> => {
+    await client.query(begin);
+    await work(table, readRows(client, table));
+    await client.query('commit');
+  };
+  return { read, close };
+}
+
+const readRows = (client: pg.Client, table: CopyTable): TableRows =>
+  client.query(copyTo(`copy (select ${columnsOf(table)} from ${nameOf(table)}) to stdout`));
+
+export const nameOf = ({ schema, name }: CopyTable): string => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+export const columnsOf = ({ columns }: CopyTable): string => columns.map((column) => pg.escapeIdentifier(column)).join(', ');

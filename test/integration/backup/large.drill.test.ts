@@ -1,0 +1,199 @@
+/** Backups of many objects, and of tables that several connections read: what is asked of the store, and what an interruption costs. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BackupTarget, createBackup, createSeal, restoreBackup, createUnseal, openBackup } from '#libs/backup';
+import type { ObjectStore } from '#libs/object-store';
+import { listMigrations } from '#libs/release';
+import { createFolderTarget } from '../../../libs/backup/folder-target.ts';
+import { createStoreTarget } from '../../../libs/backup/store-target.ts';
+import { migrateServices } from '../../../tools/migrate.ts';
+import { isRelease, sized } from '../../drill.ts';
+import { createInstallation, type Installation, putObject } from './installation.ts';
+
+const objects = sized({ smoke: 1_100, release: 100_000 });
+const schemas = Object.keys(listMigrations());
+let one: Installation;
+let folder: string;
+
+beforeAll(async () => {
+  one = await createInstallation(import.meta.url);
+  folder = mkdtempSync(join(tmpdir(), 'coherence-large-'));
+  const keyOf = (n: number): string => `conversations/${n % 40}/audio-${String(n).padStart(7, '0')}.mp3`;
+  for (let first = 0; first < objects; first += 50)
+    await Promise.all(
+      Array.from({ length: Math.min(50, objects - first) }, (_, n) => putObject(one.store, keyOf(first + n), Buffer.from('x'))),
+    );
+}, 1_800_000);
+afterAll(async () => {
+  await one.env.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Calls = Record<string, number>;
+
+/** The same, and counts its calls by their names. */
+function counted<Counted extends object>(inner: Counted): { outer: Counted; calls: Calls } {
+  const calls: Calls = {};
+  const outer = new Proxy(inner, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      calls[String(name)] ??= 0;
+      return (...args: unknown[]) => {
+        calls[String(name)] = (calls[String(name)] ?? 0) + 1;
+        return value.apply(target, args) as unknown;
+      };
+    },
+  });
+  return { outer, calls };
+}
+
+async function backUp(target: BackupTarget, store: ObjectStore, more: { url?: string; fewer?: number[] } = {}) {
+  return createBackup({
+    url: more.url ?? one.settings['DATABASE_URL'] ?? '',
+    schemas,
+    target,
+    store,
+    seal: createSeal([]),
+    version: '0.0.0',
+    withObjects: more.url === undefined,
+    fresh: false,
+    connections: 4,
+    onFewer: (connections) => more.fewer?.push(connections),
+    onProgress: () => {},
+  });
+}
+
+const sum = ({ manifest }: Awaited<ReturnType<typeof backUp>>): number =>
+  (manifest.objects ?? []).reduce((all, { count }) => all + count, 0);
+
+/** Fails from the `last` write of an object on. */
+function failing(target: BackupTarget, last: number, what = /^objects\//): BackupTarget {
+  let writes = 0;
+  return {
+    ...target,
+    write: (path, body) => {
+      if (what.test(path) && ++writes > last) throw new Error('the disk is full');
+      return target.write(path, body);
+    },
+  };
+}
+
+describe('backup create of many objects (rules/operations#backups)', () => {
+  it('lists both sides page by page, goes on after an interruption, and takes little longer than the listing', async () => {
+    const bucket = `${one.settings['S3_BUCKET']}`;
+    const inBucket = createStoreTarget(one.store, 'platform/kept/', `s3://${bucket}/platform/kept`);
+    for (const target of [createFolderTarget(join(folder, 'kept')), ...(isRelease ? [inBucket] : [])]) {
+      const last = Math.floor(objects * 0.95);
+      await expect(backUp(failing(target, last), one.store)).rejects.toThrow('the disk is full');
+      const resumed = counted(target);
+      const first = await backUp(resumed.outer, one.store);
+      expect([first.resumed, sum(first)]).toEqual([true, objects]);
+      // What a list had not named yet is copied again: a thousand at most.
+      expect(resumed.calls['write']).toBeLessThan(objects - last + 1_100);
+
+      const [ownTarget, ownStore] = [counted(target), counted(one.store)];
+      const startedMs = performance.now();
+      const second = await backUp(ownTarget.outer, ownStore.outer);
+      const tookMs = performance.now() - startedMs;
+      expect(sum(second)).toBe(objects);
+      const { sizeOf = 0, read = 0, list } = ownTarget.calls;
+      expect([list, ownStore.calls['list'], ownStore.calls['head'] ?? 0, ownStore.calls['get'] ?? 0]).toEqual([
+        expect.any(Number),
+        expect.any(Number),
+        0,
+        0,
+      ]);
+      expect(sizeOf + read).toBeLessThan(20 + (3 * objects) / 1_000);
+      const listingMs = performance.now();
+      let listed = 0;
+      for await (const { sizeBytes } of one.store.list('conversations/')) listed += sizeBytes;
+      for await (const { sizeBytes } of target.list('objects/plain')) listed += sizeBytes;
+      const plainMs = performance.now() - listingMs;
+      expect(listed).toBe(2 * objects);
+      process.stderr.write(
+        `${target.place.startsWith('s3:') ? 'bucket' : 'folder'}: second backup of ${objects} objects in ${Math.round(tookMs)} ms, listing both sides ${Math.round(plainMs)} ms: ${(tookMs / plainMs).toFixed(1)} times\n`,
+      );
+    }
+  }, 3_600_000);
+
+  it('takes what a backup that was given up has copied', async () => {
+    const target = createFolderTarget(join(folder, 'given-up'));
+    await expect(backUp(failing(target, 1_050), one.store)).rejects.toThrow('the disk is full');
+    const again = counted(target);
+    const made = await createBackup({
+      url: one.settings['DATABASE_URL'] ?? '',
+      schemas,
+      target: again.outer,
+      store: one.store,
+      seal: createSeal([]),
+      version: '0.0.0',
+      withObjects: true,
+      fresh: true,
+      connections: 1,
+      onFewer: () => {},
+      onProgress: () => {},
+    });
+    expect([made.resumed, sum(made)]).toEqual([false, objects]);
+    const tables = Object.values(made.manifest.schemas).flatMap((schema) => schema.tables).length;
+    expect(again.calls['write']).toBeLessThan(objects - 1_000 + tables + 10 + objects / 1_000);
+  }, 3_600_000);
+
+  it('is restored by listing the store, not by a request for each object', async () => {
+    const target = createFolderTarget(join(folder, 'kept'));
+    const { manifest } = await openBackup(target, undefined);
+    const store = counted(one.store);
+    const other = await createInstallation(import.meta.url);
+    try {
+      await other.destroy();
+      const url = other.settings['DATABASE_URL'] ?? '';
+      const restored = await restoreBackup({
+        url,
+        target,
+        manifest,
+        unseal: createUnseal([], []),
+        store: store.outer,
+        known: listMigrations(),
+        migrate: async (only) => void (await migrateServices({ url, logger: other.env.logger, only })),
+        onProgress: () => {},
+      });
+      expect(restored.objects).toEqual({ restored: 0, present: objects });
+      expect(store.calls['head'] ?? 0).toBe(0);
+    } finally {
+      await other.env.stop();
+    }
+  }, 600_000);
+});
+
+describe('backup create with several connections (rules/operations#backups)', () => {
+  const sessions = (): Promise<{ n: number }[]> =>
+    one.env.sql(`select count(*)::integer as n from pg_stat_activity where application_name = 'backup' and datname = current_database()`);
+
+  it('ends as a whole with the first failure', async () => {
+    const target = failing(createFolderTarget(join(folder, 'failing')), 3, /\/database\//);
+    await expect(backUp(target, one.store)).rejects.toThrow('the disk is full');
+    expect(await sessions()).toEqual([{ n: 0 }]);
+  });
+
+  it.each([
+    [2, 1],
+    [1, 1],
+  ])('reads with what the server allows: %i connections', async (limit, readers) => {
+    const role = `backup_${one.env.id}_${limit}`;
+    await one.env.sql(`create role ${role} login password 'backup' connection limit ${limit} in role pg_read_all_data`);
+    try {
+      const url = new URL(one.settings['DATABASE_URL'] ?? '');
+      url.username = role;
+      url.password = 'backup';
+      const fewer: number[] = [];
+      const target = createFolderTarget(join(folder, `limited-${limit}`));
+      const made = await backUp(target, one.store, { url: url.href, fewer });
+      expect(fewer).toEqual([readers]);
+      expect(Object.keys(made.manifest.schemas).toSorted()).toEqual(schemas.toSorted());
+    } finally {
+      await one.env.sql(`drop role ${role}`);
+    }
+  });
+});
