@@ -35,7 +35,7 @@ export async function sortBySize(client: pg.ClientBase, tables: readonly CopyTab
   const { rows } = await client.query<{ place: string }>(
     `select t.place from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
      cross join lateral (select format('%I.%I', t.schema, t.name)::regclass as oid) c
-     order by coalesce((select sum(pg_table_size(relid)) from pg_partition_tree(c.oid)), pg_table_size(c.oid)) desc, t.place`,
+     order by pg_table_size(c.oid) + coalesce((select sum(pg_table_size(inhrelid)) from pg_inherits where inhparent = c.oid), 0) desc, t.place`,
     [tables.map(({ schema }) => schema), tables.map(({ name }) => name)],
   );
   return rows.flatMap(({ place }) => tables[Number(place) - 1] ?? []);

@@ -50,7 +50,7 @@ function counted<Counted extends object>(inner: Counted): { outer: Counted; call
   return { outer, calls };
 }
 
-async function backUp(target: BackupTarget, store: ObjectStore, more: { url?: string; fewer?: number[] } = {}) {
+async function backUp(target: BackupTarget, store: ObjectStore, more: { url?: string | undefined; fewer?: number[] } = {}) {
   return createBackup({
     url: more.url ?? one.settings['DATABASE_URL'] ?? '',
     schemas,
@@ -175,6 +175,29 @@ describe('backup create with several connections (rules/operations#backups)', ()
     const target = failing(createFolderTarget(join(folder, 'failing')), 3, /\/database\//);
     await expect(backUp(target, one.store)).rejects.toThrow('the disk is full');
     expect(await sessions()).toEqual([{ n: 0 }]);
+  });
+
+  it('has no lock of a table while the others are read', async () => {
+    const kept = createFolderTarget(join(folder, 'locks'));
+    const locked: unknown[] = [];
+    const target: BackupTarget = {
+      ...kept,
+      write: async (path, body) => {
+        const stored = await kept.write(path, body);
+        if (path.includes('/database/'))
+          locked.push(
+            ...(await one.env.sql(
+              `select count(distinct l.relation)::integer as n from pg_locks l join pg_stat_activity a using (pid) join pg_class c on c.oid = l.relation
+               join pg_namespace n on n.oid = c.relnamespace
+               where a.application_name = 'backup' and a.datname = current_database() and n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition`,
+              [schemas],
+            )),
+          );
+        return stored;
+      },
+    };
+    await backUp(target, one.store, { url: one.settings['DATABASE_URL'] });
+    expect(Math.max(...locked.map((row) => (row as { n: number }).n))).toBeLessThanOrEqual(4);
   });
 
   it.each([
