@@ -1,5 +1,5 @@
 # One image for every service: node services/<name>/main.ts
-ARG BASE_IMAGE=docker.io/library/node:24-bookworm-slim
+ARG BASE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${BASE_IMAGE} AS dependencies
 WORKDIR /app
@@ -19,8 +19,6 @@ FROM ${BASE_IMAGE}
 # How ffmpeg comes in, which the media service cuts recordings with: `apt` from the distribution of a Debian base, `none` when
 # the base has it (or FFMPEG_PATH names one that is mounted).
 ARG FFMPEG=apt
-LABEL org.opencontainers.image.title="coherence" \
-      org.opencontainers.image.description="Facilitated conversations and the network of people around them"
 RUN case "$FFMPEG" in \
       apt) apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/* ;; \
       none) ;; \
@@ -46,6 +44,20 @@ COPY services ./services
 COPY cli ./cli
 COPY tools/audit.ts tools/migrate.ts tools/streams.ts ./tools/
 COPY tools/servers/process-identity.ts ./tools/servers/process-identity.ts
+ARG BASE_IMAGE
+# Of the release; the commit and the time of the build are known outside alone.
+ARG VERSION=0.2.0
+ARG REVISION=
+ARG CREATED=
+LABEL org.opencontainers.image.title="coherence" \
+      org.opencontainers.image.description="Facilitated conversations and the network of people around them" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.source="https://github.com/coherence/coherence" \
+      org.opencontainers.image.documentation="https://github.com/coherence/coherence/tree/main/docs" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.base.name="${BASE_IMAGE}"
 USER 1000:1000
 EXPOSE 8080 9090
 STOPSIGNAL SIGTERM

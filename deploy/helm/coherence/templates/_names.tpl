@@ -47,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- if .image.digest -}}
 {{- printf "%s@%s" $repository .image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" $repository (.image.tag | default .tag) -}}
+{{- printf "%s:%s" $repository (.image.tag | default .tag | required (printf "the image %s needs a tag or a digest" $repository)) -}}
 {{- end -}}
 {{- end -}}
 
