@@ -39,6 +39,7 @@ interface VerifyOptions extends Place {
 export interface RestoreOptions extends Place {
   digest?: string;
   identityFile?: string;
+  allowPlain?: true;
   yes?: true;
 }
 interface PruneOptions extends Place {
@@ -139,6 +140,7 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
     .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
     .option('--identity-file <file>', 'secret keys of an encrypted backup (default: BACKUP_IDENTITY)')
+    .option('--allow-plain', 'restore a backup that is not encrypted although a secret key is given')
     .option('--yes', 'do not ask')
     .action((id: string | undefined, options: RestoreOptions) =>
       tellErrors(() =>

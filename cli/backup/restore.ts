@@ -14,12 +14,19 @@ export async function restore(
   context: CliContext,
   target: BackupTarget,
   manifest: Manifest,
-  options: { readonly identityFile?: string },
+  options: { readonly identityFile?: string; readonly allowPlain?: true },
 ): Promise<void> {
   const url = readDatabaseUrl(context);
   const running = await listRunning(context);
   if (running.length > 0) throw new CliError(`Stop the services first; these answer: ${running.join(', ')}.`);
-  const unseal = createUnseal(manifest.encrypted_to, readIdentities(context, options.identityFile));
+  const identities = readIdentities(context, options.identityFile);
+  // Whoever can write where backups are kept can make a plain one, but none that the keys open.
+  if (manifest.encrypted_to.length === 0 && identities.length > 0 && options.allowPlain !== true) {
+    throw new CliError(
+      `${manifest.id} is not encrypted, although a secret key is given: it may have been put in the place of yours. If it is the right one, use --allow-plain.`,
+    );
+  }
+  const unseal = createUnseal(manifest.encrypted_to, identities);
   const logger = createLogger({ service: 'restore', level: 'silent' });
   const settings = context.settings();
   const serviceUrls = readServiceUrls(settings);

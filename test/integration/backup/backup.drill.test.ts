@@ -61,7 +61,12 @@ describe('backup create and restore (rules/operations#backups)', () => {
     expect(made).toMatchObject({ encrypted: kind === 'encrypted', resumed: false, objects: 5 });
     expect(await one.run(settings, 'backup', 'verify')).toMatchObject({ id: made.id, digest: made.digest, ok: true, problems: [] });
     await other.destroy();
-    const restored = await other.run(settings, 'backup', 'restore', '--yes', '--identity-file', identity, '--digest', made.digest);
+    const restore = ['backup', 'restore', '--yes', '--identity-file', identity, '--digest', made.digest];
+    if (kind === 'plain') {
+      await expect(other.run(settings, ...restore)).rejects.toThrow('is not encrypted, although a secret key is given');
+      expect(await other.env.sql(`select from pg_namespace where nspname = 'conversations'`)).toEqual([]);
+    }
+    const restored = await other.run(settings, ...restore, ...(kind === 'plain' ? ['--allow-plain'] : []));
     expect(restored).toMatchObject({ id: made.id, objects: { restored: 5, present: 0 }, queues: { jobs: 2, outbox: 0 } });
     expect(withoutJobs(await other.digests())).toEqual(withoutJobs(await one.digests()));
     expect(await objectsOf(other)).toEqual(await objectsOf(one));
