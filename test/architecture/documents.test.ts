@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createContext } from '../../cli/context.ts';
@@ -146,5 +146,40 @@ describe('docs/guides/deployment.md', () => {
       const needed = required.filter((name) => properties[name]?.default === undefined);
       expect({ service, missing: needed.filter((name) => !given.includes(name)) }).toEqual({ service, missing: [] });
     }
+  });
+});
+
+describe('numbers in documents', () => {
+  const names = readdirSync(join(repoDir, 'services'));
+  const has = (file: string): number => names.filter((name) => existsSync(join(repoDir, 'services', name, file))).length;
+  const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+  const word = (count: number): string => words[count] ?? String(count);
+  /** A number of the code, where it is declared. */
+  const declared = (path: string, pattern: RegExp): number =>
+    Number(pattern.exec(readFileSync(join(repoDir, path), 'utf8'))?.[1]?.replaceAll('_', ''));
+
+  it.each<[string, RegExp, () => string]>([
+    [
+      'docs/operations.md',
+      /next server after (\d+) seconds/,
+      () => String(declared('libs/orm/hosts.ts', /timeoutOfHostMs = ([\d_]+)/) / 1_000),
+    ],
+    ['docs/operations.md', /in (\d+) s is handed back/, () => String(declared('libs/jobs/types.ts', /stopGraceMs: ([\d_]+),/) / 1_000)],
+    [
+      'docs/operations.md',
+      /when its lease of (\d+) s has ended/,
+      () => String(declared('libs/jobs/types.ts', /leaseMs: ([\d_]+),/) / 1_000),
+    ],
+    [
+      'services/events/README.md',
+      /a lease of (\d+) s in the one row/,
+      () => String(declared('services/events/feed/writer.ts', /leaseMs = ([\d_]+)/) / 1_000),
+    ],
+    ['deploy/helm/coherence/README.md', /a gateway and (\w+) services/, () => word(has('contract.ts'))],
+    ['docs/architecture.md', /starts the (\w+) services/, () => word(has('main.ts'))],
+    ['docs/scaling.md', /(\w+) services have a pool/i, () => word(has('migrations'))],
+    ['docs/guides/backup.md', /(\w+) others \(`--connections`/i, () => word(declared('cli/backup/index.ts', /parseConnections,\s*(\d+)/))],
+  ])('are those of the code: %s, %s', (path, pattern, expected) => {
+    expect(pattern.exec(readFileSync(join(repoDir, path), 'utf8'))?.[1]?.toLowerCase()).toBe(expected());
   });
 });
