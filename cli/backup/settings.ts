@@ -32,8 +32,14 @@ export const backupSettings = Type.Object({
     }),
   ),
   BACKUP_S3_REGION: Type.Optional(Type.String({ description: 'region of that object store' })),
-  BACKUP_S3_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'access key of that object store' })),
+  BACKUP_S3_ACCESS_KEY_ID: Type.Optional(
+    Type.String({ description: 'access key of that object store; unset = the credentials that the AWS SDK finds' }),
+  ),
   BACKUP_S3_SECRET_ACCESS_KEY: Type.Optional(secret(Type.String({ description: 'secret key of that object store' }))),
+  BACKUP_S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys of that object store' }))),
+  BACKUP_S3_SESSION_TOKEN_FILE: Type.Optional(Type.String({ description: 'file with that session token' })),
+  BACKUP_S3_SSE: Type.Optional(Type.String({ description: 'encryption at rest in that object store: AES256, aws:kms or aws:kms:dsse' })),
+  BACKUP_S3_SSE_KMS_KEY_ID: Type.Optional(Type.String({ description: 'key of BACKUP_S3_SSE=aws:kms' })),
   BACKUP_S3_FORCE_PATH_STYLE: Type.Optional(Type.String({ description: 'bucket in the path instead of the host name: true or false' })),
 });
 

@@ -77,7 +77,7 @@ export async function checkStore(settings: Settings): Promise<string> {
   const attempt = {
     server: 'the object store',
     address,
-    detail: `bucket ${config.S3_BUCKET}, access key ${config.S3_ACCESS_KEY_ID}`,
+    detail: `bucket ${config.S3_BUCKET}, ${config.S3_ACCESS_KEY_ID === undefined ? 'credentials of the environment' : `access key ${config.S3_ACCESS_KEY_ID}`}`,
     setting: 'S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY',
   };
   const { createObjectStore, storeConfigOf } = await import('#libs/object-store'); // slow to load, and only needed here

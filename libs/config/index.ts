@@ -235,8 +235,25 @@ export const s3Settings = {
   S3_ENDPOINT: url('object store, e.g. http://localhost:9000', 'http|https'),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
   S3_BUCKET: Type.String({ default: 'coherence', minLength: 3, description: 'bucket; made when missing' }),
-  S3_ACCESS_KEY_ID: accountName(Type.String({ description: 'access key of the object store' })),
-  S3_SECRET_ACCESS_KEY: ownSecret(Type.String({ description: 'secret key of the object store' })),
+  S3_ACCESS_KEY_ID: Type.Optional(
+    accountName(
+      Type.String({
+        description:
+          'access key of the object store; unset = the credentials that the AWS SDK finds: IRSA, Pod Identity, the role of the instance, AWS_ variables',
+      }),
+    ),
+  ),
+  S3_SECRET_ACCESS_KEY: Type.Optional(ownSecret(Type.String({ description: 'secret key of the object store; set with S3_ACCESS_KEY_ID' }))),
+  S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys' }))),
+  S3_SESSION_TOKEN_FILE: Type.Optional(
+    Type.String({ description: 'file with the session token, read again every five minutes, in the place of S3_SESSION_TOKEN' }),
+  ),
+  S3_SSE: Type.Optional(
+    Type.Union([Type.Literal('AES256'), Type.Literal('aws:kms'), Type.Literal('aws:kms:dsse')], {
+      description: 'encryption at rest that each object is stored with; unset = as the bucket says',
+    }),
+  ),
+  S3_SSE_KMS_KEY_ID: Type.Optional(Type.String({ description: 'key of S3_SSE=aws:kms; unset = the default key of the account' })),
   S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
 };
 

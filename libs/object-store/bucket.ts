@@ -3,26 +3,43 @@ import {
   CreateBucketCommand,
   GetBucketLifecycleConfigurationCommand,
   HeadBucketCommand,
+  HeadObjectCommand,
   PutBucketLifecycleConfigurationCommand,
+  PutObjectCommand,
   S3ServiceException,
   type LifecycleRule,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { ignoreMissing, isMissing, patientRetry, quickRetry, withRetry } from './client.ts';
+import { ignoreMissing, isMissing, isRefused, patientRetry, quickRetry, withRetry } from './client.ts';
+import { reachableKey } from './platform-keys.ts';
 
 const ruleId = 'coherence-incomplete-uploads';
 const incompleteUploadDays = 2;
 
-/** Creates the bucket when it is missing; somebody else creating it at the same time is fine. */
+/**
+ * Creates the bucket when it is missing; somebody else creating it at the same time is fine. Credentials that may not ask for a bucket
+ * (s3:ListBucket) show that they may write to it.
+ */
 export async function ensureBucket(client: S3Client, bucket: string): Promise<void> {
   await withRetry(async () => {
     try {
       await client.send(new HeadBucketCommand({ Bucket: bucket }));
     } catch (error) {
-      if (!isMissing(error)) throw error;
-      await createBucket(client, bucket);
+      if (isRefused(error)) await client.send(new PutObjectCommand({ Bucket: bucket, Key: reachableKey, Body: '' }));
+      else if (isMissing(error)) await createBucket(client, bucket);
+      else throw error;
     }
   }, patientRetry);
+}
+
+/** One look at the bucket, or at the object that `ensureBucket` left where the bucket may not be asked for. @throws the store's error */
+export async function lookAtBucket(client: S3Client, bucket: string): Promise<void> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: bucket }));
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    await ignoreMissing(client.send(new HeadObjectCommand({ Bucket: bucket, Key: reachableKey })));
+  }
 }
 
 async function createBucket(client: S3Client, bucket: string): Promise<void> {
@@ -57,7 +74,7 @@ export async function ensureLifecycle(client: S3Client, bucket: string): Promise
       if (status === 501 || (status >= 400 && status < 500)) return false;
       throw error;
     }
-  }, quickRetry);
+  }, quickRetry).catch(() => false);
 }
 
 async function listRules(client: S3Client, bucket: string): Promise<LifecycleRule[]> {

@@ -1,7 +1,8 @@
 /** The S3 client with explicit timeouts, its retries, and the mapping of its errors to the platform's. */
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import type { ConfigOf, s3Settings } from '#libs/config';
+import { S3Client, type S3ClientConfig, S3ServiceException, type ServerSideEncryption } from '@aws-sdk/client-s3';
+import { ConfigError, type ConfigOf, type s3Settings } from '#libs/config';
 import { unavailable } from '#libs/errors';
 import { findTracer, nameFailure, type Red } from '#libs/telemetry';
 
@@ -10,19 +11,40 @@ export interface ObjectStoreConfig {
   endpoint: string;
   region: string;
   bucket: string;
-  accessKeyId: string;
-  secretAccessKey: string;
+  /** Absent = what the SDK finds (IRSA, Pod Identity, the role of the instance). */
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+  sessionToken?: string | undefined;
+  /** File with the session token, in its place. */
+  sessionTokenFile?: string | undefined;
   forcePathStyle: boolean;
+  /** Encryption at rest of what is stored; absent = as the bucket says. */
+  encryption?: ServerSideEncryption | undefined;
+  kmsKeyId?: string | undefined;
 }
 
-/** What the settings of a process say (libs/config). */
+/** What the settings of a process say (libs/config). @throws ConfigError when they contradict each other */
 export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStoreConfig {
+  const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: key, S3_SESSION_TOKEN: token, S3_SESSION_TOKEN_FILE: file } = settings;
+  const problems = [
+    ...((id === undefined) === (key === undefined) ? [] : ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY: set both, or neither']),
+    ...(token === undefined || file === undefined ? [] : ['S3_SESSION_TOKEN and S3_SESSION_TOKEN_FILE: set one of them']),
+    ...(id !== undefined || (token ?? file) === undefined ? [] : ['S3_SESSION_TOKEN belongs to S3_ACCESS_KEY_ID, which is not set']),
+    ...(settings.S3_SSE_KMS_KEY_ID === undefined || settings.S3_SSE?.startsWith('aws:kms') === true
+      ? []
+      : ['S3_SSE_KMS_KEY_ID needs S3_SSE=aws:kms']),
+  ];
+  if (problems.length > 0) throw new ConfigError(problems);
   return {
     endpoint: settings.S3_ENDPOINT,
     region: settings.S3_REGION,
     bucket: settings.S3_BUCKET,
-    accessKeyId: settings.S3_ACCESS_KEY_ID,
-    secretAccessKey: settings.S3_SECRET_ACCESS_KEY,
+    accessKeyId: id,
+    secretAccessKey: key,
+    sessionToken: token,
+    sessionTokenFile: file,
+    encryption: settings.S3_SSE,
+    kmsKeyId: settings.S3_SSE_KMS_KEY_ID,
     forcePathStyle: settings.S3_FORCE_PATH_STYLE,
   };
 }
@@ -43,12 +65,33 @@ export const quickRetry: RetryPolicy = { delaysMs: [100, 300] };
 /** For parts, completion and clean-up: survives a restart of the store. */
 export const patientRetry: RetryPolicy = { delaysMs: [200, 500, 1_000, 2_000, 4_000] };
 
+/** Time after which a session token is read again. */
+const tokenMs = 300_000;
+
+/** Nothing without keys: the SDK looks for them then. */
+function describeCredentials(config: ObjectStoreConfig): Pick<S3ClientConfig, 'credentials'> {
+  const { accessKeyId, secretAccessKey, sessionToken, sessionTokenFile: file } = config;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return {};
+  const keys = { accessKeyId, secretAccessKey };
+  if (file === undefined) return { credentials: { ...keys, ...(sessionToken === undefined ? {} : { sessionToken }) } };
+  return {
+    credentials: async () => ({
+      ...keys,
+      sessionToken: (await readFile(file, 'utf8')).trim(),
+      expiration: new Date(Date.now() + tokenMs),
+    }),
+  };
+}
+
+/** Commands that begin an object. */
+const storing = new Set(['PutObjectCommand', 'CreateMultipartUploadCommand']);
+
 /** @param requests rate, errors and duration by operation */
 export function createClient(config: ObjectStoreConfig, requests?: Red): S3Client {
   const client = new S3Client({
     endpoint: config.endpoint,
     region: config.region,
-    credentials: { accessKeyId: config.accessKeyId, secretAccessKey: config.secretAccessKey },
+    ...describeCredentials(config),
     forcePathStyle: config.forcePathStyle,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -68,6 +111,12 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (input) => {
+        if (config.encryption !== undefined && storing.has(commandName ?? '')) {
+          Object.assign(input.input, {
+            ServerSideEncryption: config.encryption,
+            ...(config.kmsKeyId === undefined ? {} : { SSEKMSKeyId: config.kmsKeyId }),
+          });
+        }
         const operation = commandName?.replace(/Command$/, '') ?? 'unknown';
         const startedMs = performance.now();
         const span = findTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
@@ -119,6 +168,11 @@ export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolic
 /** True when the object, upload or bucket that a call names is not there. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && missingNames.has(error.name);
+}
+
+/** True when the credentials may not do what a call asks for. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 403;
 }
 
 /** What the call gives, or undefined when what it names is not there. */

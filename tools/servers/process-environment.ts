@@ -37,5 +37,6 @@ export async function environmentOfService(service: string, env: Variables): Pro
   declared ??= readServiceSettings().then((all) => new Map(all.map((item) => [item.service, Object.keys(item.properties)])));
   const names = (await declared).get(service);
   if (names === undefined) throw new Error(`There is no service ${service}.`);
-  return { ...memoryOfServices, ...pickBasics(env), ...pickVariables(env, names) };
+  const ofClouds = names.includes('S3_ENDPOINT') ? Object.keys(env).filter((name) => name.startsWith('AWS_')) : [];
+  return { ...memoryOfServices, ...pickBasics(env), ...pickVariables(env, [...names, ...ofClouds]) };
 }

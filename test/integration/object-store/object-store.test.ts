@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -187,6 +190,71 @@ describe('object-store.putStream (architecture#bytes)', () => {
     expect(await findCause(away.ping())).toBe(`Error: S3: ECONNREFUSED for bucket ${bucket} at http://127.0.0.1:1`);
     refused.close();
     away.close();
+  });
+
+  it('uses the credentials of the environment without keys, works without ListBucket and lifecycle, and encrypts what it stores', async () => {
+    const { S3_ENDPOINT: target = '', S3_ACCESS_KEY_ID: id = '', S3_SECRET_ACCESS_KEY: key = '' } = env.settings;
+    const seen: { line: string; sse: string | undefined; kms: string | undefined; token: string | undefined }[] = [];
+    /** As a policy does that allows objects and nothing of the bucket itself. */
+    const isOfBucket = (method: string, url: URL): boolean =>
+      (method === 'HEAD' && url.pathname.split('/').filter((part) => part !== '').length === 1) ||
+      url.searchParams.has('lifecycle') ||
+      url.searchParams.has('list-type');
+    const policy = createServer((request, response) => {
+      const url = new URL(request.url ?? '', target);
+      if (url.pathname === '/credentials') {
+        const Expiration = new Date(Date.now() + 3_600_000).toISOString();
+        response.end(JSON.stringify({ AccessKeyId: id, SecretAccessKey: key, Token: '', Expiration }));
+        return;
+      }
+      const { headers, method = '' } = request;
+      const header = (name: string): string | undefined => headers[name] as string | undefined;
+      seen.push({
+        line: `${method} ${url.pathname.split('/').slice(2).join('/')}`,
+        sse: header('x-amz-server-side-encryption'),
+        kms: header('x-amz-server-side-encryption-aws-kms-key-id'),
+        token: header('x-amz-security-token'),
+      });
+      if (isOfBucket(method, url)) return void response.writeHead(403).end();
+      const forwarded = httpRequest(url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(forwarded);
+    });
+    await new Promise<void>((resolve) => policy.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(policy.address() as AddressInfo).port}`;
+    process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = `${endpoint}/credentials`;
+    const keyless = connect(endpoint, { accessKeyId: undefined, secretAccessKey: undefined, encryption: 'aws:kms', kmsKeyId: 'a-key' });
+    try {
+      await expect(keyless.ensureBucket()).resolves.toEqual({ lifecycle: false });
+      await keyless.ping();
+      const small = await keyless.putStream('small', bodyOf(10), options);
+      await keyless.putStream('large', bodyOf(6 * mebibyte), options);
+      expect(await witness.head('small')).toMatchObject({ sizeBytes: small.sizeBytes });
+      expect(await keyless.head('large')).toMatchObject({ sizeBytes: 6 * mebibyte });
+      const begun = seen.filter(({ line }) => /^(PUT small|POST large)$/.test(line));
+      expect(begun).toContainEqual({ line: 'PUT small', sse: 'aws:kms', kms: 'a-key', token: undefined });
+      expect(begun).toContainEqual({ line: 'POST large', sse: 'aws:kms', kms: 'a-key', token: undefined });
+
+      const file = join(await mkdtemp(join(tmpdir(), 'coherence-token-')), 'token');
+      await writeFile(file, 'token-of-a-file\n');
+      for (const [own, token] of [
+        [{ sessionToken: 'a-token' }, 'a-token'],
+        [{ sessionTokenFile: file }, 'token-of-a-file'],
+      ] as const) {
+        const temporary = connect(endpoint, own);
+        await temporary.head('temporary').catch(() => undefined); // the store here has no temporary keys
+        temporary.close();
+        expect(seen.at(-1)).toMatchObject({ line: 'HEAD temporary', token });
+      }
+      await rm(dirname(file), { recursive: true });
+    } finally {
+      delete process.env['AWS_CONTAINER_CREDENTIALS_FULL_URI'];
+      keyless.close();
+      policy.closeAllConnections();
+      policy.close();
+    }
   });
 
   it('reads its source no faster than the store takes it', async () => {
