@@ -83,9 +83,11 @@ describe('wrong values are refused with a readable message (rules/operations#val
       'DATABASE_URL_AUDIT',
       'DATABASE_URL_MEDIA',
       'NATS_URL_GATEWAY',
-      'S3_SECRET_ACCESS_KEY',
+      'ACTOR_SIGNING_KEY',
     ])
       expect(stderr).toContain(name);
+    // Without it the credentials are those of the pod.
+    expect(stderr).not.toContain('S3_SECRET_ACCESS_KEY');
     expect(stderr).toContain('settings.S3_ENDPOINT is missing; media needs it');
     expect(stderr).toContain('profiles=evaluation for a trial');
   });

@@ -26,8 +26,8 @@ function connect(endpoint: string, keys: Partial<ObjectStoreConfig> = {}): Objec
     endpoint,
     region: 'us-east-1',
     bucket: settings['S3_BUCKET'] as string,
-    accessKeyId: settings['S3_ACCESS_KEY_ID'] as string,
-    secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] as string,
+    accessKeyId: settings['S3_ACCESS_KEY_ID'],
+    secretAccessKey: settings['S3_SECRET_ACCESS_KEY'],
     forcePathStyle: true,
     ...keys,
   });
