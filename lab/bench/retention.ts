@@ -15,7 +15,7 @@ import { Sweeper } from '../../libs/jobs/sweeper.ts';
 import { defaultTuning } from '../../libs/jobs/types.ts';
 import { createUuid } from '../../libs/jobs/uuid.ts';
 import { dropOldBodies } from '../../services/conversations/receipts/statements.ts';
-import { dropOldDeliveries } from '../../services/events/deliveries/workers.ts';
+import { dropOldDeliveries } from '../../services/events/delivery-log/upkeep.ts';
 import { migrateServices } from '../../tools/migrate.ts';
 import { startPostgres } from '../../tools/servers/postgres.ts';
 

@@ -3,12 +3,12 @@
  * services tell it through their outboxes; what there is to tell is declared by them.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
-import { deliveryJobs, deliveryRpcs } from './deliveries/contract.ts';
+import { deliveryRpcs } from './delivery-log/contract.ts';
 import { endpointFeed, endpointRpcs } from './endpoints/contract.ts';
 import { feedConsumers, feedEvents, feedRpcs } from './feed/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 
-export { deliveryListQuery, recovery } from './deliveries/contract.ts';
+export { deliveryListQuery, recovery } from './delivery-log/contract.ts';
 export { endpointListQuery, endpointUpdate, newEndpoint, secretRotation } from './endpoints/contract.ts';
 export { eventPage, feedQuery, feedTypes, longestWaitSeconds, PublicEvent } from './feed/contract.ts';
 
@@ -23,7 +23,7 @@ export const events = defineService({
     ...deliveryRpcs,
     ...personDataRpcs,
   },
-  jobs: { ...deliveryJobs },
+  jobs: {},
   events: { ...feedEvents },
   feed: endpointFeed,
   consumers: { ...feedConsumers },

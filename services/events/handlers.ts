@@ -8,7 +8,8 @@ import type { Database } from '#libs/orm';
 import type { OwnHandlers } from '#libs/service';
 import type { EventsConfig } from './config.ts';
 import type { events } from './contract.ts';
-import { createDeliveryHandlers } from './deliveries/handlers.ts';
+import type { DeliveryScheduler } from './deliveries/index.ts';
+import { createDeliveryHandlers } from './delivery-log/handlers.ts';
 import { createEndpointHandlers } from './endpoints/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
 import type { EventWriter, FeedNews } from './feed/index.ts';
@@ -26,6 +27,7 @@ interface Dependencies {
   /** Where the service itself tells the feed. */
   readonly news: Feed;
   readonly idempotency: IdempotencyStore;
+  readonly scheduler: DeliveryScheduler;
 }
 
 /** One handler for each declared operation. */

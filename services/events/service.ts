@@ -6,15 +6,16 @@ import { createOutbound } from '#libs/outbound';
 import { createFrame } from '#libs/service';
 import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
-import { measureDeliveries, measureRuns } from './deliveries/metrics.ts';
-import { Deliverer, dropOldDeliveries, EndpointWaker, rememberEndpoints } from './deliveries/workers.ts';
+import { measureDeliveries, measureDispatchers } from './deliveries/metrics.ts';
+import { RecipientAccessCache } from './deliveries/recipient-access.ts';
+import { DeliveryScheduler } from './deliveries/scheduler.ts';
+import { dropOldDeliveries } from './delivery-log/upkeep.ts';
 import { addDays, endDays, measureDays } from './feed/days.ts';
 import { createEventWriter, FeedNews } from './feed/index.ts';
 import { createFeedWriter, forgetSubjects, learnAccess } from './feed/workers.ts';
 import { createHandlers } from './handlers.ts';
 
 const learnEveryMs = 5_000;
-const rememberEveryMs = 15_000;
 const hourMs = 3_600_000;
 const addDaysEveryMs = 600_000;
 const connectTimeoutMs = 5_000;
@@ -28,22 +29,31 @@ export async function createService({ config, logger }: { config: EventsConfig; 
   const writer = createFeedWriter(deps);
   measureDays(deps);
   const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
-  const waker = new EndpointWaker(deps);
+  const scheduler = new DeliveryScheduler({
+    ...deps,
+    outbound,
+    feedGrowth: arrivals,
+    outbox: news,
+    metrics: measureDeliveries(metrics, db),
+    access: new RecipientAccessCache(deps),
+  });
+  measureDispatchers(metrics, () => scheduler.counts);
   return frame.service(async () => {
-    frame.onClose(bus.subscribeEvent(events.events.advanced, () => arrivals.tell()));
+    frame.onClose(
+      bus.subscribeEvent(events.events.advanced, () => {
+        arrivals.tell();
+        scheduler.wake();
+      }),
+    );
     frame.onStop(() => arrivals.close());
-    await frame.serve(createHandlers({ ...deps, idempotency: new IdempotencyStore(jobs) }));
+    await frame.serve(createHandlers({ ...deps, scheduler, idempotency: new IdempotencyStore(jobs) }));
     frame.onClose(() => outbound.close());
-    const deliverer = new Deliverer({ ...deps, outbound, metrics: measureDeliveries(metrics, db) });
-    measureRuns(metrics, () => deliverer.counts);
-    frame.onStop(() => deliverer.stop());
-    await jobs.work({ deliver: deliverer.deliver });
+    await jobs.work({});
     writer.start();
     frame.onStop(() => writer.stop());
-    waker.start();
-    frame.feed(waker);
+    scheduler.start();
+    frame.onStop(() => scheduler.stop());
     frame.every(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
-    frame.every(rememberEveryMs, 'endpoints that nobody looks after were not found', () => rememberEndpoints(deps));
     frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
     frame.every(cleanupIntervalMs, 'old deliveries were not removed', (signal) => dropOldDeliveries({ ...deps, signal }));
     frame.every(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), { atOnce: true });

@@ -53,7 +53,7 @@ const settableClock = {
   'services/api-gateway/handlers/webhook-spool.ts': 'times of files',
   'services/directory/keys/uses.ts': 'when a key was used',
   'services/events/deliveries/post.ts': 'the time in a signature',
-  'services/events/deliveries/workers.ts': 'times of rows',
+  'services/events/delivery-log/upkeep.ts': 'times of rows',
   'services/events/feed/append.ts': 'times of events',
   'services/events/feed/days.ts': 'the days whose tables are added and dropped',
   'services/events/feed/handlers.ts': 'deadlines of calls',

@@ -281,7 +281,7 @@ describe('who gets what (V4, V7, V10)', () => {
     await end(watched, 'root');
   });
 
-  it('does not wait for endpoints that hang, of which none keeps a place; four at a time', async () => {
+  it('does not wait for endpoints that hang; four at a time', async () => {
     const hanging = await Promise.all([create(), create(), create()]);
     for (const { path } of hanging) receiver.answer(path, 'hang');
     const quick = await create();
@@ -289,15 +289,6 @@ describe('who gets what (V4, V7, V10)', () => {
     for (let n = 0; n < 8; n++) await patch(id, n);
     await waitFor(() => typesAt(quick).filter((type) => type === 'conversation.updated').length >= 8);
     for (const made of hanging) await arrived(made, 4);
-    await waitFor(
-      async () =>
-        (
-          await world.sql(`select 1 from events.jobs where state <> 'succeeded' and (payload ->> 'endpoint_id')::integer = any($1)`, [
-            hanging.map((made) => made.id),
-          ])
-        ).length === 0,
-      { what: 'places that are given back' },
-    );
     // Each is still at its first four.
     for (const made of hanging) expect([at(made).length, receiver.mostOpen(made.path)]).toEqual([4, 4]);
     await Promise.all([...hanging, quick].map((made) => end(made)));

@@ -1,4 +1,4 @@
-/** Deliveries that wait in memory, and redelivery by many at once (rules/events#deliveries; V5, V7). */
+/** Deliveries that wait behind open requests, and redelivery by many at once (rules/events#deliveries; V5, V7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { conversationJourney, type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
@@ -46,7 +46,7 @@ async function converse(person: string): Promise<number> {
   return (await world.call('GET', `/api/coherence/conversations?${query}`)).json[0].id;
 }
 
-describe('deliveries that wait in memory (V7)', () => {
+describe('deliveries that wait behind open requests (V7)', () => {
   it('follow what is done while four requests of their endpoint are open', async () => {
     const everyone = ['ann', 'ben', 'dan'];
     const conversations = await Promise.all(everyone.map((name) => converse(name)));
@@ -85,7 +85,7 @@ describe('deliveries that wait in memory (V7)', () => {
     const { secret } = (await call('POST', `/${made.rotated.id}/rotate-secret`, { overlap_seconds: 0 }, 'ben')).json;
     await waitFor(() => performance.now() - actedMs > 1_500, { what: 'answers that take long' });
     letGo.resolve(204);
-    const isOver = `select 1 from events.webhook_endpoints where id = any($1) and holder is not null`;
+    const isOver = `select 1 from events.webhook_dispatches where endpoint_id = any($1) and holder is not null`;
     await waitFor(async () => (await world.sql(isOver, [Object.values(made).map(({ id }) => id)])).length === 0, {
       what: 'nothing under way',
     });

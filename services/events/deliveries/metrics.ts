@@ -1,24 +1,23 @@
-/** What alerts and dashboards know of deliveries. */
+/** Metrics of deliveries, for alerts and dashboards. */
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { type DeliveryAttempt, attemptErrors } from './contract.ts';
-import { countEndpoints } from './statements/queue.ts';
+import { countEndpoints } from './statements.ts';
 
 export interface DeliveryMetrics {
   /** `firstAfterMs`: of a first attempt, since the event. */
   attempted(attempt: DeliveryAttempt, firstAfterMs: number | undefined): void;
 }
 
-/** @param countRuns what this process is busy with */
-export function measureRuns(metrics: Metrics, countRuns: () => Readonly<Record<'working' | 'waiting', number>>): void {
-  metrics.gauge('webhook_runs', 'Endpoints to which this process sends; waiting: for an answer that takes long', ['state'], (gauge) => {
-    for (const [state, count] of Object.entries(countRuns())) gauge.set({ state }, count);
+export function measureDispatchers(metrics: Metrics, count: () => Readonly<Record<'working' | 'waiting', number>>): void {
+  metrics.gauge('webhook_runs', 'Endpoints to which this process sends; waiting: only for responses', ['state'], (gauge) => {
+    for (const [state, dispatchers] of Object.entries(count())) gauge.set({ state }, dispatchers);
   });
 }
 
 export function measureDeliveries(metrics: Metrics, db: Database): DeliveryMetrics {
   const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', ['outcome']);
-  // The first of a kind is an increase, as Prometheus sees it, only where there was a zero before.
+  // Prometheus sees the first of a kind as an increase only where there was a zero before.
   for (const outcome of ['delivered', ...attemptErrors]) attempts.inc({ outcome }, 0);
   const delay = metrics.histogram(
     'webhook_delivery_delay_seconds',
@@ -27,10 +26,7 @@ export function measureDeliveries(metrics: Metrics, db: Database): DeliveryMetri
     [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300],
   );
   metrics.gauge('webhook_endpoints', 'Endpoints; failing: without a success for an hour', ['state'], async (gauge) => {
-    const { enabled, disabled, failing } = await countEndpoints(db);
-    gauge.set({ state: 'enabled' }, enabled);
-    gauge.set({ state: 'disabled' }, disabled);
-    gauge.set({ state: 'failing' }, failing);
+    for (const [state, count] of Object.entries(await countEndpoints(db))) gauge.set({ state }, count);
   });
   return {
     attempted: ({ error }, firstAfterMs) => {

@@ -24,7 +24,17 @@ export const WebhookEndpointSchema = defineEntity({
     position: columns.bigint(),
     recoverFrom: columns.bigint().nullable(),
     recoverTo: columns.bigint().nullable(),
-    news: p.boolean().default(false),
+  },
+});
+
+/** One for each endpoint that has had something to send. */
+export const WebhookDispatchSchema = defineEntity({
+  name: 'WebhookDispatch',
+  tableName: 'webhook_dispatches',
+  schema: 'events',
+  properties: {
+    endpoint: () => p.manyToOne(WebhookEndpointSchema).ref().primary(),
+    dueAt: columns.instant().nullable(),
     holder: p.uuid().nullable(),
     heldUntil: columns.instant().nullable(),
   },

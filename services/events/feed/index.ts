@@ -1,7 +1,7 @@
 /** What the composition of the service needs of the feed, and those who send it on. */
 export { FeedNews } from './news.ts';
-export { findPage, findShown } from './scan.ts';
-export type { FoundEvent } from './statements/read.ts';
+export { findPage, findShown, type Page, type Wanted } from './scan.ts';
+export { type FoundEvent, readHead } from './statements/read.ts';
 export { readTypes } from './types.ts';
 export { type Asking, everything, findViewer, type Reader, type Viewer } from './viewer.ts';
 export { createEventWriter, type EventWriter } from './writing.ts';

@@ -7,8 +7,8 @@ import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { fillFeed } from '../../../lab/feed/fill.ts';
 import * as endpoints from '../../../services/events/endpoints/statements.ts';
-import * as log from '../../../services/events/deliveries/statements/log.ts';
-import * as queue from '../../../services/events/deliveries/statements/queue.ts';
+import * as log from '../../../services/events/delivery-log/statements.ts';
+import * as queue from '../../../services/events/deliveries/statements.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -28,6 +28,7 @@ const fewRows = 200;
 /** One with as many deliveries as there is room for, and one that is gone. */
 const [busyId, goneId] = [1, 2];
 const before = new Date(Date.now() - 3 * 86_400_000).toISOString();
+const holder = randomUUID();
 let env: TestEnvironment;
 let client: pg.Client;
 let someId: string;
@@ -59,7 +60,15 @@ beforeAll(async () => {
        union all select position, occurred_at from events.feed where e.id = $3 and position <= $2) f on true`,
     [each, busy, busyId],
   );
+  // One of a hundred is due, one of two hundred has a lease.
+  await env.sql(
+    `insert into events.webhook_dispatches (endpoint_id, due_at, holder, held_until)
+     select id, case when id % 100 = 0 then now() end, case when id % 200 = 1 then $1::uuid end, case when id % 200 = 1 then now() + interval '1 minute' end
+     from events.webhook_endpoints`,
+    [holder],
+  );
   await env.sql('analyze events.webhook_endpoints');
+  await env.sql('analyze events.webhook_dispatches');
   await env.sql('analyze events.webhook_deliveries');
   client = new pg.Client({ connectionString: env.settings['DATABASE_URL'] ?? '', options: plannerOptions });
   await client.connect();
@@ -74,7 +83,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-const large = /^(?:webhook_endpoints|webhook_deliveries|feed_)/;
+const large = /^(?:webhook_endpoints|webhook_dispatches|webhook_deliveries|feed_)/;
 
 /** Rows of large tables that it read, by how; nothing of it stays. */
 async function readsOf(
@@ -106,13 +115,12 @@ async function readsOf(
   return reads;
 }
 
-const holder = randomUUID();
 const one = { id: busyId, holder };
 const page = { endpointId: busyId, status: null, before: null, limit: 51 };
 const wanted = {
   ...one,
   reached: last,
-  from: null,
+  recoverFrom: null,
   positions: [last - 1, last],
   occurredAt: [new Date().toISOString(), new Date().toISOString()],
 };
@@ -126,16 +134,16 @@ describe('plans of deliveries with many endpoints and deliveries (V7)', () => {
   });
 
   it.each([
-    ['holding an endpoint', queue.holdEndpoint, one, 2],
-    ['keeping it', queue.keepEndpoint, one, 2],
-    ['what it is now', queue.readHeld, { ...one, taken: [randomUUID()] }, 2],
-    ['a word for who holds it', queue.tellHolder, { id: busyId }, 2],
-    ['leaving it', queue.leaveEndpoint, one, 4],
-    ['letting it go', queue.settleEndpoint, one, 4],
-    ['what is due', queue.takeDue, { id: busyId, limit: 8, lease: 60_000 }, 24],
-    ['when the next is due', queue.findNextDue, { id: busyId }, 2],
-    ['events that become deliveries', queue.planDeliveries, { ...wanted, takeUpTo: last, lease: 60_000 }, 4],
-    ['an attempt', queue.writeAttempt, { id: randomUUID(), status: 'delivered', delay: null, attempt: '{}' }, 2],
+    ['scheduling an endpoint', queue.scheduleEndpoint, { id: busyId }, 4],
+    ['scheduling endpoints that want the last events', queue.scheduleWanting, { after: last - 10, upTo: last }, 400],
+    ['acquiring leases of due endpoints', queue.acquireLeases, { limit: 10 }, 60],
+    ['renewing a lease', queue.renewLeases, { ids: [busyId], holders: [holder] }, 4],
+    ['reading a leased endpoint', queue.readLeased, one, 4],
+    ['releasing a lease', queue.releaseLease, { ...one, retryMs: null }, 4],
+    ['what is due', queue.takeDue, { id: busyId, limit: 4, takenMs: 60_000 }, 12],
+    ['events that become deliveries', queue.insertDeliveries, { ...wanted, limit: 2, takenMs: 60_000 }, 6],
+    ['a success', queue.recordSuccess, { id: randomUUID(), endpointId: busyId, attempt: '{}' }, 4],
+    ['a failure', queue.recordFailure, { id: randomUUID(), retryMs: 5_000, attempt: '{}' }, 2],
     ['a page of a log', log.listDeliveries, page, 200],
     ['a later page', log.listDeliveries, () => ({ ...page, before: someId }), 200],
     ['a page of those that failed', log.listDeliveries, { ...page, status: 'failed' }, 200],
@@ -145,11 +153,10 @@ describe('plans of deliveries with many endpoints and deliveries (V7)', () => {
     ['where to recover from', log.findPositionBefore, { since: new Date(Date.now() - 1.6 * 86_400_000).toISOString() }, eventsPerDay + 100],
     ['recovering', log.recoverFrom, { endpointId: busyId, position: 100 }, 200],
     ['giving up what waits', endpoints.giveUp, { id: busyId }, 200],
-    ['whom the last events concern', queue.wakeEndpoints, { after: last - 10, upTo: last }, 400],
-    ['ending what is old', queue.dropOld, { before, limit: 100 }, 4 * endpointCount],
+    ['ending what is old', log.dropOld, { before, limit: 100 }, 4 * endpointCount],
   ] as const)('%s', async (_what, statement, values, most) => {
     const { scans, rows } = await readsOf(statement, typeof values === 'function' ? values() : values);
-    expect(scans.filter((table) => table !== 'webhook_endpoints' || statement !== queue.dropOld)).toEqual([]);
+    expect(scans.filter((table) => table !== 'webhook_endpoints' || statement !== log.dropOld)).toEqual([]);
     expect(rows).toBeLessThanOrEqual(most);
   });
 
@@ -158,7 +165,7 @@ describe('plans of deliveries with many endpoints and deliveries (V7)', () => {
       (await env.sql<{ n: number }>(`select count(*)::integer n from events.webhook_deliveries d where ${where}`))[0]?.n ?? 0;
     const kept = await count(`created_at >= '${before}' and endpoint_id <> ${goneId}`);
     expect(await count(`created_at < '${before}' or endpoint_id = ${goneId}`)).toBeGreaterThan(0);
-    const { prepared, order } = queue.dropOld;
+    const { prepared, order } = log.dropOld;
     const values: Record<string, unknown> = { before, limit: 5_000 };
     for (let dropped = 1; dropped > 0;) {
       const { rows } = await client.query<{ count: string }>(

@@ -1,10 +1,11 @@
-/** What the feed no longer keeps, and where it is read again from (V3, V11). */
+/** The queue of endpoints, what the feed no longer keeps, and where it is read again from (V3, V7, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
-import { findPositionBefore } from '../../../services/events/deliveries/statements/log.ts';
+import * as queue from '../../../services/events/deliveries/statements.ts';
+import { findPositionBefore } from '../../../services/events/delivery-log/statements.ts';
 import { addDays, dropEnded, endDays, measureDays } from '../../../services/events/feed/days.ts';
 
 let env: TestEnvironment;
@@ -17,6 +18,55 @@ beforeAll(async () => {
 afterAll(async () => {
   await db.close();
   await env.stop();
+});
+
+describe('the queue of endpoints (V7)', () => {
+  const insertEndpoint = async (): Promise<number> => {
+    const [row] = await env.sql<{ id: number }>(
+      `insert into events.webhook_endpoints (account_id, url, description, secret, first_position, position)
+       select 1, 'https://example.org/', '', decode(repeat('00', 32), 'hex'), last_position, last_position from events.feed_head returning id`,
+    );
+    return row?.id ?? 0;
+  };
+  const acquire = async (): Promise<queue.EndpointLease | undefined> => (await queue.acquireLeases(db, { limit: 10 }))[0];
+
+  it('gives an endpoint to one holder at a time, and to another one when the lease has ended', async () => {
+    const id = await insertEndpoint();
+    await queue.scheduleEndpoint(db, { id });
+    const first = await acquire();
+    expect(first).toEqual({ id, holder: expect.any(String) });
+    expect(await acquire()).toBeUndefined();
+    await env.sql(`update events.webhook_dispatches set held_until = now() - interval '1 second' where endpoint_id = $1`, [id]);
+    const second = await acquire();
+    expect(second).toEqual({ id, holder: expect.not.stringMatching(first?.holder ?? '') });
+    expect(await queue.readLeased(db, first ?? { id, holder: '' })).toBeUndefined();
+    expect(await queue.releaseLease(db, { id, holder: first?.holder ?? '', retryMs: 0 })).toBeUndefined();
+    expect(await queue.releaseLease(db, { id, holder: second?.holder ?? '', retryMs: null })).toEqual({ is_due: false });
+    expect(await acquire()).toBeUndefined();
+  });
+
+  it('has an endpoint again that was scheduled during its lease, or whose delivery is due', async () => {
+    const id = await insertEndpoint();
+    await queue.scheduleEndpoint(db, { id });
+    const first = await acquire();
+    await queue.scheduleEndpoint(db, { id });
+    expect(await queue.releaseLease(db, { id, holder: first?.holder ?? '', retryMs: null })).toEqual({ is_due: true });
+    const second = await acquire();
+    await env.sql(`insert into events.webhook_deliveries (endpoint_id, occurred_at) values ($1, now())`, [id]);
+    expect(await queue.releaseLease(db, { id, holder: second?.holder ?? '', retryMs: null })).toEqual({ is_due: true });
+    await env.sql('update events.webhook_endpoints set deleted_at = now() where id = $1', [id]);
+    expect(await acquire()).toBeUndefined();
+  });
+
+  it('does not give a due endpoint away before what is to be sent has committed', async () => {
+    const id = await insertEndpoint();
+    await queue.scheduleEndpoint(db, { id });
+    await db.transaction(async (tx) => {
+      await queue.scheduleEndpoint(tx, { id });
+      expect(await acquire()).toBeUndefined();
+    });
+    expect(await acquire()).toMatchObject({ id });
+  });
 });
 
 const dayMs = 86_400_000;

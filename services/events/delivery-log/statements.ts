@@ -80,3 +80,28 @@ export const recoverFrom = statement.none({
     update events.webhook_endpoints set recover_from = least(recover_from, greatest(${position}, first_position)), recover_to = position
     where id = ${endpointId} and greatest(${position}, first_position) < position`,
 });
+
+/** Up to `limit` deliveries from before a time, and of deleted endpoints. */
+export const dropOld = statement.one({
+  name: 'deliveries.drop-old',
+  planned: 'each-call',
+  params: { before: t.instant, limit: t.integer },
+  row: { count: t.bigint },
+  sql: ({ before, limit }) => sql`
+    with old as materialized (
+      select d.id from events.webhook_endpoints e cross join lateral (
+        select d.id from events.webhook_deliveries d
+        where d.endpoint_id = e.id and d.created_at < case when e.deleted_at is null then ${before} else 'infinity' end
+        order by d.created_at limit ${limit}) as d
+      limit ${limit}),
+    dropped as (delete from events.webhook_deliveries where id = any(array(select id from old)) returning 1)
+    select count(*) from dropped`,
+});
+
+/** Deleted endpoints without deliveries. */
+export const dropEndpoints = statement.none({
+  name: 'deliveries.drop-endpoints',
+  sql: () => sql`
+    delete from events.webhook_endpoints e
+    where e.deleted_at is not null and not exists (select from events.webhook_deliveries d where d.endpoint_id = e.id)`,
+});
