@@ -1,13 +1,13 @@
 /**
- * What tells that two addresses are one (D44, D87), as the indexes on people and their aliases have it: `emailKey` of `#libs/text` is the same in the
- * process.
+ * What tells that two addresses are one (D44, D87), as the indexes on people and their aliases have it: `emailKey` and `phoneDigits` of `#libs/text` are the same in
+ * the process.
  */
 import { type Sql, sql, type SqlPart } from '#libs/sql';
 
 const inBytes = (key: Sql): Sql => sql`${key} collate "C"`;
 export const emailKeySql = (email: Sql | SqlPart): Sql => inBytes(sql`directory.email_key(${email})`);
 export const linkedinAddressSql = (address: Sql | SqlPart): Sql => inBytes(sql`directory.linkedin_address(${address})`);
-const phoneDigitsSql = (phone: Sql | SqlPart): Sql => inBytes(sql`directory.phone_digits(${phone})`);
+export const phoneDigitsSql = (phone: Sql | SqlPart): Sql => inBytes(sql`directory.phone_digits(${phone})`);
 
 /** People with this email, or with one of the merged people whom they are now: a list of ids for `in`. */
 export const idsByEmailSql = (email: SqlPart): Sql => sql`

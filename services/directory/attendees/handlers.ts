@@ -3,11 +3,10 @@ import type { RequestOf } from '#libs/contract';
 import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
-import { emailKey } from '#libs/text';
 import type { Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
-import { isBlank } from '#libs/text';
+import { emailKey, isBlank, phoneDigits } from '#libs/text';
 import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
 import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
@@ -63,7 +62,7 @@ export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Han
 
 function toAttendee({ name, email, phone }: Given, place: number, key: string): Attendee {
   const address = email?.trim() ?? '';
-  const digits = address === '' ? (phone ?? '').replaceAll(/\D/g, '').replace(/^00/, '') : '';
+  const digits = address === '' ? phoneDigits(phone ?? '') : '';
   const shown = [name.trim(), address, digits].find((text) => !isBlank(text)) ?? 'Unknown';
   const none = { place, name: shown, email: null, phone: null, phone_digits: null, origin_key: null };
   if (address !== '') return { ...none, email: address };

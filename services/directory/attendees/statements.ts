@@ -1,6 +1,6 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import { sql, statement, t } from '#libs/sql';
-import { emailKeySql } from '../address-keys.ts';
+import { emailKeySql, phoneDigitsSql } from '../address-keys.ts';
 
 /** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, phone_digits, origin_key}`: the oldest of several with one address. */
 export const findAttendees = statement.many({
@@ -13,7 +13,7 @@ export const findAttendees = statement.many({
       join directory.people p on (p.contact ->> 'email' is not null and ${emailKeySql(sql`p.contact ->> 'email'`)} = ${emailKeySql(sql`a.email`)}) or p.origin_key = a.origin_key
       union all
       select a.place, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
-        and regexp_replace(regexp_replace(p.contact ->> 'phone', '\\D', '', 'g'), '^00', '') = a.phone_digits
+        and ${phoneDigitsSql(sql`p.contact ->> 'phone'`)} = a.phone_digits
       union all
       select a.place, f.person_id from given a
       join directory.person_aliases f on (f.kind = 'email' and ${emailKeySql(sql`f.value`)} = ${emailKeySql(sql`a.email`)}) or (f.kind = 'origin' and f.value = a.origin_key)

@@ -86,13 +86,14 @@ describe('times that cannot be read (D82)', () => {
 describe('a guest with a phone number alone (D83)', () => {
   it('is stored by it, found by it again, and is the person who has it already', async () => {
     const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
-    const chains = [createChain(), createChain()];
-    for (const [index, phone] of ['+49 151 1234567', '0049151-1234567'].entries())
+    const chains = [createChain(), createChain(), createChain()];
+    for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
       await desk.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
     const people = await world.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
     expect(people).toEqual([{ phone: '+49 151 1234567' }]);
     const booked = await Promise.all(chains.map(async (chain) => names((await desk.booked(chain))[0])));
     expect(booked).toEqual([
+      ['Ada', 'Fon'],
       ['Ada', 'Fon'],
       ['Ada', 'Fon'],
     ]);

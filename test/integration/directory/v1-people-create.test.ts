@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
-import { emailKey } from '#libs/text';
+import { emailKey, phoneDigits } from '#libs/text';
 import { directory } from '#services/directory';
 import { createPlaces, type Places } from './v1-places.ts';
 
@@ -202,6 +202,19 @@ describe('people.create, duplicates (D44)', () => {
   ])('compares the email %j as %j, in the process and in the database', async (email, key) => {
     const [row] = await places.world.env.sql<{ key: string }>(`select coalesce(directory.email_key($1), '') as key`, [email]);
     expect([emailKey(email), row?.key]).toEqual([key, key]);
+  });
+
+  it.each([
+    ['+49 (0)30 123 45', '493012345'],
+    ['0049-30/12345', '493012345'],
+    ['030 12345', '03012345'],
+    ['(0)', ''],
+    ['none', ''],
+    ['٠١٢٣٤٥', ''],
+    ['1'.repeat(60), '1'.repeat(50)],
+  ])('compares the phone number %j as %j, in the process and in the database', async (phone, digits) => {
+    const [row] = await places.world.env.sql<{ digits: string }>(`select coalesce(directory.phone_digits($1), '') as digits`, [phone]);
+    expect([phoneDigits(phone), row?.digits]).toEqual([digits, digits]);
   });
 
   it('finds an email in every form of it (D44, D87)', async () => {

@@ -1,7 +1,7 @@
 /** Attendees of a booking event as Cal.com names them (D19a, D83). */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { isBlank, toLine } from '#libs/text';
+import { emailKey, isBlank, phoneDigits, toLine } from '#libs/text';
 import { shorten } from './shorten.ts';
 
 export interface Attendee {
@@ -48,12 +48,12 @@ function readLine(value: unknown, maxLength = Infinity): string | null {
 
 function readPhone(value: unknown): string | null {
   const phone = readLine(value, maxPhoneLength);
-  return phone === null || phone.replaceAll(/\D/g, '').length < fewestDigits ? null : phone;
+  return phone === null || phoneDigits(phone).length < fewestDigits ? null : phone;
 }
 
 /** Of an attendee with an email or a phone number. */
 export function attendeeKey({ email, phone }: { readonly email: string | null; readonly phone: string | null }): string {
-  return digest(email === null ? `phone:${(phone ?? '').replaceAll(/\D/g, '').replace(/^00/, '')}` : `email:${email.toLowerCase()}`);
+  return digest(email === null ? `phone:${phoneDigits(phone ?? '')}` : `email:${emailKey(email)}`);
 }
 
 /** Of a participant of a booking that was made before its attendees were recorded. */
