@@ -8,6 +8,7 @@
 export { jobAdminHandlers } from './admin.ts';
 export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 export { createJobs } from './jobs.ts';
+export { redactStoredErrors } from './redact-stored.ts';
 export { rebuildQueue } from './restored.ts';
 export { cancelledJobs, failedJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
 export type {

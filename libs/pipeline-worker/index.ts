@@ -11,7 +11,6 @@ import type { DeadJob, JobHandler, JobRun, Jobs, OnDead } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { fillDefaults, jobOf, PipelinePayload, type PipelineJob, type PipelineRegistry } from '#libs/pipeline';
-import { redactText } from '#libs/redaction';
 import { compileSchema } from '#libs/schema';
 
 export { consumeProviderNews } from './provider-news.ts';
@@ -163,7 +162,7 @@ export function noteDeaths({ jobs, contracts }: PipelineWorkerDependencies, regi
     // A payload that breaks its declaration names no conversation.
     if (declaration === undefined || isPayload(job.payload) !== undefined) return;
     const { conversation_id, step_id } = job.payload as PipelinePayload;
-    const note = `${declaration.name} failed: ${redactText(job.error)}${describeCause(job, jobOf(declaration))}`;
+    const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
     const report = {
       conversation_id,
       step_id,

@@ -3,7 +3,7 @@ import { cancelledJobs, LeaseLost, PermanentJobError, RetryLater } from '#libs/j
 import type { Tx } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
-import { addEffect, countEffects, readJob, shop } from './world.ts';
+import { addEffect, countEffects, readJob, redactErrors, shop } from './world.ts';
 
 /** Milliseconds in an id of version 7. */
 const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
@@ -73,6 +73,24 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
       );
     const at = items[1]?.created_at ?? '';
     expect([await bounded({ created_before: at }), await bounded({ created_after: at })]).toEqual([[], [late, early]]);
+  });
+
+  it('finds no secret in errors that an earlier release stored, past one batch of them', async () => {
+    const replica = await suite.start({ handlers: {} });
+    await suite.env.sql(
+      `insert into shop.jobs (id, type, payload, state, error, finished_at)
+       select ('01900000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid, 'shop.step', '{"n": 1}', 'dead',
+         case when n % 500 = 0 then 'GET https://example.org/?token=hush-' || n || ' failed' else 'The room is closed' end, now()
+       from generate_series(1, 2500) n`,
+    );
+    const find = async (error: string) => (JSON.parse(await replica.jobs.admin.list({ error, limit: 500 })) as { items: unknown[] }).items;
+    expect(await find('hush-')).toHaveLength(5);
+    await redactErrors(suite.env);
+    expect(await find('hush-')).toEqual([]);
+    expect(await find('GET https://example.org/?token=[redacted] failed')).toHaveLength(5);
+    expect(await suite.env.sql(`select count(*)::int as kept from shop.jobs where error = 'The room is closed'`)).toEqual([
+      { kept: 2_495 },
+    ]);
   });
 
   it('discard one dead job or all that match: they are cancelled, keep their error and are redriven by name alone', async () => {

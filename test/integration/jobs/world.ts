@@ -11,6 +11,7 @@ import {
   type Jobs,
   jobTables,
   type JobTuning,
+  redactStoredErrors,
 } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
@@ -66,6 +67,18 @@ class Migration20260101000000_office extends Migration {
     ];
     for (const sql of [...jobs, ...auditTables('office')]) this.addSql(sql);
   }
+}
+
+class Migration20260101000001_redacted_errors extends Migration {
+  override up(): Promise<void> {
+    return redactStoredErrors('shop', (statement, params) => this.execute(statement, params));
+  }
+}
+
+/** Errors that an earlier release stored. */
+export async function redactErrors(env: TestEnvironment): Promise<void> {
+  const migrations = [Migration20260101000000_jobs, Migration20260101000001_redacted_errors];
+  await migrate({ url: env.settings['DATABASE_URL'] ?? '', schema: 'shop', migrations, logger: env.logger });
 }
 
 export async function migrateShop(url: string, env: Pick<TestEnvironment, 'logger'>): Promise<void> {
