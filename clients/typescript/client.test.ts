@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ApiConnectionError, ApiError, ApiTimeoutError, type Client, createClient, listItems } from './index.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -13,7 +13,9 @@ let answers: Answer[] = [];
 const seen: { method: string | undefined; url: string | undefined; key: string | undefined }[] = [];
 const retry = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2_000 };
 
-beforeAll(async () => {
+// A server for each test: a request that its caller has given up may arrive during the next one.
+beforeEach(async () => {
+  seen.length = 0;
   server = createServer((request, response) => {
     request.resume();
     seen.push({ method: request.method, url: request.url, key: request.headers['idempotency-key'] as string | undefined });
@@ -24,12 +26,9 @@ beforeAll(async () => {
   await once(server, 'listening');
   client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't', retry });
 });
-afterAll(() => {
+afterEach(async () => {
   server.closeAllConnections();
-  server.close();
-});
-beforeEach(() => {
-  seen.length = 0;
+  await new Promise((done) => server.close(done));
 });
 
 const json =

@@ -115,7 +115,7 @@ describe('registering the webhook of an agent (A1)', () => {
   it('fails when its entry cannot be kept, and leaves one when it is done', async () => {
     const before = await readEntries();
     await withoutWrites(noEntries, async () => {
-      expect((await failureOf(set())).code).toBe('internal');
+      expect(await failureOf(set())).toMatchObject({ code: 'internal', message: 'Internal error' });
     });
     expect(await readEntries()).toEqual(before);
     const { url } = await set();

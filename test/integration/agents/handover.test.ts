@@ -12,6 +12,7 @@ const context = () => newContext();
 let desk: TelegramDesk;
 beforeAll(async () => {
   desk = await startDesk(import.meta.url, {
+    TELEGRAM_TIMEOUT_MS: '3000',
     RATE_LIMIT_CHAT_PER_MINUTE: '0',
     RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
     AGENT_KNOWLEDGE: 'automatic',

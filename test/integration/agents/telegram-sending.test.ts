@@ -5,7 +5,7 @@ import { startDesk, type TelegramDesk } from './telegram-desk.ts';
 
 let desk: TelegramDesk;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url);
+  desk = await startDesk(import.meta.url, { TELEGRAM_TIMEOUT_MS: '3000' });
 });
 afterAll(() => desk.stop());
 
