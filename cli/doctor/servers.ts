@@ -10,7 +10,7 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 const logger = () => createLogger({ service: 'cli', level: 'silent' });
 const oldestPostgres = 160_000;
-const connectTimeoutMs = 3_000;
+const connectTimeoutMs = 10_000;
 
 /** PostgreSQL as an address names it, for messages. @throws Error when the address is malformed */
 export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Promise<Target> {

@@ -14,13 +14,13 @@ afterEach(() => {
 });
 
 /** What a server that answers like this is understood to say. */
-async function answerWith(respond: RequestListener, { timeoutMs = 10_000, listener }: Options = {}): Promise<string> {
+async function answerWith(respond: RequestListener, { timeoutMs = 120_000, listener }: Options = {}): Promise<string> {
   const server = createServer(respond);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs });
-  return (await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(30_000), listener)).text;
+  return (await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), listener)).text;
 }
 
 interface Options {
@@ -69,7 +69,7 @@ describe('a model server that means ill (rules/providers#language-models)', () =
         const timer = setInterval(() => response.write(' '), 20);
         response.once('close', () => clearInterval(timer));
       },
-      { timeoutMs: 200 },
+      { timeoutMs: 1_500 }, // in which a request arrives on a busy machine, too
     );
     expect(attempts).toBe(2);
     // The name of what ends a fetch is lost where jest's realm meets that of Node, so that it looks like a lost connection here.

@@ -17,6 +17,9 @@ let ends: string[] = [];
 const working = new AsyncLocalStorage<string>();
 let askers: (string | undefined)[] = [];
 let onRequest: () => void = () => undefined;
+/** With the first bytes of a file. */
+let onBytes: () => void = () => undefined;
+let onEnd: () => void = () => undefined;
 
 async function readFile(request: IncomingMessage): Promise<unknown> {
   return receiveFile(request, { part: 'audio', maxFileBytes, tooLarge }, async ({ fileName, body }) => {
@@ -24,11 +27,15 @@ async function readFile(request: IncomingMessage): Promise<unknown> {
     askers.push(working.getStore());
     try {
       if (fileName === 'refused.mp3') throw new AppError({ code: 'bad_request', message: 'refused' });
-      for await (const chunk of body) sizeBytes += (chunk as Buffer).byteLength;
+      for await (const chunk of body) {
+        sizeBytes += (chunk as Buffer).byteLength;
+        onBytes();
+      }
       ends.push('complete');
       return { fileName, sizeBytes };
     } catch (error) {
       ends.push('failed');
+      onEnd();
       throw error;
     }
   });
@@ -187,10 +194,12 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
       agent: false,
     });
     request.on('error', () => undefined);
+    const begun = new Promise<void>((resolve) => (onBytes = resolve));
+    const ended = new Promise<void>((resolve) => (onEnd = resolve));
     request.write(audio('a'.repeat(100)).slice(0, -60));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await begun;
     request.destroy();
-    for (let count = 0; count < 100 && ends.length === 0; count += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    await ended;
     expect(ends).toEqual(['failed']);
   });
 });
