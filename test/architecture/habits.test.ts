@@ -71,7 +71,6 @@ const sleeping = [
   'libs/transfer/pace.test.ts',
   'libs/transfer/transfer.test.ts',
   'services/agents/telegram/typing.test.ts',
-  'services/media/http/multipart.test.ts',
   'test/e2e/audio-memory.drill.test.ts',
   'test/e2e/bulk-import.test.ts',
   'test/e2e/shutdown/constant-load.ts',

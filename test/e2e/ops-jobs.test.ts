@@ -198,6 +198,17 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     }
   });
 
+  it('answers 304 as long as the job is the one that the caller has, and 200 after it changed (D101)', async () => {
+    const [id = ''] = await makeDead('media');
+    const read = (etag: string): Promise<Answer> =>
+      world.call('GET', `/api/ops/jobs/media/${id}`, { token: tokens.viewer, headers: { 'if-none-match': etag } });
+    const etag = (await show('media', id)).headers.get('etag') ?? '';
+    const known = await read(etag);
+    expect([known.status, known.text]).toEqual([304, '']);
+    await world.sql(`update media.jobs set error = 'Another one' where id = $1`, [id]);
+    expect((await read(etag)).status).toBe(200);
+  });
+
   it('answers 404 to what is no job (D94)', async () => {
     const id = randomUUIDv7();
     for (const [service, name] of [

@@ -152,7 +152,10 @@ describe('writes with the client (rules/memberships#lists)', () => {
     expect((await client.listKeys()).body.items.map(({ id }) => id)).toEqual([path.key_id]);
     expect((await client.rotateKey({ path })).body.token).not.toBe(made.token);
     const { key, webhook_endpoints: endpoints } = (await client.revokeKey({ path })).body;
-    expect([{ key }, endpoints]).toEqual([(await client.getKey({ path })).body, []]);
+    const shown = await client.getKey({ path });
+    expect([{ key }, endpoints]).toEqual([shown.body, []]);
+    const headers = { 'If-None-Match': shown.headers.get('etag') ?? '' };
+    expect((await client.getKey({ path, headers })).status).toBe(304);
   });
 
   it('merge people where they may', async () => {
