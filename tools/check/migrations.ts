@@ -73,7 +73,8 @@ async function collectUnits({ Class }: CheckedMigration): Promise<Unit[]> {
     const statements = migration.getQueries().map((sql) => ({ sql: sql as string, isBackfill: false }));
     return [{ migration: name, statements, isConcurrent: false }];
   }
-  return migration.steps.map(({ sql, backfill }) => ({
+  const sent = migration.steps.filter(({ work }) => work === undefined);
+  return sent.map(({ sql, backfill }) => ({
     migration: name,
     statements: [{ sql, isBackfill: backfill !== undefined }],
     isConcurrent: /^\s*(create|drop)\b.*\bindex\s+concurrently\b/i.test(sql),

@@ -3,6 +3,6 @@ export { Migration } from '@mikro-orm/migrations';
 export { migrate, migrateSchema } from './migrate.ts';
 export type { MigrateOptions, MigrationClass, SchemaOptions } from './migrate.ts';
 export { OnlineMigration } from './online.ts';
-export type { Backfill, OnlineStep } from './online.ts';
+export type { Backfill, BackfillWork, OnlineStep } from './online.ts';
 export { openMigrationRun } from './run.ts';
 export type { MigrationRun, RunOptions } from './run.ts';

@@ -19,7 +19,10 @@ export interface Backfill {
   readonly batch?: number;
 }
 
-export type OnlineStep = { readonly sql: string; readonly backfill?: Backfill };
+/** Changes rows by what the process computes from them. Each statement is a transaction; the work may run again, so it must change nothing when it does. */
+export type BackfillWork = (query: (sql: string, values: readonly unknown[]) => Promise<object[]>) => Promise<void>;
+
+export type OnlineStep = { readonly sql: string; readonly backfill?: Backfill; readonly work?: BackfillWork };
 
 export abstract class OnlineMigration extends Migration {
   readonly #steps: OnlineStep[] = [];
@@ -35,6 +38,10 @@ export abstract class OnlineMigration extends Migration {
 
   addBackfill(backfill: Backfill): void {
     this.#steps.push({ sql: backfill.sql, backfill });
+  }
+
+  addWork(work: BackfillWork): void {
+    this.#steps.push({ sql: '', work });
   }
 
   get steps(): readonly OnlineStep[] {
@@ -68,8 +75,9 @@ export async function runOnline(context: OnlineContext, migration: OnlineMigrati
     if (position === null) continue; // complete
     const what = `step ${index + 1} of ${migration.steps.length} of migration ${name} of schema ${schema}`;
     try {
-      if (step.backfill !== undefined) await backfill(context, index, step.backfill, position ?? undefined, what);
-      else await run.retry(what, () => runStep(context, index, step.sql));
+      const { sql, backfill: batches, work } = step;
+      if (batches !== undefined) await backfill(context, index, batches, position ?? undefined, what);
+      else await run.retry(what, () => (work === undefined ? runStep(context, index, sql) : runWork(context, index, work)));
     } catch (error) {
       if (error instanceof MigrationError || run.signal.aborted) throw error;
       throw new MigrationError(`${what} failed: ${(error as Error).message}. The steps before it stay; run the migration again`, {
@@ -103,6 +111,11 @@ async function runStep(context: OnlineContext, index: number, sql: string): Prom
     if (dropped !== undefined && state !== undefined) await client.query(sql);
     await note(context, client, index, null);
   });
+}
+
+async function runWork(context: OnlineContext, index: number, work: BackfillWork): Promise<void> {
+  await work(async (sql, values) => (await context.pool.query<object>(sql, [...values])).rows);
+  await inTransaction(context, (client) => note(context, client, index, null));
 }
 
 async function findIndex(client: pg.ClientBase, schema: string, name: string): Promise<'valid' | 'invalid' | undefined> {

@@ -1,9 +1,9 @@
 import { redactStoredErrors } from '#libs/jobs';
-import { Migration } from '#libs/orm/migrations';
+import { OnlineMigration } from '#libs/orm/migrations';
 
 /** Job errors of earlier releases, without secrets. */
-export class Migration20261201100000_redacted_errors extends Migration {
-  override up(): Promise<void> {
-    return redactStoredErrors('agents', (statement, params) => this.execute(statement, params));
+export class Migration20261201100000_redacted_errors extends OnlineMigration {
+  override up(): void {
+    this.addWork((query) => redactStoredErrors('agents', query));
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
-import { migrate, Migration } from '#libs/orm/migrations';
+import { migrate, Migration, OnlineMigration } from '#libs/orm/migrations';
 import type { TestEnvironment } from '#libs/testing';
 
 const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });
@@ -69,9 +69,9 @@ class Migration20260101000000_office extends Migration {
   }
 }
 
-class Migration20260101000001_redacted_errors extends Migration {
-  override up(): Promise<void> {
-    return redactStoredErrors('shop', (statement, params) => this.execute(statement, params));
+class Migration20260101000001_redacted_errors extends OnlineMigration {
+  override up(): void {
+    this.addWork((query) => redactStoredErrors('shop', query));
   }
 }
 
