@@ -203,6 +203,17 @@ describe('the console with an identity provider (S3)', () => {
     expect((await leave({ 'sec-fetch-site': 'cross-site' })).headers.get('location')).toBe('/console');
   });
 
+  it('asks for credentials again after a sign-out that the provider could not be told of, until somebody signed in (D105)', async () => {
+    const again = 'coherence_ask_again=1';
+    const asked = await get('/console/sign-in', again);
+    expect(new URL(asked.headers.get('location') ?? '').searchParams.get('prompt')).toBe('login');
+    expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').searchParams.has('prompt')).toBe(false);
+    const { path, kept } = await signInThere('ada');
+    const cleared = 'coherence_ask_again=; Path=/console/sign-in; HttpOnly; SameSite=Lax; Max-Age=0';
+    expect(cookiesOf(await get(path, `${kept}; ${again}`))).toContain(cleared);
+    expect(cookiesOf((await signIn('ada')).back)).not.toContain(cleared);
+  });
+
   it('takes no password, and says so to its page', async () => {
     const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
     const answer = await world.call('POST', '/console/session', { token: null, json, headers: { origin: world.baseUrl } });

@@ -15,7 +15,10 @@ beforeAll(async () => {
     OIDC_LINK_BY_EMAIL: 'true',
     OUTBOUND_ALLOWED_HOSTS: provider.host,
   };
-  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'agents', 'conversations', 'directory'], replicas: 2 });
+  world = await startWorld(import.meta.url, settings, {
+    services: ['api-gateway', 'agents', 'conversations', 'directory', 'events'],
+    replicas: 2,
+  });
   demo = await applyDemo(world, 'oidc');
   await world.apply({
     people: ['cleo', 'dora', 'emil'].map((key) => ({ key, name: key })),
@@ -86,6 +89,15 @@ describe('a token of the identity provider (S1, S2)', () => {
       expect(statuses).toEqual([401]);
       if (end[1] === 'unlink') await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
     }
+  });
+
+  it('ends a request that waits for events when it expires (D89)', async () => {
+    await world.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
+    // Five seconds behind the tolerance of 30.
+    const token = await provider.sign({ sub: 'ada-who-waits', exp: Math.floor(Date.now() / 1000) - 25 });
+    const { json } = await world.call('GET', '/api/v1/events?after=latest', { token: await provider.sign({ sub: 'ada-who-waits' }) });
+    const waited = await world.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, { token });
+    expect([waited.status, waited.json.code]).toEqual([401, 'unauthenticated']);
   });
 
   it('can be neither logged out nor used for passwords and sessions (S5)', async () => {
