@@ -93,6 +93,7 @@ const sleeping = [
   'test/integration/nats/stream.test.ts',
   'test/integration/object-store/object-store.test.ts',
   'test/jest/template-database.ts',
+  'test/jest/watchdog-thread.ts', // measures a limit
   'test/security/connections.test.ts',
   'tools/servers/go-tool.test.ts',
 ];
