@@ -4,16 +4,10 @@ ARG BASE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${BASE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No production package needs an install script: sharp and its libvips come as built packages. The docs pages use one bundled
-# file of @scalar/api-reference: the packages that it was bundled from (300 MB) stay out.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && cp -r node_modules/@scalar/api-reference /tmp/api-reference \
- && npm uninstall --no-save --omit=dev --ignore-scripts --no-audit --no-fund @scalar/api-reference \
- && mkdir -p node_modules/@scalar/api-reference/dist/browser \
- && cp /tmp/api-reference/package.json node_modules/@scalar/api-reference/ \
- && cp /tmp/api-reference/dist/index.js node_modules/@scalar/api-reference/dist/ \
- && cp /tmp/api-reference/dist/browser/standalone.js node_modules/@scalar/api-reference/dist/browser/ \
- && npm cache clean --force && rm -rf /tmp/api-reference
+# No production package needs an install script: sharp and its libvips come as built packages. Node and PostgreSQL are not taken
+# from packages here (peer dependencies): the base image and the cluster have them.
+RUN npm ci --omit=dev --omit=peer --ignore-scripts --no-audit --no-fund \
+ && npm cache clean --force
 
 FROM ${BASE_IMAGE}
 # How ffmpeg comes in, which the media service cuts recordings with: `apt` from the distribution of a Debian base, `none` when

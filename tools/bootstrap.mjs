@@ -17,10 +17,14 @@ const stampFile = join(modulesDir, '.coherence-installed');
 const lockFile = join(repoDir, '.data', 'install.lock');
 const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
 const oldestNode = 20;
+/** End of the stamp of an installation that has no packages of tools and tests. */
+const withoutToolsMark = ' without tools';
 const progressEveryMs = 5_000;
 
 /** They need servers that are built once, which begins while the packages are installed. */
 const withServers = ['start', 'test', 'test:release'];
+/** They run the platform; the others also need the packages of tools and tests. */
+const withoutTools = ['start', 'cli', 'demo', 'logs'];
 const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
 
 const commands = {
@@ -51,37 +55,57 @@ async function main() {
   if (script === undefined) fail(`usage: node tools/bootstrap.mjs ${Object.keys(commands).join('|')}`);
   const major = Number(process.versions.node.split('.')[0]);
   if (major < oldestNode) fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
-  await install(withServers.includes(name) ? buildServers : () => {});
+  await install(withServers.includes(name) ? buildServers : () => {}, !withoutTools.includes(name));
   run(findNode(), [join(repoDir, script), ...args], name);
 }
 
-/** @param meanwhile called when packages are to be installed */
-async function install(meanwhile) {
+/**
+ * Packages that tools and tests need stay once they were installed.
+ * @param meanwhile called when packages are to be installed
+ */
+async function install(meanwhile, wantsTools) {
   const packageLock = readFileSync(join(repoDir, 'package-lock.json'));
   const stamp = createHash('sha256').update(packageLock).update(`${process.platform}-${process.arch}`).digest('hex');
-  if (readText(stampFile) === stamp) return;
+  const stampWithoutTools = `${stamp}${withoutToolsMark}`;
+  const isDone = () => {
+    const present = readText(stampFile);
+    return present === stamp || (!wantsTools && present === stampWithoutTools);
+  };
+  if (isDone()) return;
   await takeInstallLock();
   try {
-    if (readText(stampFile) === stamp) return; // another command has just done it
+    if (isDone()) return; // another command has just done it
+    const present = readText(stampFile);
+    const withTools = wantsTools || present?.endsWith(withoutToolsMark) === false;
     const packages = JSON.parse(packageLock.toString()).packages;
-    if (!isInstalled(packages)) {
+    if (!isInstalled(packages, withTools)) {
       meanwhile(packages);
-      await runNpmCi(packages);
+      // What is installed stays in its place when only tools are missing: the platform may be running from it.
+      await runNpm(packages, withTools, withTools && present === stampWithoutTools ? ['install', '--no-save'] : ['ci']);
+      rmSync(join(modulesDir, 'node', 'node_modules', nodePackage(), 'include'), { recursive: true, force: true }); // 67 MB, for compilers
     }
-    writeFileSync(stampFile, stamp);
+    writeFileSync(stampFile, withTools ? stamp : stampWithoutTools);
   } finally {
     rmSync(lockFile, { force: true });
   }
 }
 
 /** True when npm itself has already installed exactly what the lock file asks for. */
-function isInstalled(packages) {
+function isInstalled(packages, withTools) {
   const text = readText(join(modulesDir, '.package-lock.json'));
   if (text === undefined) return false;
   const present = JSON.parse(text).packages;
   return Object.entries(packages).every(
-    ([path, item]) => path === '' || item.optional === true || item.peer === true || present[path]?.version === item.version,
+    ([path, item]) => path === '' || item.optional === true || isLeftOut(item, withTools) || present[path]?.version === item.version,
   );
+}
+
+function isLeftOut({ dev, devOptional }, withTools) {
+  return !withTools && (dev === true || devOptional === true);
+}
+
+function nodePackage() {
+  return `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
 }
 
 /** Goes on beside what comes next, which waits for it where it must, and ends with us. */
@@ -100,7 +124,7 @@ async function buildServers(packages) {
  * package `node` fetches too.
  */
 function fetchNode(packages) {
-  const name = `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
+  const name = nodePackage();
   const dir = join(repoDir, '.data', `early-node-${process.pid}`);
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   const npm = findNpm();
@@ -121,21 +145,29 @@ function fetchNode(packages) {
   });
 }
 
-async function runNpmCi(packages) {
-  const expected = Object.keys(packages).filter((path) => path !== '' && !packages[path].optional);
+async function runNpm(packages, withTools, command) {
+  const expected = Object.keys(packages).filter(
+    (path) =>
+      path !== '' && !packages[path].optional && !isLeftOut(packages[path], withTools) && !(command[0] === 'install' && isUnpacked(path)),
+  );
   const total = expected.length;
-  say(`Installing ${total} packages with npm ci, about a minute; later starts skip this.`);
+  const what = `npm ${command[0]}`;
+  say(`Installing ${total} packages with ${what}, about a minute; later starts skip this.`);
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     say(`  installing packages: ${seconds} s, ${countUnpacked(expected)} of ${total} unpacked`);
   }, progressEveryMs);
   const npm = findNpm();
-  const child = spawn(npm[0], [...npm.slice(1), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: repoDir,
-    env: withoutNpmRun(process.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    npm[0],
+    [...npm.slice(1), ...command, withTools ? '--include=dev' : '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: repoDir,
+      env: withoutNpmRun(process.env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-20_000)));
@@ -150,13 +182,17 @@ async function runNpmCi(packages) {
   stop();
   clearInterval(timer);
   if (code !== 0) {
-    fail(`npm ci failed:\n${output.trim()}\n\nIs the registry reachable and the disk not full? Run the command again to resume.`);
+    fail(`${what} failed:\n${output.trim()}\n\nIs the registry reachable and the disk not full? Run the command again to resume.`);
   }
   say(`  packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 }
 
 function countUnpacked(paths) {
-  return paths.filter((path) => existsSync(join(repoDir, path, 'package.json'))).length;
+  return paths.filter(isUnpacked).length;
+}
+
+function isUnpacked(path) {
+  return existsSync(join(repoDir, path, 'package.json'));
 }
 
 /** npm as the caller runs it, else the one on the PATH. */

@@ -118,6 +118,30 @@ fi`);
     expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });
 
+  it('installs for a start what running needs, adds the tools for the first other command, and keeps them', async () => {
+    mkdirSync(join(repo, 'tools', 'start'));
+    writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
+    mkdirSync(join(repo, 'node_modules', 'node', 'node_modules', `node-${process.platform}-${process.arch}`, 'include'), {
+      recursive: true,
+    });
+    const packages = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/tool': { version: '1.0.0', dev: true } };
+    writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages }));
+    expect((await run('start')).output).toContain('Installing 1 packages with npm ci');
+    await run('start');
+    await run('check');
+    await run('start');
+    writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages: { ...packages, 'node_modules/a': { version: '1.0.1' } } }));
+    await run('start');
+    expect(readCalls().filter((call) => !call.includes('--prefix'))).toEqual([
+      'ci --omit=dev --no-audit --no-fund --loglevel=error',
+      'install --no-save --include=dev --no-audit --no-fund --loglevel=error',
+      'ci --include=dev --no-audit --no-fund --loglevel=error',
+    ]);
+    if (process.platform === 'linux') {
+      expect(readdirSync(join(repo, 'node_modules', 'node', 'node_modules', `node-linux-${process.arch}`))).toEqual([]);
+    }
+  });
+
   it('installs again only when the lock file has changed', async () => {
     await run('check');
     await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });

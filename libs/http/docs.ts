@@ -1,9 +1,9 @@
 /** The live documents and their pages, served from this process alone: no font, script, proxy or telemetry from elsewhere. */
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { notFound } from '#libs/errors';
 import { type Asset, createAsset, sendAsset } from './asset.ts';
+import { readDocsBundle } from './docs-bundle.ts';
 import type { HttpContext } from './exchange.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import { sendBytes } from './reply.ts';
@@ -77,10 +77,10 @@ const javascript = 'text/javascript; charset=utf-8';
 
 /** Serves the script of the reference and our own files of its page; each is read and compressed once, at its first request. */
 export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<void> {
-  const files: Readonly<Record<string, { path: () => string; contentType: string }>> = {
-    'reference.js': { path: findBundle, contentType: javascript },
-    'start.js': { path: () => join(pageFolder, 'start.js'), contentType: javascript },
-    'page.css': { path: () => join(pageFolder, 'page.css'), contentType: 'text/css; charset=utf-8' },
+  const files: Readonly<Record<string, { read: () => Promise<Buffer>; contentType: string }>> = {
+    'reference.js': { read: readDocsBundle, contentType: javascript },
+    'start.js': { read: () => readFile(join(pageFolder, 'start.js')), contentType: javascript },
+    'page.css': { read: () => readFile(join(pageFolder, 'page.css')), contentType: 'text/css; charset=utf-8' },
   };
   const assets = new Map<string, Promise<Asset>>();
   return async (ctx, file) => {
@@ -88,18 +88,12 @@ export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<
     if (found === undefined) throw notFound();
     let asset = assets.get(file);
     if (asset === undefined) {
-      asset = readFile(found.path()).then((plain) => createAsset(plain, found.contentType));
+      asset = found.read().then((plain) => createAsset(plain, found.contentType));
       assets.set(file, asset);
       asset.catch(() => assets.delete(file));
     }
     await sendAsset(ctx, await asset, 'public, max-age=3600');
   };
-}
-
-/** The one-file browser bundle inside the installed package. */
-function findBundle(): string {
-  const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
-  return `${entry.slice(0, entry.indexOf('/dist/'))}/dist/browser/standalone.js`;
 }
 
 function escapeHtml(text: string): string {

@@ -10,7 +10,7 @@ import type { SourceFile } from './sources.ts';
 export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'libs/backup': ['age-encryption'],
   'libs/contract': ['typebox'],
-  'libs/http': ['@koa/router', 'koa', 'koa-body'],
+  'libs/http': ['@koa/router', '@scalar/fastify-api-reference', 'koa', 'koa-body'],
   'libs/logger': ['pino', 'pino-pretty'],
   'libs/mcp': ['@modelcontextprotocol/server'],
   'libs/nats': ['@nats-io/jetstream', '@nats-io/transport-node'],

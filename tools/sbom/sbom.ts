@@ -11,6 +11,8 @@ interface LockedPackage {
   name?: string;
   version?: string;
   dev?: boolean;
+  /** Of the development stack (package.json, peerDependencies). */
+  peer?: boolean;
 }
 
 export interface Sbom {
@@ -29,7 +31,7 @@ export function listProductionPackages(repoDir: string): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
   return new Set(
     Object.entries(packages)
-      .filter(([path, { dev }]) => path !== '' && dev !== true)
+      .filter(([path, { dev, peer }]) => path !== '' && dev !== true && peer !== true)
       .map(([path, { name, version }]) => `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`),
   );
 }

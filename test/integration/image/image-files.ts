@@ -4,9 +4,6 @@ import { dirname, join } from 'node:path';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 
-/** Left out with the packages that it was bundled from; the image keeps these files of it. */
-const bundledPackage = '@scalar/api-reference';
-
 /** Makes `dir` what `/app` is in the image. */
 export function layOutImage(dir: string): void {
   const isIgnored = readIgnored();
@@ -17,12 +14,6 @@ export function layOutImage(dir: string): void {
     }
   }
   for (const name of listProductionPackages()) linkPackage(name, join(dir, 'node_modules', name));
-  const kept = join(dir, 'node_modules', bundledPackage);
-  for (const file of readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/&& cp \/tmp\/api-reference\/(\S+) /g)) {
-    const name = file[1] ?? '';
-    mkdirSync(dirname(join(kept, name)), { recursive: true });
-    cpSync(join(repoDir, 'node_modules', bundledPackage, name), join(kept, name));
-  }
 }
 
 /** COPY lines of the last stage that take from the build context. */
@@ -62,13 +53,12 @@ interface LockedPackage {
   dev?: boolean;
 }
 
-/** Packages at the top of node_modules after `npm ci --omit=dev` and the removal of the bundled one. */
+/** Packages at the top of node_modules after `npm ci --omit=dev --omit=peer`. */
 export function listProductionPackages(): string[] {
   const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
   const reached = new Set<string>();
   const visit = (from: string, { dependencies, optionalDependencies, peerDependencies }: LockedPackage): void => {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      if (from === '' && name === bundledPackage) continue;
       const path = findPackage(packages, from, name);
       const found = path === undefined ? undefined : packages[path];
       if (path === undefined || found === undefined || found.dev === true || reached.has(path)) continue;
@@ -76,7 +66,7 @@ export function listProductionPackages(): string[] {
       visit(path, found);
     }
   };
-  visit('', packages[''] ?? {});
+  visit('', { dependencies: packages['']?.dependencies ?? {} });
   const names = [...reached].filter((path) => path.lastIndexOf('node_modules/') === 0).map((path) => path.slice('node_modules/'.length));
   return names.toSorted();
 }

@@ -1,0 +1,41 @@
+/**
+ * The browser script of the API reference. It is taken from the plugin that serves it in Fastify: the package of the script alone brings the 240
+ * packages that it was bundled from. A thread loads the plugin, so that its memory is free again afterwards.
+ */
+import { once } from 'node:events';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+
+interface Route {
+  readonly url: string;
+  readonly handler: (request: undefined, reply: Reply) => void;
+}
+
+interface Reply {
+  header(): Reply;
+  send(text: string): void;
+}
+
+/** As much of a Fastify server as the plugin asks for. */
+type Plugin = (server: object, options: object, done: () => void) => void;
+
+/** Tells our thread from others that load this file. */
+const purpose = 'api-reference';
+
+export async function readDocsBundle(): Promise<Buffer> {
+  const thread = new Worker(new URL(import.meta.url), { execArgv: [], workerData: purpose });
+  const [script] = (await once(thread, 'message')) as [string];
+  return Buffer.from(script, 'utf8');
+}
+
+async function sendBundle(): Promise<void> {
+  const plugin = ((await import('@scalar/fastify-api-reference')) as unknown as { default: Plugin }).default;
+  const routes: Route[] = [];
+  const server = { initialConfig: {}, log: console, hasPlugin: () => false, route: (route: Route) => routes.push(route) };
+  plugin(server, { configuration: { url: '/' } }, () => undefined);
+  const reply: Reply = { header: () => reply, send: (text) => parentPort?.postMessage(text) };
+  const route = routes.find(({ url }) => url.endsWith('.js'));
+  if (route === undefined) throw new Error('The API reference has no script');
+  route.handler(undefined, reply);
+}
+
+if (workerData === purpose) await sendBundle();
