@@ -6,7 +6,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -82,7 +82,7 @@ async function install(meanwhile, wantsTools) {
       meanwhile(packages);
       // What is installed stays in its place when only tools are missing: the platform may be running from it.
       await runNpm(packages, withTools, withTools && present === stampWithoutTools ? ['install', '--no-save'] : ['ci']);
-      rmSync(join(modulesDir, 'node', 'node_modules', nodePackage(), 'include'), { recursive: true, force: true }); // 67 MB, for compilers
+      removeUnused(withTools);
     }
     writeFileSync(stampFile, withTools ? stamp : stampWithoutTools);
   } finally {
@@ -98,6 +98,15 @@ function isInstalled(packages, withTools) {
   return Object.entries(packages).every(
     ([path, item]) => path === '' || item.optional === true || isLeftOut(item, withTools) || present[path]?.version === item.version,
   );
+}
+
+/** 100 MB that nothing here reads: the C headers beside the pinned Node, and source maps of what only runs. */
+function removeUnused(withTools) {
+  rmSync(join(modulesDir, 'node', 'node_modules', nodePackage(), 'include'), { recursive: true, force: true });
+  if (withTools) return;
+  for (const name of readdirSync(modulesDir, { recursive: true })) {
+    if (name.endsWith('.map')) rmSync(join(modulesDir, name), { force: true });
+  }
 }
 
 function isLeftOut({ dev, devOptional }, withTools) {

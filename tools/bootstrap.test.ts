@@ -124,10 +124,12 @@ fi`);
     mkdirSync(join(repo, 'node_modules', 'node', 'node_modules', `node-${process.platform}-${process.arch}`, 'include'), {
       recursive: true,
     });
+    writeFileSync(join(repo, 'node_modules', 'index.js.map'), '{}');
     const packages = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/tool': { version: '1.0.0', dev: true } };
     writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages }));
     expect((await run('start')).output).toContain('Installing 1 packages with npm ci');
     await run('start');
+    expect(existsSync(join(repo, 'node_modules', 'index.js.map'))).toBe(false);
     await run('check');
     await run('start');
     writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages: { ...packages, 'node_modules/a': { version: '1.0.1' } } }));
