@@ -28,7 +28,7 @@ export async function readDocsBundle(): Promise<Buffer> {
 }
 
 async function sendBundle(): Promise<void> {
-  const plugin = ((await import('@scalar/fastify-api-reference')) as unknown as { default: Plugin }).default;
+  const { default: plugin }: { default: Plugin } = await import('@scalar/fastify-api-reference');
   const routes: Route[] = [];
   const server = { initialConfig: {}, log: console, hasPlugin: () => false, route: (route: Route) => routes.push(route) };
   plugin(server, { configuration: { url: '/' } }, () => undefined);
