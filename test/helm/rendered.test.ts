@@ -167,6 +167,7 @@ describe('replicas and scaling (rules/operations#availability)', () => {
     expect(object.kind).toBe('StatefulSet');
     expect(object.spec).toMatchObject({
       serviceName: 'demo-coherence-gateway',
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       volumeClaimTemplates: [
         { metadata: { name: 'spool' }, spec: { storageClassName: 'fast', resources: { requests: { storage: '5Gi' } } } },
       ],
