@@ -79,7 +79,7 @@ export interface PlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
   clock?: Clock;
-  /** Folder whose code the processes run at first; what `restart` starts is of this repository. */
+  /** Folder whose code the processes run at first; what `restart` starts is of this repository, unless it is told another folder. */
   startedFrom?: string;
   /** Addresses of modules that each process loads before its program. */
   imports?: readonly string[];
@@ -94,7 +94,7 @@ export interface Platform {
    * after its end, with these settings changed.
    */
   readonly processes: ReadonlyMap<string, ServiceProcess>;
-  restart(name: string, changed?: Settings): Promise<void>;
+  restart(name: string, changed?: Settings, codeDir?: string): Promise<void>;
   /** Variables of the admin CLI that speaks to it. */
   readonly cliSettings: Settings;
   /** Runs the admin CLI against it (./cli.ts). */
@@ -176,7 +176,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     baseUrl: `http://127.0.0.1:${gatewayPort}`,
     settings,
     processes,
-    restart: (name, changed) => start(name, changed),
+    restart: start,
     cliSettings,
     cli: (...args) => runCli(args, cliSettings),
     stop,

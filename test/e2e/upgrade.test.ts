@@ -34,8 +34,10 @@ describe('services of the previous release beside these (rules/operations#releas
   });
 });
 
-it('the record of the previous release names its last migration, behind which the check of migrations begins', () => {
-  const files = globSync('services/*/migrations/Migration*.ts', { cwd: layOutPreviousRelease().dir });
-  const times = files.map((file) => /Migration(\d{14})_/.exec(file)?.[1] ?? file);
-  expect(times.toSorted().at(-1)).toBe(previous.lastMigration);
+describe('the record of the previous release', () => {
+  it('names its last migration, behind which the check of migrations begins', () => {
+    const files = globSync('services/*/migrations/Migration*.ts', { cwd: layOutPreviousRelease().dir });
+    const times = files.map((file) => /Migration(\d{14})_/.exec(file)?.[1] ?? file);
+    expect(times.toSorted().at(-1)).toBe(previous.lastMigration);
+  });
 });

@@ -43,6 +43,8 @@ export interface MigrationRun {
 
 const pollMs = 500;
 const sayEveryMs = 15_000;
+/** A step that waits for less is not worth a line. */
+const sayFirstMs = 3_000;
 const watchEveryMs = 1_000;
 /** Lock timeout, deadlock, serialization failure. */
 const lockStates = new Set(['55P03', '40P01', '40001']);
@@ -90,6 +92,11 @@ const throughPooler = (): Error =>
 export function toRunError(error: unknown): unknown {
   if (error instanceof MigrationError) return error;
   return refusesStartOptions.test((error as Error).message) ? throughPooler() : toDatabaseError(error);
+}
+
+/** Roles belong to all databases of a server: two migrations may change one at the same time. */
+function isPassing(error: unknown): boolean {
+  return lockStates.has(sqlStateOf(error) ?? '') || (error as Error).message.includes('tuple concurrently updated');
 }
 
 class Run implements MigrationRun {
@@ -194,7 +201,7 @@ class Run implements MigrationRun {
       try {
         return await work();
       } catch (error) {
-        if (this.signal.aborted || !lockStates.has(sqlStateOf(error) ?? '')) throw error;
+        if (this.signal.aborted || !isPassing(error)) throw error;
         const blockers = this.#blockers.length === 0 ? await this.#findUsers() : this.#blockers;
         const holders = blockers.length === 0 ? 'none any more' : describeSessions(blockers);
         // Between two attempts those pass that were queued behind the step.
@@ -215,7 +222,7 @@ class Run implements MigrationRun {
 
   watch(client: pg.PoolClient): void {
     this.#watched.add(client);
-    this.#saidAt = performance.now();
+    this.#saidAt = performance.now() - sayEveryMs + sayFirstMs;
   }
 
   unwatch(client: pg.PoolClient): void {
