@@ -95,6 +95,23 @@ describe('a request that waits for events while a right ends (D89)', () => {
     expect(performance.now() - startedMs).toBeLessThan(8_000);
   });
 
+  it('is answered 401 in the console when the session there ends', async () => {
+    const [email, password] = ['console@example.org', 'a password of the console'];
+    await world.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser: true });
+    const origin = `http://127.0.0.1:${gateway.port}`;
+    const inConsole = (path: string, init: RequestInit = {}, cookie = ''): Promise<Response> =>
+      fetch(`${origin}/console${path}`, { ...init, headers: { 'content-type': 'application/json', origin, cookie } });
+    const signedIn = await inConsole('/session', { method: 'POST', body: JSON.stringify({ email, password }) });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const { next } = (await (await inConsole('/api/v1/events?after=latest', {}, cookie)).json()) as Page;
+    const waiting = inConsole(`/api/v1/events?after=${next}&wait=30&types=conversation.created`, {}, cookie);
+    await read(`after=${next}&wait=1&types=question.changed`); // it is with the events service by then
+    expect((await inConsole('/api/v1/auth/logout', { method: 'POST', body: '{}' }, cookie)).status).toBe(200);
+    await world.create();
+    const answer = await waiting;
+    expect([answer.status, await answer.text()]).toEqual([401, expect.not.stringContaining('conversation.created')]);
+  });
+
   it('is answered with what its account may read in the end', async () => {
     const [demoted, owner] = [await admit('demoted', true), await admit('owner')];
     const { next } = await read('after=latest');
