@@ -34,6 +34,7 @@ const settableClock = {
   'libs/nats/responder.ts': 'deadlines of calls',
   'libs/nats/served-context.ts': 'deadlines of calls',
   'libs/nats/stream-sender.ts': 'deadlines of calls',
+  'libs/object-store/client.ts': 'when a session token is read again, as the SDK asks for it',
   'libs/oidc/code-sign-in.ts': 'times in tokens',
   'libs/oidc/sealer.ts': 'times in tokens',
   'libs/oidc/verifier.ts': 'times in tokens',
