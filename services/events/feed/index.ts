@@ -3,5 +3,5 @@ export { FeedNews } from './news.ts';
 export { findPage, findShown, type Page, type Wanted } from './scan.ts';
 export { type FoundEvent, readHead } from './statements/read.ts';
 export { readTypes } from './types.ts';
-export { type Asking, everything, findViewer, type Reader, type Viewer } from './viewer.ts';
+export { type Asking, everything, findViewer, type Viewer } from './viewer.ts';
 export { createEventWriter, type EventWriter } from './writing.ts';
