@@ -16,7 +16,8 @@ export function readEnvironment(env: Variables = process.env): Variables {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     // Kubernetes keeps the files of a volume behind links that begin with two dots.
-    if (/^[A-Z][A-Z0-9_]*$/.test(name) && statSync(file).isFile()) settings[name] = readFileSync(file, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '');
+    if (/^[A-Z][A-Z0-9_]*$/.test(name) && statSync(file).isFile())
+      settings[name] = readFileSync(file, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '');
   }
   return settings;
 }
