@@ -95,7 +95,7 @@ const describeTarget = ({ server, address, detail }: Target): string => `${serve
 
 /** What of it people search for: statuses of the object store, a missing file, codes of TLS and of the system, SQLSTATEs. */
 const codePatterns = [
-  /\(\d{3}\) for bucket \S+ at [^\s:]+:[^\s:]+(?::\d+)?/,
+  /\b\d{3}(?=\) for bucket )/,
   /ENOENT: [^\n]*/,
   /\b(?:CERT|UNABLE|SELF_SIGNED|DEPTH_ZERO|ERR_SSL|ERR_TLS)_[A-Z_]+\b/,
   /\bE(?:CONN|NOT|AI_|TIMED|HOST|NET|PROTO|PIPE)[A-Z]*\b/,

@@ -37,6 +37,8 @@ export async function environmentOfService(service: string, env: Variables): Pro
   declared ??= readServiceSettings().then((all) => new Map(all.map((item) => [item.service, Object.keys(item.properties)])));
   const names = (await declared).get(service);
   if (names === undefined) throw new Error(`There is no service ${service}.`);
-  const ofClouds = names.includes('S3_ENDPOINT') ? Object.keys(env).filter((name) => name.startsWith('AWS_')) : [];
+  // Without keys of its own the object store is asked with those that the SDK finds.
+  const usesSdkCredentials = names.includes('S3_ACCESS_KEY_ID') && (env['S3_ACCESS_KEY_ID'] ?? '') === '';
+  const ofClouds = usesSdkCredentials ? Object.keys(env).filter((name) => name.startsWith('AWS_')) : [];
   return { ...memoryOfServices, ...pickBasics(env), ...pickVariables(env, [...names, ...ofClouds]) };
 }
