@@ -273,8 +273,7 @@ describe('a backup that somebody made up (rules/operations#backups)', () => {
     writeFileSync(join(root, 'manifest.sha256'), `${createHash('sha256').update(text).digest('hex')}\n`);
     return place;
   }
-  const restoring = (place: string): Promise<unknown> =>
-    other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes', '--identity-file', identity);
+  const restoring = (place: string): Promise<unknown> => other.run({ BACKUP_URL: place }, 'backup', 'restore', '--yes');
   const peopleOf = (manifest: any) => manifest.schemas.directory.tables.find(({ name }: { name: string }) => name === 'people');
 
   it.each<[string, (manifest: any) => void, RegExp]>([
