@@ -5,16 +5,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type TestEnvironment, waitFor } from '#libs/testing';
-import { sized } from '../drill.ts';
 import { makePreviousDatabase, type MigrationProcess, peopleOf, startMigration } from './previous-data.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
 import { applyDemo, createConversation, type Demo, fetchNamed, startWorld, type World } from './world.ts';
 
-const rows = sized({ smoke: 500, release: 200_000 });
-const timeoutMs = sized({ smoke: 240_000, release: 1_800_000 });
+const rows = 200_000;
+const timeoutMs = 1_800_000;
 const services = ['directory', 'conversations', 'api-gateway'];
-/** What is replaced, one replica of each: `upgrade.release.test.ts` replaces two of each under load. */
-const replaced = sized({ smoke: ['conversations'], release: services });
 const repoDir = process.cwd();
 
 let previous: PreviousRelease;
@@ -97,7 +94,7 @@ async function waitForLine(migration: MigrationProcess, line: RegExp): Promise<v
 }
 
 async function replaceServices(codeDir: string): Promise<void> {
-  for (const name of replaced) {
+  for (const name of services) {
     const item = world.platform.processes.get(name);
     item?.kill('SIGTERM');
     expect([name, await item?.ended]).toEqual([name, 'ended with status 0']);
