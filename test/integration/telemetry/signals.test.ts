@@ -179,7 +179,7 @@ describe('logs (rules/operations#logs)', () => {
 
 describe('metrics (rules/operations#metrics)', () => {
   /** What Prometheus itself adds. */
-  const addedLabels = new Set(['namespace']);
+  const addedLabels = new Set(['namespace', 'pod']);
   /** Prometheus would rename what it adds itself. */
   const reservedLabels = ['job', 'instance', 'namespace', 'pod', 'container', 'endpoint'];
 
