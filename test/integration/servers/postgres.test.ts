@@ -51,7 +51,10 @@ describe('embedded PostgreSQL (architecture#running-it)', () => {
     const server = await start('kept');
     const url = new URL(server.url);
     url.password = 'guessed';
-    await expect(query({ ...server, url: url.href }, 'select 1')).rejects.toThrow(/password authentication failed/);
+    await expect(query({ ...server, url: url.href }, 'select 1')).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { message: expect.stringMatching(/password authentication failed/) },
+    });
     await server.stop();
   });
 
