@@ -56,8 +56,12 @@ describe('npm start with servers of others', () => {
     expect(item.output()).toContain(
       'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): nobody listens there (ECONNREFUSED). Start PostgreSQL, or correct DATABASE_URL.',
     );
-    expect(item.output()).toContain('NATS at 127.0.0.1:1 (user ghost): nobody listens there (ECONNREFUSED). Start NATS, or correct NATS_URL.');
-    expect(item.output()).toContain('the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there (ECONNREFUSED).');
+    expect(item.output()).toContain(
+      'NATS at 127.0.0.1:1 (user ghost): nobody listens there (ECONNREFUSED). Start NATS, or correct NATS_URL.',
+    );
+    expect(item.output()).toContain(
+      'the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there (ECONNREFUSED).',
+    );
     expect(item.output()).not.toContain('hidden');
   });
 
@@ -67,8 +71,12 @@ describe('npm start with servers of others', () => {
     const store = { ...bring(['Object store']), S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3' };
     const item = pad.launch({ DATABASE_URL: wrong.href, ...store });
     await expect(item.status).resolves.toBe(1);
-    expect(item.output()).toMatch(/PostgreSQL at .* \(database nowhere, user .*\): there is no such database \(3D000\)\. Make it with createdb/);
-    expect(item.output()).toMatch(/the object store at .*: the credentials are refused, or have no right to the bucket \(403\)\. Correct S3_ENDPOINT/);
+    expect(item.output()).toMatch(
+      /PostgreSQL at .* \(database nowhere, user .*\): there is no such database \(3D000\)\. Make it with createdb/,
+    );
+    expect(item.output()).toMatch(
+      /the object store at .*: the credentials are refused, or have no right to the bucket \(403\)\. Correct S3_ENDPOINT/,
+    );
     expect(item.output()).not.toContain('hidden');
   });
 });
