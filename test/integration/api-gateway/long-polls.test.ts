@@ -92,7 +92,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
     expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(waits.map(({ name }) => [name, { status: 401, types: [] }])));
     const startedMs = performance.now();
     expect(await expiry).toEqual({ status: 401, types: [] });
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
   it('is answered 401 in the console when the session there ends', async () => {
