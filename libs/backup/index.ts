@@ -1,13 +1,13 @@
 /** Backups of an installation: made, verified, restored (rules/operations#backups). */
-export { type OpenedBackup, isComplete, listIds, openBackup } from './catalog.ts';
+export { isComplete, listIds, openBackup } from './catalog.ts';
 export { createBackup } from './create.ts';
-export { idGap, type OnProgress, raiseGivenIds } from './database.ts';
+export { idGap, raiseGivenIds } from './database.ts';
 export { keepErasures } from './erasures.ts';
 export { BackupError } from './errors.ts';
 export { createFolderTarget } from './folder-target.ts';
 export type { Manifest } from './manifest.ts';
-export { type Pruned, pruneBackups } from './prune.ts';
-export { behindRows, type Restored, restoreBackup } from './restore.ts';
+export { pruneBackups } from './prune.ts';
+export { behindRows, restoreBackup } from './restore.ts';
 export { createSeal, createUnseal, generateKeys } from './seal.ts';
 export { createStoreTarget, readStoreAddress } from './store-target.ts';
 export type { BackupTarget } from './target.ts';

@@ -48,8 +48,6 @@ const gateway = 'api-gateway';
 export const byClients: Callers = { [gateway]: anyActor };
 /** The gateway for people with a per-user token. */
 export const byUsers: Callers = { [gateway]: ['user'] };
-/** The gateway for the shared token alone. */
-export const bySharedToken: Callers = { [gateway]: ['shared'] };
 /** The gateway for any client, or for its own purposes. */
 export const byAnybody: Callers = { [gateway]: ownAccount };
 /** The admin CLI alone; on a subject `admin.<service>.…`. */

@@ -7,11 +7,10 @@ export { conversationAccess } from './conversation-access.ts';
 export * from './declarations.ts';
 export * from './feed.ts';
 export * from './route.ts';
-export { type AuditEntry, type AuditLink, auditEntry, auditLink, auditRpcs, type PublicAuditEntry, publicAuditEntry } from './audit.ts';
+export { type AuditEntry, type AuditLink, auditLink, auditRpcs, type PublicAuditEntry, publicAuditEntry } from './audit.ts';
 export * from './scopes.ts';
 export {
   type JobChange,
-  type JobDetails,
   type JobItem,
   type LatestJob,
   jobAdminRpcs,
@@ -26,15 +25,7 @@ export { listParameter } from './list-parameter.ts';
 export { keyHeader } from './idempotency-key.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';
-export {
-  consumerLag,
-  jobCount,
-  processStatus,
-  type ProcessStatus,
-  type ServiceStatus,
-  statusRpcs,
-  webhookCount,
-} from './service-status.ts';
+export { consumerLag, jobCount, type ProcessStatus, type ServiceStatus, statusRpcs, webhookCount } from './service-status.ts';
 export {
   maxReplayed,
   type WebhookChange,

@@ -54,7 +54,6 @@ export const jobDetailsSchema = Type.Object({
   result: Type.Unknown({ description: 'What it left, if anything; redacted as the payload is.' }),
   traceparent: nullable(Type.String({ description: 'W3C trace context of what caused it.' })),
 });
-export type JobDetails = Static<typeof jobDetailsSchema>;
 
 /** Which jobs are meant; what is absent limits nothing. */
 const filterSchema = {

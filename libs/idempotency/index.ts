@@ -6,5 +6,5 @@
 export { cleanupIntervalMs, removeExpiredKeys, removeOldRecords } from './cleanup.ts';
 export { runOncePerKey } from './keys.ts';
 export { keyStatements, removeRecordsOfPerson } from './statements.ts';
-export { IdempotencyStore, type IdempotentCall } from './store.ts';
+export { IdempotencyStore } from './store.ts';
 export { idempotencyRecordsTable } from './tables.ts';

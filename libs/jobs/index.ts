@@ -6,22 +6,9 @@
  * again with *backoff*; the *sweeper* repairs what was lost between two steps; an operator *redrives* dead jobs.
  */
 export { jobAdminHandlers } from './admin.ts';
-export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
+export { LeaseLost, PermanentJobError, RetryLater } from './errors.ts';
 export { createJobs } from './jobs.ts';
 export { redactStoredErrors } from './redact-stored.ts';
 export { rebuildQueue } from './restored.ts';
 export { cancelledJobs, failedJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
-export type {
-  DeadJob,
-  EnqueueOptions,
-  JobAdmin,
-  JobFilter,
-  JobHandler,
-  JobHandlers,
-  JobRun,
-  Jobs,
-  JobsOptions,
-  JobState,
-  JobTuning,
-  OnDead,
-} from './types.ts';
+export type { DeadJob, JobHandler, JobRun, Jobs, JobTuning, OnDead } from './types.ts';

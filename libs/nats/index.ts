@@ -4,8 +4,6 @@ export type { Bus, BusSettings } from './face.ts';
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { Permissions } from './permissions.ts';
-export type { PublishDurableOptions } from './durable-publish.ts';
-export type { ConsumerLag, StreamSize } from './jetstream.ts';
 export { mostReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
 export {
   byteStream,
@@ -18,14 +16,13 @@ export {
   type RawReply,
   rawBytes,
   rawJson,
-  type ReplyFacts,
   TaggedReply,
   withDigest,
   withEtag,
   withOutcome,
 } from './reply.ts';
 export { type CallRefusal, mayBeTheClock } from './admission.ts';
-export type { BusMetrics, Handler, HandlerReply, Handlers, ServeOptions } from './responder.ts';
+export type { BusMetrics, Handler, HandlerReply, Handlers } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
 export type { CallContext } from './wire.ts';

@@ -4,16 +4,15 @@
  */
 export { dropSchemas, findFilledTables, loadTables, openSnapshot, raiseIds } from './copy.ts';
 export type { TableRows } from './snapshot-readers.ts';
-export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';
+export type { CopyTable, Loader } from './copy.ts';
 export { createDatabase } from './database.ts';
 export type { Database, Tx } from './database.ts';
 export { transactionOrDryRun } from './dry-run.ts';
 export { addressesOf, listHosts } from './hosts.ts';
 export type { DatabaseOptions } from './options.ts';
-export { constraintOf, isConnectionError, mayPass, sqlStateOf, toDatabaseError } from './errors.ts';
+export { constraintOf, mayPass, sqlStateOf } from './errors.ts';
 export { MigrationError } from './migration-error.ts';
 export { measurePool } from './metrics.ts';
 export { findPendingMigrations, waitForMigrations } from './pending.ts';
 export { roleOf } from './role.ts';
-export type { ServiceRole } from './role.ts';
 export { plannerOptions } from './planner.ts';

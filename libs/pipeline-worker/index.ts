@@ -14,7 +14,7 @@ import { fillDefaults, jobOf, PipelinePayload, type PipelineJob, type PipelineRe
 import { compileSchema } from '#libs/schema';
 
 export { consumeProviderNews } from './provider-news.ts';
-export { digestValue, readProvenance, wrapValue, type Provenance } from './provenance.ts';
+export { digestValue, readProvenance, wrapValue } from './provenance.ts';
 
 /** Values by key, in the groups of `infos.publishing` (D18a). */
 export interface PublishingPatch {

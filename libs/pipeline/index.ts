@@ -11,7 +11,7 @@ import { isObjectSchema } from './field-policy.ts';
 import { declared } from './jobs.ts';
 
 export { jobOf, jobsOf, PipelinePayload } from './declaration.ts';
-export type { FieldAccess, PipelineJob, PipelineRegistry } from './declaration.ts';
+export type { PipelineJob, PipelineRegistry } from './declaration.ts';
 export * from './jobs.ts';
 export { describeStanding, jobTypeOf, listStandings } from './standing.ts';
 export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';

@@ -8,8 +8,6 @@ import { waitingPolicy } from './waiting-policy.ts';
 
 const transcriptImportConfig = Type.Object({ advance_on_success: advanceOnSuccess }, { additionalProperties: false });
 
-export type TranscriptImportConfig = Static<typeof transcriptImportConfig>;
-
 /** Imports the provider's transcript of a recorded conversation; retried as D7a asks. */
 export const transcriptImport: PipelineJob<typeof transcriptImportConfig> = Object.freeze({
   name: 'transcript_import',

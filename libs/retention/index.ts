@@ -1,2 +1,2 @@
 /** Removes old rows in batches (architecture#data). */
-export { removeInBatches, type Removal } from './batches.ts';
+export { removeInBatches } from './batches.ts';

@@ -10,12 +10,12 @@ import { compileSchema } from '#libs/schema';
 import { findTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
-export { type CleanedFields, decodeBody, readWebhookBody } from './body.ts';
+export { decodeBody, readWebhookBody } from './body.ts';
 export { findSigner, isHmac } from './signature.ts';
 export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keptBytes, type KeptBody, unsignedOutcome } from './receipts.ts';
 export { createRefusalLimit, createRefusalReceipts, type RefusalReceipts, refusalsPerHour } from './refusals.ts';
 export { sweepReceipts, sweepReceiptsEveryMs } from './retention.ts';
-export { type ReplayedReceipt, webhookHandlers } from './operators.ts';
+export { webhookHandlers } from './operators.ts';
 export { beforeFilter, declareReceiptSearch, hasText, isBefore, receiptSearchIndexes, textFilter, textFilterValues } from './search.ts';
 export { measureReceipts } from './metrics.ts';
 export { collectShown, keepShown } from './shown.ts';

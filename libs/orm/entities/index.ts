@@ -2,4 +2,4 @@
 export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
 export { columns } from './columns.ts';
 export { createUnits } from './units.ts';
-export type { Entities, Units } from './units.ts';
+export type { Entities } from './units.ts';

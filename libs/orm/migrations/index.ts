@@ -1,8 +1,8 @@
 /** Migrations: their base class, and what runs them. Services do not load it: they wait for migrations by name (`waitForMigrations` of #libs/orm). */
 export { Migration } from '@mikro-orm/migrations';
 export { migrate, migrateSchema } from './migrate.ts';
-export type { MigrateOptions, MigrationClass, SchemaOptions } from './migrate.ts';
+export type { MigrateOptions, MigrationClass } from './migrate.ts';
 export { OnlineMigration } from './online.ts';
-export type { Backfill, BackfillWork, OnlineStep } from './online.ts';
+export type { BackfillWork } from './online.ts';
 export { openMigrationRun } from './run.ts';
-export type { MigrationRun, RunOptions } from './run.ts';
+export type { RunOptions } from './run.ts';
