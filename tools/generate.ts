@@ -9,9 +9,9 @@ import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
+import { describeJobsAndEvents } from './generate/jobs-and-events.ts';
 import { describeNatsConf, describeNatsPermissions } from './generate/nats-conf.ts';
 import { describeScopes } from './generate/scopes.ts';
-import { listServiceReadmes } from './generate/service-readmes.ts';
 import { describeSettings } from './generate/settings.ts';
 import { describeWorkspaceReference } from './generate/workspace-reference.ts';
 import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
@@ -24,6 +24,7 @@ const wholeFiles: Generators = {
   'clients/typescript/operations.ts': describeClient,
   'clients/typescript/event-types.ts': describeEventTypes,
   'services/api-gateway/examples.json': describeExamples,
+  'docs/jobs-and-events.md': describeJobsAndEvents,
   'docs/scopes.md': describeScopes,
   'docs/settings.md': describeSettings,
   'docs/workspace.schema.json': describeWorkspaceSchema,
@@ -38,7 +39,6 @@ const generators: Generators = {
   ...wholeFiles,
   '.gitattributes': () => ['package-lock.json', ...Object.keys(wholeFiles)].map((file) => `/${file} linguist-generated\n`).join(''),
   'deploy/helm/coherence/README.md': describeChartReadme,
-  ...(await listServiceReadmes()),
 };
 
 const stale: string[] = [];
