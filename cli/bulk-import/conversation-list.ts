@@ -50,7 +50,7 @@ export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> 
 
 /**
  * Reading makes gigabytes of garbage and keeps almost nothing: the young generation stays small and the old one is collected early, as in the
- * importer of transcripts (docs/adr/small-heap-of-the-importer.md). A heap that has grown does not shrink.
+ * importer of transcripts (docs/performance-notes.md#incremental-json-parsing-in-the-importer). A heap that has grown does not shrink.
  */
 function collectEarly(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -287,7 +287,7 @@ function workflowSteps(sizes: NetworkSizes): Seed['steps'] {
   ];
 }
 
-/** What the triggers keep: values of channels, counts of use, tallies (docs/adr/worklist-counts-are-kept.md). */
+/** What the triggers keep: values of channels, counts of use, tallies (docs/performance-notes.md#worklist-tallies). */
 function keptSteps(): Seed['steps'] {
   const channels = [
     ['people', 'contact'],

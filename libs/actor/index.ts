@@ -1,6 +1,6 @@
 /**
  * Actors that cannot be forged: who acts is decided once, in the gateway, and travels as an assertion that it alone can sign and every
- * other part verifies (docs/adr/actors-are-signed.md).
+ * other part verifies (docs/adr/signed-actors.md).
  */
 export { type Actors, ActorRefused, lifeMs as assertionLifeMs, refusalReasons } from './assertion.ts';
 export { type ActorKeys, generateActorKeys } from './keys.ts';

@@ -1,5 +1,5 @@
 /**
- * The chain of hashes (A2; docs/adr/the-audit-log-is-a-chain.md), judged without the database that keeps it: what it computes is what `appendEntry`
+ * The chain of hashes (A2; docs/adr/audit-log-hash-chain.md), judged without the database that keeps it: what it computes is what `appendEntry`
  * has written.
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * The audit log of a service (A1, A2): who did what to what, written with the change that it tells of, in a chain of hashes that shows whether
- * anything was changed since (docs/adr/the-audit-log-is-a-chain.md).
+ * anything was changed since (docs/adr/audit-log-hash-chain.md).
  */
 export { type ChainBreak, type ChainEnd, type ChainPage, type ChainReport, ChainVerifier, hashLink, verifyChain } from './chain.ts';
 export { auditHandlers } from './handlers.ts';

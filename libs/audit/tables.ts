@@ -1,5 +1,5 @@
 /**
- * Tables of the audit log in a service's schema (A1, A2; docs/adr/the-audit-log-is-a-chain.md). `audit_log` only grows: the service may insert and
+ * Tables of the audit log in a service's schema (A1, A2; docs/adr/audit-log-hash-chain.md). `audit_log` only grows: the service may insert and
  * read, and nobody but the retention removes. `audit_head` is one row: the end of the chain, which appends wait for one after the other, the entry
  * that retention removed last, and what the last verification found.
  */

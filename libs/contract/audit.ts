@@ -59,7 +59,7 @@ export const publicAuditEntry = Type.Object({
 });
 export type PublicAuditEntry = Static<typeof publicAuditEntry>;
 
-/** An entry as a link of the chain (docs/adr/the-audit-log-is-a-chain.md). */
+/** An entry as a link of the chain (docs/adr/audit-log-hash-chain.md). */
 export const auditLink = Type.Object({
   ...auditEntry.properties,
   previous_hash: hash('The hash of the entry before it.'),

@@ -1,6 +1,6 @@
 /**
  * TypeBox's builders, as many as contracts use: what they make and its types are TypeBox's (`type.test.ts`), without the modules of
- * the library, which would be loaded at every start (docs/adr/schemas-without-their-library.md).
+ * the library, which would be loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
  */
 import type { TObject, TProperties, TSchema, Type as TypeBox } from 'typebox';
 

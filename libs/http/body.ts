@@ -1,6 +1,6 @@
 /**
  * Reading request bodies as bytes, and JSON from them. Nothing is decoded on the way: what is no UTF-8 is refused instead of mended,
- * and large integers stay whole (docs/adr/json-bodies-as-bytes.md).
+ * and large integers stay whole (docs/adr/request-bodies.md).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';

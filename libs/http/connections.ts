@@ -23,7 +23,7 @@ interface Connection {
   behind: Connection | undefined;
 }
 
-/** Connections of one kind; who has been of it for longest is first. Every request enters and leaves one (docs/adr/what-comes-and-goes.md). */
+/** Connections of one kind; who has been of it for longest is first. Every request enters and leaves one (docs/performance-notes.md#slab-for-in-flight-requests). */
 class Line {
   first: Connection | undefined;
   #last: Connection | undefined;

@@ -88,7 +88,7 @@ function report(name: string, message: string, error?: unknown): void {
 
 /**
  * Objects are born young, always: V8 makes those old at once of which many have lived for a while, and in the gateway, whose requests all wait a
- * moment, these are soon most of what a request makes (docs/adr/services-share-compiled-code.md).
+ * moment, these are soon most of what a request makes (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  * Compiled code is kept with the flags that it is kept under: first what is loaded by now, so that the next start, without them, takes it.
  */
 function setHeapFlags(heapGrowingPercent: number | undefined): void {

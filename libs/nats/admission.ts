@@ -1,5 +1,5 @@
 /**
- * Who may call, on both sides of a call (docs/adr/actors-are-signed.md): a process refuses to make a call that its contract does not grant
+ * Who may call, on both sides of a call (docs/adr/signed-actors.md): a process refuses to make a call that its contract does not grant
  * it, and a responder refuses one whose caller it cannot believe. That only the named services can publish at all is the broker's part.
  */
 import type { Msg } from '@nats-io/transport-node';

@@ -108,7 +108,7 @@ export function userOf({ url, user, name }: Pick<ConnectionSettings, 'url' | 'us
 
 /**
  * Beginning of every subject on which a connection of that name waits for answers: the user of a service may listen there and to
- * nobody else's (docs/adr/one-account-for-each-service.md).
+ * nobody else's (docs/adr/service-accounts.md).
  */
 export function inboxPrefixOf(name: string): string {
   return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

@@ -1,6 +1,6 @@
 /**
  * Gathers what one turn of the event loop publishes into one write. Under load a turn serves many requests, and the system calls and the broker's
- * wake-ups would cost more than most of the work between them (docs/adr/what-one-turn-sends-travels-together.md).
+ * wake-ups would cost more than most of the work between them (docs/performance-notes.md#batching-per-event-loop-turn).
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';

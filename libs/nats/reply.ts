@@ -1,4 +1,4 @@
-/** What a handler may answer besides a plain value, and what a raw caller gets (docs/adr/replies-made-by-sql-travel-as-bytes.md). */
+/** What a handler may answer besides a plain value, and what a raw caller gets (docs/performance-notes.md#json-from-sql-without-parsing). */
 
 /** Bytes of a reply that is already serialised; sent as they are. */
 export class RawJson {

@@ -1,4 +1,4 @@
-/** The streams of the platform, and how the set-up makes them (docs/adr/bounded-streams.md). */
+/** The streams of the platform, and how the set-up makes them (docs/adr/stream-limits.md). */
 import { DiscardPolicy, JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';

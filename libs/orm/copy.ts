@@ -1,5 +1,5 @@
 /**
- * Whole tables, out and in, as the text of PostgreSQL's COPY: what a backup of the database is made of (docs/adr/a-backup-holds-rows.md).
+ * Whole tables, out and in, as the text of PostgreSQL's COPY: what a backup of the database is made of (docs/adr/backup-format.md).
  * Rows pass as bytes and are never held.
  */
 import type { Writable } from 'node:stream';

@@ -1,7 +1,7 @@
 /**
  * A collection for what comes and goes thousands of times a second. A `Set` or `Map` that lives long and is used so keeps what has left it: V8 renews its
  * table again and again, and a table that was given up still names what was in it and the next one, so that all of these grow old with it and wait
- * for a collection of the whole heap (docs/adr/what-comes-and-goes.md).
+ * for a collection of the whole heap (docs/performance-notes.md#slab-for-in-flight-requests).
  */
 export class Slab<Item> {
   readonly #items: (Item | undefined)[] = [];

@@ -40,7 +40,7 @@ export function containsSql(column: Sql, text: SqlPart, grams: Sql, frequent?: S
 /**
  * The same where all matches are read: of a text of several words the index is asked for the longest alone, since the short starts of words are
  * trigrams of very many rows, and of one with five characters and more for its long grams. Not for the first matches in an order: the planner
- * takes the one word for as frequent as the text. docs/adr/search-asks-for-one-word.md
+ * takes the one word for as frequent as the text. docs/performance-notes.md#substring-search
  */
 export function containsInAnySql(column: Sql, text: SqlPart, grams: Sql, longGrams: Sql): Sql {
   const word = sql`directory.sought_word(${foldedSql(text)})`;

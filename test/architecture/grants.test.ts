@@ -41,7 +41,7 @@ const kindsOf: Readonly<Record<AuthClass, readonly CallerKind[]>> = {
   'ops-act': ['user'],
 };
 
-describe('who may call what (docs/adr/actors-are-signed.md)', () => {
+describe('who may call what (docs/adr/signed-actors.md)', () => {
   it('is exactly what the code uses', () => {
     const uses = findUses(readSources('services', 'cli', 'tools/demo'), contracts);
     expect(uses.size).toBeGreaterThan(80);

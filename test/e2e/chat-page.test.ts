@@ -195,7 +195,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
   });
 });
 
-describe('the visitor page when the reply is lost (docs/adr/chat-messages-have-names.md; rules/agents#visitor-chat)', () => {
+describe('the visitor page when the reply is lost (docs/adr/chat-turns.md; rules/agents#visitor-chat)', () => {
   /** The platform answers, and the connection breaks before the page hears of it. */
   const loseReply = (page: Page): Promise<unknown> =>
     divertOnce(page, async (route) => {

@@ -75,7 +75,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
-  it('has compiled the services once, before they start (docs/adr/services-share-compiled-code.md)', () => {
+  it('has compiled the services once, before they start (docs/performance-notes.md#shared-compile-cache-and-heap-flags)', () => {
     expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(1);
   });
 

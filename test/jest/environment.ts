@@ -1,5 +1,5 @@
 /**
- * Test files run in the realm of Node itself (docs/adr/test-files-share-modules.md): what they change of the process is put back after each. The
+ * Test files run in the realm of Node itself (docs/performance-notes.md#shared-modules-in-tests): what they change of the process is put back after each. The
  * framework ends tests that wait too long, the watchdog ends those that block the process.
  */
 import { flushCompileCache } from 'node:module';

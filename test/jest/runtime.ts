@@ -1,4 +1,4 @@
-/** Loads test files as Node loads any program: once in a process, from its compile cache (docs/adr/test-files-share-modules.md). */
+/** Loads test files as Node loads any program: once in a process, from its compile cache (docs/performance-notes.md#shared-modules-in-tests). */
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import runtime from 'jest-runtime';

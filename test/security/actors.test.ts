@@ -1,6 +1,6 @@
 /**
  * One service is taken over: with its NATS account somebody tries to be another person, a superuser, another service, or the administrator
- * (docs/adr/actors-are-signed.md).
+ * (docs/adr/signed-actors.md).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

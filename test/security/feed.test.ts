@@ -1,4 +1,4 @@
-/** Somebody who has taken over a service puts what they like into the stream of the feed (docs/adr/one-account-for-each-service.md; V2, V4). */
+/** Somebody who has taken over a service puts what they like into the stream of the feed (docs/adr/service-accounts.md; V2, V4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
 import { startService, waitFor } from '#libs/testing';

@@ -1,7 +1,7 @@
 /**
  * What `npm ci` would install without being able to tell that it is the right thing: `node tools/check/lock-file.ts` fails on a dependency
  * of package-lock.json without a hash, from elsewhere than the registry, or of a platform that is left out
- * (docs/adr/the-lock-file-names-every-platform.md).
+ * (docs/adr/no-build-step.md).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

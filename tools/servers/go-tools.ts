@@ -26,7 +26,7 @@ export const natsServerTool: GoTool = {
   ],
 };
 
-/** The object store (docs/adr/the-object-store-is-versitygw.md). */
+/** The object store (docs/adr/bundled-object-store.md). */
 export const versitygwTool: GoTool = {
   name: 'versitygw',
   module: 'github.com/versity/versitygw/cmd/versitygw',

@@ -36,7 +36,7 @@ const stopTimeoutMs = 27_000;
  * is half of its memory. Where it costs requests a tenth of their rate or more they have it all the same: in the gateway, and in conversations, which lets
  * most of a search die young; and it stays theirs, since V8 takes it away from
  * an idle service and gives a busy one none back. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under
- * others (docs/adr/services-share-compiled-code.md).
+ * others (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 

@@ -1,6 +1,6 @@
 /**
  * versitygw as the object store, on the loopback interface: buckets are folders, objects files. What S3 knows of an object besides its bytes
- * is in extended attributes of its file or, where the file system has none, in files beside (docs/adr/the-object-store-is-versitygw.md).
+ * is in extended attributes of its file or, where the file system has none, in files beside (docs/adr/bundled-object-store.md).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';

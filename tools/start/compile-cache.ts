@@ -1,6 +1,6 @@
 /**
  * Compiled code of the services, made once and before they start: six that start side by side would each strip and compile the same two thousand
- * files, and keep what that takes, 25 MB, as long as they run (docs/adr/services-share-compiled-code.md).
+ * files, and keep what that takes, 25 MB, as long as they run (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

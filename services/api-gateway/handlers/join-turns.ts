@@ -1,6 +1,6 @@
 /**
  * Webhooks of one kind that come in one turn of the event loop go to the broker as one message, which it syncs once
- * (docs/adr/what-one-turn-sends-travels-together.md).
+ * (docs/performance-notes.md#batching-per-event-loop-turn).
  */
 import { type Batcher, createBatcher } from '#libs/batch';
 import type { SpoolEntry } from './webhook-spool.ts';

@@ -1,4 +1,4 @@
-/** Bookings, which outlive their conversations (docs/adr/bookings-outlive-their-conversations.md), and receipts of webhooks. */
+/** Bookings, which outlive their conversations (docs/adr/booking-matching.md), and receipts of webhooks. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { ConversationSchema } from './conversation.entity.ts';
 

@@ -2,7 +2,7 @@
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /**
- * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/a-conversation-is-one-row.md). Ids are those of the
+ * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/conversation-storage.md). Ids are those of the
  * directory. The view `conversations` shows those that are not deleted (D67).
  */
 export const ConversationSchema = defineEntity({

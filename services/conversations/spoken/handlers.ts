@@ -111,7 +111,7 @@ export async function listReadable(
   return { items: items.map(({ id }) => ({ id })) };
 }
 
-/** Decides here, and vouches for nobody: what follows from it is asked on the service's own account (docs/adr/actors-are-signed.md). */
+/** Decides here, and vouches for nobody: what follows from it is asked on the service's own account (docs/adr/signed-actors.md). */
 function asReader(context: CallContext, { account_id: accountId, person_id: personId, ...rights }: Reader): CallContext {
   const { superuser, global_editor: globalEditor, coherence_access: coherenceAccess } = rights;
   return { ...ownContext(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };

@@ -1,6 +1,6 @@
 /**
  * Limits of logins (rules/http#rate-limits; D76). Failures count for an email and an address together, so that nobody can lock another's account;
- * tries of the gate key count for their address and hold back nothing but more of them. docs/adr/failed-logins-by-email-and-address.md
+ * tries of the gate key count for their address and hold back nothing but more of them. docs/adr/login-throttling.md
  */
 import { createHash } from 'node:crypto';
 import { AppError } from '#libs/errors';

@@ -1,7 +1,7 @@
 import { Migration } from '#libs/orm/migrations';
 
 /**
- * What the worklist needs to be short work over millions of rows (docs/adr/worklist-counts-are-kept.md): each membership and relationship
+ * What the worklist needs to be short work over millions of rows (docs/performance-notes.md#worklist-tallies): each membership and relationship
  * knows the class of its holons, and their numbers by class and date are kept as sums of additions.
  */
 export class Migration20260302090000_worklist extends Migration {

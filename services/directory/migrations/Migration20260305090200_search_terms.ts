@@ -1,6 +1,6 @@
 import { Migration } from '#libs/orm/migrations';
 
-/** What an index is asked for a text, and the holons of a class in each order (docs/adr/search-asks-for-one-word.md). */
+/** What an index is asked for a text, and the holons of a class in each order (docs/performance-notes.md#substring-search). */
 export class Migration20260305090200_search_terms extends Migration {
   override up(): void {
     // The longest word of a text, or the text when no word has three characters.

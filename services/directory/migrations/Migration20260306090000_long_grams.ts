@@ -2,7 +2,7 @@ import { Migration } from '#libs/orm/migrations';
 
 /**
  * Five characters in a row are in far fewer texts than three: lists find a name by them without reading the rows of every syllable of it
- * (docs/adr/search-asks-for-one-word.md).
+ * (docs/performance-notes.md#substring-search).
  */
 export class Migration20260306090000_long_grams extends Migration {
   override up(): void {

@@ -10,7 +10,7 @@ const tables = [
 
 /**
  * What search keeps of a row has a bound, and its work grows with the length of the text and no faster: any text within the limits is stored within
- * 100 ms (docs/adr/search-has-a-horizon.md). The columns and indexes are those of before, under the same names.
+ * 100 ms (docs/performance-notes.md#search-limits-per-row). The columns and indexes are those of before, under the same names.
  */
 export class Migration20260402090000_search_horizon extends Migration {
   override up(): void {

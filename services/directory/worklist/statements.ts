@@ -1,6 +1,6 @@
 /**
  * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): memberships and relationships in the order of one index each,
- * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/adr/worklist-counts-are-kept.md
+ * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/performance-notes.md#worklist-tallies
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';

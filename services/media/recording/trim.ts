@@ -1,6 +1,6 @@
 /**
  * The front trim: the file begins with the frame at the cut, and nothing from before it is left inside. On a keyframe the streams are copied;
- * anywhere else everything is encoded anew (docs/adr/trimmed-recordings-are-encoded-anew.md).
+ * anywhere else everything is encoded anew (docs/adr/media-files.md).
  */
 import { stat } from 'node:fs/promises';
 import { unavailable } from '#libs/errors';

@@ -2,7 +2,7 @@ import { Migration } from '#libs/orm/migrations';
 
 /**
  * Search in what was said (T2, T3): the words of each row that may be found, and of its conversation what decides who may find it.
- * docs/adr/search-knows-whose-words.md
+ * docs/adr/transcript-search.md
  */
 export class Migration20260501100000_search extends Migration {
   override up(): void {

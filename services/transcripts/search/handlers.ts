@@ -1,6 +1,6 @@
 /**
  * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). The words are found here, beside what is known of the conversations;
- * who may read them is decided by the conversations service, which is asked about each page. docs/adr/search-knows-whose-words.md
+ * who may read them is decided by the conversations service, which is asked about each page. docs/adr/transcript-search.md
  */
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';

@@ -148,7 +148,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('a message sent again under its Idempotency-Key (docs/adr/chat-messages-have-names.md; D33)', () => {
+  describe('a message sent again under its Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
     const countTurns = async (body: string): Promise<number> => (await place.recorded()).filter((item) => item === body).length;
 
     it('is one turn: the first of a thread, a later one, and one whose reply is still awaited', async () => {

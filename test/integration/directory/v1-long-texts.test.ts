@@ -44,7 +44,7 @@ async function explain(sql: string, values: readonly unknown[] = []): Promise<nu
   return plan?.['Execution Time'] ?? Infinity;
 }
 
-describe('long texts (rules/people#search; docs/adr/search-has-a-horizon.md)', () => {
+describe('long texts (rules/people#search; docs/performance-notes.md#search-limits-per-row)', () => {
   it.each(Object.entries(kinds))('a person and a holon have 100,000 characters of description: %s', async (_name, make) => {
     const description = make(100_000).trim();
     const { person } = await places.world.call(createPerson, { name: 'Long', description }, places.editor);

@@ -1,4 +1,4 @@
-/** Who may call: what a responder believes of its callers, and what it makes of messages that are no calls (docs/adr/actors-are-signed.md). */
+/** Who may call: what a responder believes of its callers, and what it makes of messages that are no calls (docs/adr/signed-actors.md). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';

@@ -1,4 +1,4 @@
-/** Streams hold so many bytes and no more (docs/adr/bounded-streams.md), on the real broker. */
+/** Streams hold so many bytes and no more (docs/adr/stream-limits.md), on the real broker. */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectToServer, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

@@ -76,7 +76,7 @@ const forbidden = [
   'anything',
 ];
 
-describe('NATS accounts (docs/adr/one-account-for-each-service.md)', () => {
+describe('NATS accounts (docs/adr/service-accounts.md)', () => {
   const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-'));
   let server: NatsServer;
   let urls: Record<string, string>;

@@ -1,7 +1,7 @@
 /**
  * Ranked search (rules/people#search; D42) for a text whose longest word has five characters and more and is in few rows: all that
  * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `tiers.ts`.
- * docs/adr/search-asks-for-one-word.md
+ * docs/performance-notes.md#substring-search
  */
 import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
 import { bodyRow } from '../../body.ts';

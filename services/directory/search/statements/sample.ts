@@ -1,4 +1,4 @@
-/** What search asks before it chooses its statement: whether many rows contain the longest word of the text, a short text itself (docs/adr/search-asks-for-one-word.md). */
+/** What search asks before it chooses its statement: whether many rows contain the longest word of the text, a short text itself (docs/performance-notes.md#substring-search). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { sampledSql } from '../../short-text.ts';
 import { foldedSql } from '../../text-match.ts';

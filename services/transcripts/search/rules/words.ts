@@ -1,6 +1,6 @@
 /**
  * What a word is (T2, T6): one answer for the index, for questions and for highlights, so that what is found is what is marked. Words are
- * runs of letters and digits, folded as for every search: case and accents do not count, an apostrophe of any kind ends one. docs/adr/words-are-made-in-one-place.md
+ * runs of letters and digits, folded as for every search: case and accents do not count, an apostrophe of any kind ends one. docs/adr/transcript-search.md
  */
 import { fold } from '#libs/text';
 
