@@ -43,6 +43,7 @@ ARG BASE_IMAGE
 ARG VERSION=0.2.0
 ARG REVISION=
 ARG CREATED=
+ENV COHERENCE_COMMIT=${REVISION}
 LABEL org.opencontainers.image.title="coherence" \
       org.opencontainers.image.description="Facilitated conversations and the network of people around them" \
       org.opencontainers.image.version="${VERSION}" \

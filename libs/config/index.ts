@@ -282,6 +282,15 @@ export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
   METRICS_TOKEN: ownSecret(Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' })),
+  METRICS_OLD_NAMES: Type.Boolean({
+    default: false,
+    description:
+      'whether every metric is also exposed by its name of earlier releases, without `coherence_`; the next release removes this setting',
+  }),
+  COHERENCE_COMMIT: Type.String({
+    default: 'unknown',
+    description: 'commit of the release, for `coherence_build_info`; the image has it from the build argument REVISION',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     url('collector of traces (OTLP over HTTP, without /v1/traces), e.g. http://localhost:4318; unset = no traces', 'http|https'),
   ),

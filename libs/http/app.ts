@@ -5,7 +5,7 @@
 import Koa, { type Next } from 'koa';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import { findTracer, newTraceparent, readRequestId, readTraceId, type Span } from '#libs/telemetry';
+import { findTracer, newTraceparent, readRequestId, readTraceIds, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
@@ -24,7 +24,7 @@ export interface AppOptions {
   /** Proxies before this server that append to `X-Forwarded-For`; 0 = believe the socket only. */
   trustedProxyHops: number;
   /** Called once per request after its answer is sent or broken; `route` is a template. */
-  observe?: (observation: { method: string; route: string; status: number; seconds: number }) => void;
+  observe?: (observation: { method: string; route: string; status: number; seconds: number; traceparent: string }) => void;
   /** Called when a guard refuses a request or ends a connection. */
   refused?: (reason: Refusal) => void;
 }
@@ -73,13 +73,19 @@ export function createApp(options: AppOptions): HttpApp {
       const seconds = (performance.now() - state.startedAt) / 1000;
       const status = res.writableFinished || state.isWritten ? res.statusCode : clientGoneStatus;
       const { route, actor } = state;
-      options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
+      options.observe?.({
+        method: knownMethods.has(ctx.method) ? ctx.method : 'other',
+        route,
+        status,
+        seconds,
+        traceparent: state.traceparent,
+      });
       if (logger.isLevelEnabled('info')) {
-        const traceId = readTraceId(state.traceparent);
+        const ids = readTraceIds(state.traceparent);
         const user = actor?.kind === 'user' ? actor : undefined;
         const who = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
-        logger.info({ requestId, traceId, method: ctx.method, path: loggedPath(path), route, status, ...who, durationMs }, 'request');
+        logger.info({ requestId, ...ids, method: ctx.method, path: loggedPath(path), route, status, ...who, durationMs }, 'request');
       }
       span?.end(describeExchange(ctx.method, route, status));
     });
@@ -118,7 +124,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
   // A fault of a service was logged there, under the same request id.
   if (!(error instanceof AppError || error instanceof ClientGone)) {
-    logger.error({ err: error, requestId: state.requestId, traceId: readTraceId(state.traceparent), route: state.route }, 'request failed');
+    logger.error({ err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route }, 'request failed');
   }
   if (res.headersSent || res.destroyed) {
     ctx.respond = false;

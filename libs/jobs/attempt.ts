@@ -3,7 +3,7 @@ import type { Job } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import { newContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import { readTraceId } from '#libs/telemetry';
+import { readTraceIds } from '#libs/telemetry';
 import { AttemptTimeout, describeFault, LeaseLost } from './errors.ts';
 import { type ClaimedRow, keepResult, succeedJobs, writeProgress } from './statements.ts';
 import type { JobRun, Jobs, JobTuning } from './types.ts';
@@ -94,7 +94,7 @@ export class JobAttempt {
       context,
       signal,
       get logger() {
-        return (logger ??= parent.child({ job: type, jobId: id, requestId: context.requestId, traceId: readTraceId(traceparent) }));
+        return (logger ??= parent.child({ job: type, jobId: id, requestId: context.requestId, ...readTraceIds(traceparent) }));
       },
       progress: (percent, phase) => this.#report(percent, phase),
       complete: (work) => this.#complete(work),

@@ -1,7 +1,7 @@
 /** What a delivered message asks for: a job of this service by its id, or another service's job with everything in it. */
 import { findJsonProblem, isJsonObject, parseJson } from '#libs/json';
 import type { Delivery } from '#libs/nats';
-import { readRequestId, readTraceId } from '#libs/telemetry';
+import { readRequestId, readTraceIds } from '#libs/telemetry';
 import { isUuid } from './uuid.ts';
 
 export interface DeliveredJob {
@@ -40,6 +40,6 @@ export function readOrigin(delivery: Delivery): { requestId: string | null; trac
   const traceparent = delivery.header('traceparent');
   return {
     requestId: requestId === undefined ? null : readRequestId(requestId),
-    traceparent: readTraceId(traceparent) === undefined ? null : (traceparent ?? null),
+    traceparent: readTraceIds(traceparent) === undefined ? null : (traceparent ?? null),
   };
 }

@@ -6,7 +6,7 @@ import { countJobs, type CountRow, readOutboxAge } from './statements.ts';
 
 export interface JobMetrics {
   /** Counts an attempt; `malformed` = a message that is no job. */
-  attempted(type: string, outcome: Outcome | 'malformed', seconds: number): void;
+  attempted(type: string, outcome: Outcome | 'malformed', seconds: number, traceparent?: string): void;
 }
 
 /** Queue lengths are read from the database at each scrape, at most once a second. */
@@ -49,9 +49,9 @@ export function createJobMetrics(metrics: Metrics | undefined, db: Database, typ
   gaugeOfOutbox('outbox_age_seconds', 'Age of the oldest message that the broker does not have', (state) => state.outboxSeconds);
   gaugeOfOutbox('outbox_messages', 'Messages that the broker does not have', (state) => state.outboxRows);
   return {
-    attempted: (type, outcome, seconds) => {
+    attempted: (type, outcome, seconds, traceparent) => {
       total.inc({ type, outcome });
-      if (outcome !== 'malformed') duration.observe({ type }, seconds);
+      if (outcome !== 'malformed') duration.observe({ type }, seconds, traceparent);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { Slab } from '#libs/slab';
-import { findTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { findTracer, newTraceparent, readTraceIds, type Span } from '#libs/telemetry';
 import { encodeResult, JobAttempt } from './attempt.ts';
 import { createBatcher } from '#libs/batch';
 import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
@@ -206,7 +206,7 @@ export class Worker {
       this.#running.remove(place);
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
-    this.#tell(row, outcome, performance.now() - startedMs, failure, readTraceId(traceparent));
+    this.#tell(row, outcome, performance.now() - startedMs, failure, traceparent);
     // A lost job's message belongs to whoever has the job now.
     if (outcome !== 'lost') holding.delivery.ack();
   }
@@ -276,13 +276,13 @@ export class Worker {
     }
   }
 
-  #tell(row: ClaimedRow, outcome: Outcome, durationMs: number, failure: unknown, traceId: string | undefined): void {
-    this.#deps.metrics.attempted(row.type, outcome, durationMs / 1000);
+  #tell(row: ClaimedRow, outcome: Outcome, durationMs: number, failure: unknown, traceparent: string): void {
+    this.#deps.metrics.attempted(row.type, outcome, durationMs / 1000, traceparent);
     const facts = {
       job: row.type,
       jobId: row.id,
       requestId: row.request_id ?? undefined,
-      traceId,
+      ...readTraceIds(traceparent),
       attempt: row.attempts,
       outcome,
       durationMs: Math.round(durationMs),

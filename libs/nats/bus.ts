@@ -134,7 +134,7 @@ class NatsBus implements Bus {
       const span = findTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
         span?.end({ error: error?.code });
-        this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000);
+        this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);
         if (reply === undefined) reject(error ?? connectionLost());
         else resolve(reply);
       };

@@ -16,8 +16,8 @@ export function createBusMetrics(metrics: Metrics): BusMetrics {
     operation: permissionOperations,
   });
   return {
-    served: (subject, code, seconds) => served.observe({ subject }, code, seconds),
-    called: (subject, code, seconds) => called.observe({ subject }, code, seconds),
+    served: (subject, code, seconds, traceparent) => served.observe({ subject }, code, seconds, traceparent),
+    called: (subject, code, seconds, traceparent) => called.observe({ subject }, code, seconds, traceparent),
     refused: (_subject, reason) => refused.inc({ reason }),
     permissionViolated: (operation) => violations.inc({ operation }),
     connected: (up) => connection.set(up ? 1 : 0),

@@ -35,8 +35,8 @@ export interface ServeOptions {
 
 /** Called for every request that was served; `code` is `ok` or an error code. */
 export interface BusMetrics {
-  served?(subject: string, code: string, seconds: number): void;
-  called?(subject: string, code: string, seconds: number): void;
+  served?(subject: string, code: string, seconds: number, traceparent?: string): void;
+  called?(subject: string, code: string, seconds: number, traceparent?: string): void;
   /** Somebody asked who is not believed, or the broker was made to ask: `not_a_call`. */
   refused?(subject: string, reason: CallRefusal): void;
   connected?(up: boolean): void;
@@ -132,7 +132,7 @@ export class Responder {
       const elapsedMs = performance.now() - startedMs;
       endpoint.stats.requests++;
       endpoint.stats.processingMs += elapsedMs;
-      this.#deps.metrics.served?.(endpoint.rpc.subject, code, elapsedMs / 1000);
+      this.#deps.metrics.served?.(endpoint.rpc.subject, code, elapsedMs / 1000, context?.traceparent);
       span?.end({ error: code === 'ok' ? undefined : code });
       if (--this.#inFlight === 0) this.#idle?.();
     }

@@ -3,7 +3,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Actors } from '#libs/actor';
 import type { Actor, CallerKind, Rpc } from '#libs/contract';
 import type { Logger } from '#libs/logger';
-import { readTraceId } from '#libs/telemetry';
+import { readTraceIds } from '#libs/telemetry';
 import { admit } from './admission.ts';
 import { type CallContext, deadlineExceeded, header } from './wire.ts';
 
@@ -75,7 +75,7 @@ export class ServedContext implements RequestContext {
   get logger(): Logger {
     this.#logger ??= this.#parentLogger.child({
       requestId: this.requestId,
-      traceId: readTraceId(this.traceparent),
+      ...readTraceIds(this.traceparent),
       subject: this.subject,
     });
     return this.#logger;

@@ -128,7 +128,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
           failure = { name: error instanceof S3ServiceException ? error.name : nameFailure(error), outcome: readOutcome(error) };
           throw error;
         } finally {
-          requests?.observe({ operation }, failure?.outcome ?? 'ok', (performance.now() - startedMs) / 1000);
+          requests?.observe({ operation }, failure?.outcome ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);
           span?.end({ error: failure?.name });
         }
       },

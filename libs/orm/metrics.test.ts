@@ -9,15 +9,15 @@ describe('measurePool (rules/operations#metrics)', () => {
     measurePool(metrics, { stats: () => stats });
     stats = { total: 5, idle: 2, waiting: 7, max: 10 };
     const { text } = await metrics.render();
-    expect(text).toContain('database_pool_connections{state="busy",service="media"} 3');
-    expect(text).toContain('database_pool_connections{state="idle",service="media"} 2');
-    expect(text).toContain('database_pool_connections_max{service="media"} 10');
-    expect(text).toContain('database_pool_waiting{service="media"} 5');
+    expect(text).toContain('coherence_database_pool_connections{state="busy",service="media"} 3');
+    expect(text).toContain('coherence_database_pool_connections{state="idle",service="media"} 2');
+    expect(text).toContain('coherence_database_pool_connections_max{service="media"} 10');
+    expect(text).toContain('coherence_database_pool_waiting{service="media"} 5');
   });
 
   it('does not count callers that an idle connection is about to serve', async () => {
     const metrics = createMetrics('media');
     measurePool(metrics, { stats: () => ({ total: 3, idle: 2, waiting: 1, max: 10 }) });
-    expect((await metrics.render()).text).toContain('database_pool_waiting{service="media"} 0');
+    expect((await metrics.render()).text).toContain('coherence_database_pool_waiting{service="media"} 0');
   });
 });

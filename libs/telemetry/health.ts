@@ -3,12 +3,11 @@
  * missing; false while draining) and `/metrics`, which may ask for a token; probes cannot bring one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { describeWithCause } from '#libs/errors';
 import { createHttpServer } from '#libs/http/server';
 import type { Logger } from '#libs/logger';
+import { releaseVersion as version } from '#libs/release';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { findTracer, setTracer } from './tracing.ts';
 
@@ -45,8 +44,6 @@ interface Readiness {
 }
 
 const checkTimeoutMs = 2_000;
-/** Release that runs. */
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string };
 
 /** As `telemetrySettings` (libs/config) has it. */
 export interface TelemetrySettings {
@@ -55,6 +52,10 @@ export interface TelemetrySettings {
   readonly METRICS_HOST?: string;
   /** What `/metrics` asks for; empty = nothing. */
   readonly METRICS_TOKEN?: string;
+  /** Whether metrics have their names of earlier releases too. */
+  readonly METRICS_OLD_NAMES?: boolean;
+  /** Commit that the image was built from. */
+  readonly COHERENCE_COMMIT?: string;
   /** Of each port of the process, as the gateway has it. */
   readonly MAX_CONNECTIONS?: number;
   /** Where traces go; without an endpoint there are none. */
@@ -73,7 +74,7 @@ export function createTelemetry(options: {
   checks: Readonly<Record<string, Check>>;
   settings: TelemetrySettings;
 }): Telemetry {
-  const metrics = createMetrics(options.service);
+  const metrics = createMetrics(options.service, { oldNames: options.settings.METRICS_OLD_NAMES ?? false });
   let phase: 'starting' | 'started' | 'draining' = 'starting';
   const { METRICS_PORT: metricsPort, METRICS_HOST: host = '127.0.0.1', METRICS_TOKEN: token = '' } = options.settings;
   const { MAX_CONNECTIONS: maxConnections = usualMaxConnections } = options.settings;
@@ -92,6 +93,8 @@ export function createTelemetry(options: {
   metrics.gauge('service_ready', '1 while the service is started and every dependency answers', [], async (gauge) => {
     gauge.set((await readiness()).status === 'ready' ? 1 : 0);
   });
+  const build = metrics.gauge('build_info', '1, with the release and the commit that run', ['version', 'commit']);
+  build.set({ version, commit: options.settings.COHERENCE_COMMIT ?? 'unknown' }, 1);
   let stopTracing = (): Promise<void> => Promise.resolve();
 
   const handle = (request: IncomingMessage, response: ServerResponse): Promise<void> =>
@@ -115,8 +118,9 @@ export function createTelemetry(options: {
       return sendJson(response, 401, { status: 'METRICS_TOKEN is asked for' });
     }
     const names = new URLSearchParams(query).getAll('name[]'); // as Prometheus's own clients have it
-    const { contentType, text } = await metrics.render(names.length === 0 ? undefined : new Set(names));
-    response.writeHead(200, { 'content-type': contentType }).end(text);
+    const { accept } = headers;
+    const { contentType, text } = await metrics.render(names.length === 0 ? { accept } : { accept, names: new Set(names) });
+    response.writeHead(200, { 'content-type': contentType, vary: 'accept' }).end(text);
   };
 
   return {

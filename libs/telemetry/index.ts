@@ -2,5 +2,5 @@
 export { createTelemetry, type Check, type Telemetry } from './health.ts';
 export { createMetrics, type Counter, type Metrics, type Red } from './metrics.ts';
 export { countSecretUses } from './secret-uses.ts';
-export { newRequestId, newTraceparent, readRequestId, readTraceId } from './trace-context.ts';
+export { newRequestId, newTraceparent, readRequestId, readTraceIds } from './trace-context.ts';
 export { findTracer, nameFailure, type Span, traceWork } from './tracing.ts';

@@ -1,20 +1,29 @@
 /**
  * Metrics of one service and of its process. Names are Prometheus names with units; labels never hold ids
- * (rules/operations#metrics).
+ * (rules/operations#metrics). Names are declared without the prefix, which is added here alone.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+import { Counter, Gauge, Histogram as ClientHistogram, type Metric, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+import { readSampledTrace } from './trace-context.ts';
 
-export type { Counter, Gauge, Histogram };
+export type { Counter, Gauge };
 
 type Labels = Record<string, string | number>;
 
 /** One label and every value that it may have, e.g. `{ reason: ['full', 'slow'] }`. */
 type KnownLabel = Readonly<Record<string, readonly string[]>>;
 
+export interface Histogram {
+  /** `traceparent` of the work: where it is sampled, its trace becomes the exemplar of the bucket. */
+  observe(labels: Labels, seconds: number, traceparent?: string): void;
+}
+
 /** Rate, errors, duration of one kind of work, e.g. HTTP requests by route template. */
 export interface Red {
-  /** Counts one finished piece of work; `outcome` is a status code or an error code, `seconds` its duration. */
-  observe(labels: Labels, outcome: string | number, seconds: number): void;
+  /**
+   * Counts one finished piece of work; `outcome` is a status code or an error code, `seconds` its duration, `traceparent` that of its span,
+   * for an exemplar.
+   */
+  observe(labels: Labels, outcome: string | number, seconds: number, traceparent?: string): void;
 }
 
 export interface Metrics {
@@ -30,14 +39,21 @@ export interface Metrics {
     labelNames?: readonly string[],
     collect?: (gauge: Gauge<string>) => void | Promise<void>,
   ): Gauge<string>;
-  /** Buckets default to seconds from 1 ms to 30 s. */
-  histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram<string>;
+  /** A latency. Buckets default to seconds from 1 ms to 30 s. */
+  histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram;
   /** `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
   red(name: string, help: string, labelNames: readonly string[]): Red;
-  /** In the Prometheus text format, the process's own metrics included: everything, or the metrics of these names alone, those that there are. */
-  render(names?: ReadonlySet<string>): Promise<{ contentType: string; text: string }>;
+  /** All metrics, the process's own included, or only those of the exposed names that exist; the format is chosen by `accept`. */
+  render(options?: { readonly names?: ReadonlySet<string>; readonly accept?: string | undefined }): Promise<Rendered>;
 }
 
+interface Rendered {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Begins the name of every metric that the platform declares. */
+const prefix = 'coherence_';
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Process metrics start timers that nobody can stop: one set per process, however many services run in it. */
@@ -51,17 +67,26 @@ function getProcessRegistry(): Registry {
   return processRegistry;
 }
 
-/** Metrics that all carry the label `service`. */
-export function createMetrics(service: string): Metrics {
-  const registry = new Registry();
-  registry.setDefaultLabels({ service });
-  const existing = (name: string): unknown => registry.getSingleMetric(name);
+/**
+ * Metrics that all carry the label `service`.
+ * @param options.oldNames whether each metric is exposed a second time by its name of releases before the prefix (METRICS_OLD_NAMES)
+ */
+export function createMetrics(service: string, { oldNames = false }: { readonly oldNames?: boolean } = {}): Metrics {
+  // Only a registry of this type takes exemplars; each scrape has a format of its own.
+  const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+  const existing = (name: string): unknown => registry.getSingleMetric(prefix + name);
+  const configOf = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: prefix + name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+  });
   const metrics: Metrics = {
     counter: (name, help, labels = []) => {
       const known = existing(name) as Counter<string> | undefined;
       if (known !== undefined) return known;
       const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
-      const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
+      const counter = new Counter(configOf(name, help, labelNames));
       if (!Array.isArray(labels)) {
         for (const [label, values] of Object.entries(labels as KnownLabel)) for (const value of values) counter.inc({ [label]: value }, 0);
       }
@@ -70,10 +95,7 @@ export function createMetrics(service: string): Metrics {
     gauge: (name, help, labelNames = [], collect) =>
       (existing(name) as Gauge<string> | undefined) ??
       new Gauge({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [registry],
+        ...configOf(name, help, labelNames),
         ...(collect === undefined
           ? {}
           : {
@@ -86,34 +108,73 @@ export function createMetrics(service: string): Metrics {
               },
             }),
       }),
-    histogram: (name, help, labelNames = [], buckets = durationBuckets) =>
-      (existing(name) as Histogram<string> | undefined) ??
-      new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers: [registry] }),
+    histogram: (name, help, labelNames = [], buckets = durationBuckets) => {
+      const known = existing(name) as ClientHistogram<string> | undefined;
+      const histogram = known ?? new ClientHistogram({ ...configOf(name, help, labelNames), buckets: [...buckets], enableExemplars: true });
+      return {
+        observe: (labels, value, traceparent) => {
+          const exemplarLabels = readSampledTrace(traceparent);
+          histogram.observe(exemplarLabels === undefined ? { labels, value } : { labels, value, exemplarLabels });
+        },
+      };
+    },
     red: (name, help, labelNames) => {
       const total = metrics.counter(`${name}_total`, `${help}, by outcome`, [...labelNames, 'outcome']);
       const duration = metrics.histogram(`${name}_duration_seconds`, `${help}, duration in seconds`, labelNames);
       return {
-        observe: (labels, outcome, seconds) => {
+        observe: (labels, outcome, seconds, traceparent) => {
           total.inc({ ...labels, outcome: String(outcome) }, 1);
-          duration.observe(labels, seconds);
+          duration.observe(labels, seconds, traceparent);
         },
       };
     },
-    render: async (names) => {
-      const processMetrics = getProcessRegistry();
-      processMetrics.setDefaultLabels({ service });
-      const texts = await Promise.all([registry, processMetrics].map((metricsOf) => renderSome(metricsOf, names)));
-      return { contentType: registry.contentType, text: texts.join('\n') };
+    render: async ({ names, accept } = {}) => {
+      const exposedNames = (name: string): string[] =>
+        (oldNames && name.startsWith(prefix) ? [name, name.slice(prefix.length)] : [name]).filter((exposed) => names?.has(exposed) ?? true);
+      const format = new Registry(prefersOpenMetrics(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
+      format.setDefaultLabels({ service });
+      const read = await Promise.all([registry, getProcessRegistry()].map((source) => readMetrics(source, exposedNames)));
+      const texts = await Promise.all(
+        read.flat().flatMap((metric) => exposedNames(metric.name).map((name) => renderMetric(format, metric, name))),
+      );
+      const end = format.contentType === Registry.OPENMETRICS_CONTENT_TYPE ? '# EOF\n' : '';
+      return { contentType: format.contentType, text: texts.map((text) => `${text}\n`).join('') + end };
     },
   };
   return metrics;
 }
 
-/** A metric that is not asked for is not collected either, apart from those of the process: some of them are read together with another. */
-async function renderSome(registry: Registry, names: ReadonlySet<string> | undefined): Promise<string> {
-  if (names === undefined) return registry.metrics();
-  const known = [...names].filter((name) => registry.getSingleMetric(name) !== undefined);
-  if (known.length > 0 && registry === processRegistry) await registry.getMetricsAsJSON();
-  const texts = await Promise.all(known.map((name) => registry.getSingleMetricAsString(name)));
-  return texts.map((text) => `${text}\n`).join('');
+type ReadMetric = Awaited<ReturnType<Metric<string>['get']>>;
+
+/** A metric that is not exposed is not collected either, apart from those of the process: some of them are read together with another. */
+async function readMetrics(source: Registry, exposedNames: (name: string) => readonly string[]): Promise<ReadMetric[]> {
+  const exposed = source.getMetricsAsArray().filter(({ name }) => exposedNames(name).length > 0) as unknown as Metric<string>[];
+  if (source === processRegistry && exposed.length > 0) await source.getMetricsAsJSON();
+  return Promise.all(exposed.map((metric) => metric.get()));
+}
+
+/** The lines of a metric under a name. OpenMetrics names the family of a counter without the ending, which `format` adds to its samples. */
+function renderMetric(format: Registry, metric: ReadMetric, name: string): Promise<string> {
+  const isFamily = format.contentType === Registry.OPENMETRICS_CONTENT_TYPE && metric.type === 'counter';
+  const values = metric.values.map((value) => {
+    const { metricName } = value as { readonly metricName?: string };
+    return metricName === undefined ? value : { ...value, metricName: name + metricName.slice(metric.name.length) };
+  });
+  const named = { ...metric, name: isFamily ? name.replace(/_total$/, '') : name, values };
+  return format.getMetricsAsString({ get: () => Promise.resolve(named) } as unknown as Metric<string>);
+}
+
+/** Whether an `Accept` header asks for OpenMetrics 1.0 at least as much as for the Prometheus text format, the default. */
+function prefersOpenMetrics(accept = ''): boolean {
+  const weights = { openMetrics: 0, text: 0 };
+  for (const item of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = item.split(';').map((part) => part.trim());
+    const valueOf = (name: string): string | undefined =>
+      parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
+    const weight = Number(valueOf('q') ?? 1);
+    const version = valueOf('version') ?? '1.0.0';
+    if (type === 'application/openmetrics-text' && version === '1.0.0') weights.openMetrics = Math.max(weights.openMetrics, weight);
+    if (type === 'text/plain') weights.text = Math.max(weights.text, weight);
+  }
+  return weights.openMetrics > 0 && weights.openMetrics >= weights.text;
 }

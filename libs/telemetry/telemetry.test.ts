@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
+import { releaseVersion } from '#libs/release';
 import {
   createMetrics,
   createTelemetry,
   newRequestId,
   newTraceparent,
   readRequestId,
-  readTraceId,
+  readTraceIds,
   type Check,
   type Telemetry,
 } from './index.ts';
@@ -135,8 +136,8 @@ describe('metrics (rules/operations#metrics)', () => {
     const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
     const text = await response.text();
     expect(response.headers.get('keep-alive')).toBe('timeout=65, max=10000');
-    expect(text).toContain('http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
-    expect(text).toMatch(/http_server_requests_duration_seconds_bucket\{le="0\.025",service="media",route="\/a\/\{id\}"\} 1/);
+    expect(text).toContain('coherence_http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
+    expect(text).toMatch(/coherence_http_server_requests_duration_seconds_bucket\{le="0\.025",route="\/a\/\{id\}",service="media"\} 1/);
     expect(text).toContain('nodejs_eventloop_lag_seconds');
     expect(text).toContain('process_cpu_seconds_total');
   });
@@ -151,9 +152,15 @@ describe('metrics (rules/operations#metrics)', () => {
       const query = names.map((name) => `name[]=${name}`).join('&');
       return (await fetch(`http://127.0.0.1:${telemetry.port}/metrics?${query}`)).text();
     };
-    const shown = await ask('jobs_total', 'nobody_knows_this', 'jobs_total', 'nodejs_active_resources_total');
-    expect(shown.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter', '# TYPE nodejs_active_resources_total gauge']);
-    expect(shown).toContain('jobs_total{service="media"} 2\n');
+    const shown = await ask(
+      'coherence_jobs_total',
+      'nobody_knows_this',
+      'coherence_jobs_total',
+      'jobs_total',
+      'nodejs_active_resources_total',
+    );
+    expect(shown.match(/^# TYPE .*$/gm)).toEqual(['# TYPE coherence_jobs_total counter', '# TYPE nodejs_active_resources_total gauge']);
+    expect(shown).toContain('coherence_jobs_total{service="media"} 2\n');
     expect((await ask('nobody_knows_this')).trim()).toBe('');
     const readResources = async (): Promise<number> => Number((await ask('nodejs_active_resources_total')).trim().split(' ').at(-1));
     const before = await readResources();
@@ -172,9 +179,117 @@ describe('metrics (rules/operations#metrics)', () => {
     const metrics = createMetrics('media');
     let waiting = 3;
     metrics.gauge('pool_waiting', 'callers that wait', [], (gauge) => gauge.set(waiting));
-    expect((await metrics.render()).text).toContain('pool_waiting{service="media"} 3');
+    expect((await metrics.render()).text).toContain('coherence_pool_waiting{service="media"} 3');
     waiting = 1;
-    expect((await metrics.render()).text).toContain('pool_waiting{service="media"} 1');
+    expect((await metrics.render()).text).toContain('coherence_pool_waiting{service="media"} 1');
+  });
+});
+
+describe('names of metrics (rules/operations#metrics)', () => {
+  /** Samples of a metric with each possible name, without the names. */
+  const samplesOf = (text: string, name: string): string[] =>
+    text.split('\n').flatMap((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name}_bucket{`) ? [line.replace(name, '')] : []));
+
+  const declareSome = (options?: { oldNames: boolean }) => {
+    const metrics = createMetrics('media', options);
+    metrics.counter('jobs_total', 'jobs', ['type']).inc({ type: 'one' }, 2);
+    metrics.gauge('pool_waiting', 'callers that wait', [], (gauge) => gauge.inc());
+    metrics.histogram('delay_seconds', 'a delay').observe({}, 0.02);
+    return metrics;
+  };
+  const names = ['jobs_total', 'pool_waiting', 'delay_seconds'];
+
+  it('begin with coherence_, apart from those of the process', async () => {
+    const { text } = await declareSome().render();
+    const found = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);
+    expect(found).toEqual(expect.arrayContaining(names.map((name) => `coherence_${name}`)));
+    expect(found.filter((name) => !/^(coherence|process|nodejs)_/.test(name))).toEqual([]);
+  });
+
+  it.each([undefined, 'application/openmetrics-text'])(
+    'are the old ones too with the same values where that is asked for, as %s',
+    async (accept) => {
+      const { text } = await declareSome({ oldNames: true }).render({ accept });
+      for (const name of names) {
+        expect(samplesOf(text, `coherence_${name}`).length).toBeGreaterThan(0);
+        expect(samplesOf(text, name)).toEqual(samplesOf(text, `coherence_${name}`));
+      }
+      expect(samplesOf(text, 'pool_waiting')).toEqual(['{service="media"} 1']);
+      expect(text.match(/^# TYPE process_cpu_seconds/gm)).toHaveLength(1);
+      const { text: some } = await declareSome({ oldNames: true }).render({ names: new Set(['jobs_total']) });
+      expect(some.match(/^# TYPE .*$/gm)).toEqual(['# TYPE jobs_total counter']);
+    },
+  );
+
+  it('include what runs: release and commit', async () => {
+    const shown = async (settings: object): Promise<string> => {
+      const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, ...settings }, checks: {} });
+      return (await telemetry.metrics.render({ names: new Set(['coherence_build_info']) })).text;
+    };
+    expect(await shown({ COHERENCE_COMMIT: 'abc123' })).toContain(
+      `coherence_build_info{version="${releaseVersion}",commit="abc123",service="media"} 1\n`,
+    );
+    expect(await shown({})).toContain('commit="unknown"');
+  });
+});
+
+describe('OpenMetrics (rules/operations#metrics)', () => {
+  const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+  const plain = 'text/plain; version=0.0.4; charset=utf-8';
+
+  it.each([
+    [undefined, plain],
+    ['*/*', plain],
+    ['text/plain;version=0.0.4', plain],
+    ['application/openmetrics-text;q=0, text/plain', plain],
+    ['application/openmetrics-text;version=2.0.0', plain],
+    ['application/openmetrics-text;q=0.2, text/plain;q=0.5', plain],
+    ['application/openmetrics-text', openMetrics],
+    ['application/openmetrics-text;version=0.0.1;q=0.7,application/openmetrics-text; version=1.0.0;q=0.8,text/plain;q=0.5', openMetrics],
+    [
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      openMetrics,
+    ],
+  ])('is chosen by Accept: %s → %s', async (accept, contentType) => {
+    const { text, contentType: chosen } = await createMetrics('media').render({ accept });
+    expect(chosen).toBe(contentType);
+    expect(text.endsWith('\n# EOF\n')).toBe(contentType === openMetrics);
+  });
+
+  it('names the families of counters without the ending, whatever was scraped before', async () => {
+    const metrics = createMetrics('media');
+    metrics.counter('jobs_total', 'jobs').inc(2);
+    for (let round = 0; round < 2; round++) {
+      const { text } = await metrics.render({ accept: openMetrics });
+      expect(text).toContain('# TYPE coherence_jobs counter\ncoherence_jobs_total{service="media"} 2\n');
+      expect(text).toContain('# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total{service="media"} ');
+      expect(text).not.toContain('\n\n');
+      const { text: old } = await metrics.render();
+      expect(old).toContain('# TYPE coherence_jobs_total counter\ncoherence_jobs_total{service="media"} 2\n');
+      expect(old).toContain('# TYPE process_cpu_seconds_total counter');
+    }
+  });
+
+  it('shows the trace of a sampled request as the exemplar of its bucket, also beyond the last, and of no other', async () => {
+    const telemetry = await start();
+    const red = telemetry.metrics.red('requests', 'requests', ['route']);
+    for (const traceparent of [undefined, 'nonsense1', sampled.replace(/01$/, '00'), `00-${'0'.repeat(32)}-b7ad6b7169203331-01`]) {
+      red.observe({ route: '/a' }, 200, 0.02, traceparent);
+    }
+    const ask = async (accept: string): Promise<string[]> => {
+      const url = `http://127.0.0.1:${telemetry.port}/metrics?name[]=coherence_requests_duration_seconds`;
+      return (await (await fetch(url, { headers: { accept } })).text()).split('\n').filter((line) => line.includes(' # '));
+    };
+    expect(await ask(openMetrics)).toEqual([]);
+    red.observe({ route: '/a' }, 200, 0.02, sampled);
+    red.observe({ route: '/b' }, 200, 99, sampled);
+    const exemplar = '# {trace_id="0af7651916cd43dd8448eb211c80319c",span_id="b7ad6b7169203331"}';
+    expect((await ask(openMetrics)).map((line) => line.replace(/ [\d.]+$/, ''))).toEqual([
+      `coherence_requests_duration_seconds_bucket{le="0.025",route="/a",service="media"} 5 ${exemplar} 0.02`,
+      `coherence_requests_duration_seconds_bucket{le="+Inf",route="/b",service="media"} 1 ${exemplar} 99`,
+    ]);
+    expect(await ask(plain)).toEqual([]);
   });
 });
 
@@ -187,11 +302,11 @@ describe('metrics of what is away (rules/operations#metrics)', () => {
       gauge.set(4);
     });
     metrics.counter('others_total', 'others').inc(1);
-    expect((await metrics.render()).text).toContain('receipts{service="media"} 4');
+    expect((await metrics.render()).text).toContain('coherence_receipts{service="media"} 4');
     fails = true;
     const { text } = await metrics.render();
-    expect(text).toContain('others_total{service="media"} 1');
-    expect(text).not.toMatch(/^receipts\{.*\} [1-9]/m);
+    expect(text).toContain('coherence_others_total{service="media"} 1');
+    expect(text).not.toMatch(/^coherence_receipts\{.*\} [1-9]/m);
   });
 
   it('labels the process with its service', async () => {
@@ -201,11 +316,11 @@ describe('metrics of what is away (rules/operations#metrics)', () => {
   it('says whether the service is ready', async () => {
     let away = false;
     const telemetry = await start({ nats: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) });
-    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 0');
+    expect((await telemetry.metrics.render()).text).toContain('coherence_service_ready{service="media"} 0');
     telemetry.started();
-    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 1');
+    expect((await telemetry.metrics.render()).text).toContain('coherence_service_ready{service="media"} 1');
     away = true;
-    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 0');
+    expect((await telemetry.metrics.render()).text).toContain('coherence_service_ready{service="media"} 0');
   });
 });
 
@@ -216,7 +331,7 @@ describe('trace context', () => {
     const child = newTraceparent(parent);
     expect(child).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
     expect(child).not.toBe(parent);
-    expect(readTraceId(child)).toBe('0af7651916cd43dd8448eb211c80319c');
+    expect(readTraceIds(child)).toEqual({ trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: child.slice(36, 52) });
   });
 
   it.each([

@@ -29,10 +29,19 @@ export function newTraceparent(parent?: string): string {
   return `00-${match[1]}-${spanId}-${match[3]}`;
 }
 
-/** The trace id (32 hex digits) of a `traceparent`, or undefined when it is not valid. */
-export function readTraceId(traceparent: string | undefined): string | undefined {
-  const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];
-  return traceId === invalidTraceId ? undefined : traceId;
+/** The ids of a `traceparent`, or undefined when it is not valid. */
+export function readTraceIds(traceparent: string | undefined): TraceIds | undefined {
+  const [, traceId = invalidTraceId, spanId = invalidSpanId] = (traceparent === undefined ? null : pattern.exec(traceparent)) ?? [];
+  return traceId === invalidTraceId || spanId === invalidSpanId ? undefined : { trace_id: traceId, span_id: spanId };
+}
+
+/** As log lines and exemplars name them. */
+export type TraceIds = Readonly<Record<'trace_id' | 'span_id', string>>;
+
+/** The ids of a sampled `traceparent`: a trace that a collector has. */
+export function readSampledTrace(traceparent: string | undefined): TraceIds | undefined {
+  if (traceparent === undefined || (Number.parseInt(traceparent.slice(-1), 16) & 1) === 0) return undefined;
+  return readTraceIds(traceparent);
 }
 
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;

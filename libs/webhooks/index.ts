@@ -7,7 +7,7 @@ import { AppError } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
-import { findTracer, readTraceId, traceWork } from '#libs/telemetry';
+import { findTracer, readTraceIds, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
 export { decodeBody, readWebhookBody } from './body.ts';
@@ -67,7 +67,7 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
         await store(webhook, delivery);
       } catch (error) {
         failures++;
-        const ids = { requestId: webhook.facts.id, traceId: readTraceId(webhook.traceparent) };
+        const ids = { requestId: webhook.facts.id, ...readTraceIds(webhook.traceparent) };
         logger.warn({ err: error, ...ids }, 'receipt of a webhook cannot be stored yet');
         if (error instanceof AppError && error.code === 'unavailable') break;
       }

@@ -13,7 +13,7 @@ async function countedBy(authenticate: () => never, auth: AuthClass, authorizati
   const check = countRefusedCredentials(metrics, authenticate);
   await expect(async () => check({ auth, scope: null }, withToken(authorization))).rejects.toThrow();
   const { text } = await metrics.render();
-  return [...text.matchAll(/^credentials_refused_total\{.*credential="(\w+)".*\} 1$/gm)].map(([, credential]) => credential ?? '');
+  return [...text.matchAll(/^coherence_credentials_refused_total\{.*credential="(\w+)".*\} 1$/gm)].map(([, credential]) => credential ?? '');
 }
 const refuse = (): never => {
   throw refusal;
@@ -44,6 +44,6 @@ describe('countRefusedCredentials (rules/operations#metrics)', () => {
     expect(countRefusedCredentials(metrics, () => ({ kind: 'shared' }))({ auth: 'shared', scope: 'agents:read' }, withToken())).toEqual({
       kind: 'shared',
     });
-    expect((await metrics.render()).text).not.toMatch(/credentials_refused_total\{.*\} 1$/m);
+    expect((await metrics.render()).text).not.toMatch(/coherence_credentials_refused_total\{.*\} 1$/m);
   });
 });

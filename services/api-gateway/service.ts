@@ -99,7 +99,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       corsAllowedOrigins,
       corsAllowedHeaders: splitList(config.CORS_ALLOWED_HEADERS),
       trustedProxyHops: config.TRUSTED_PROXY_HOPS,
-      observe: ({ method, route, status, seconds }) => requests.observe({ method, route }, status, seconds),
+      observe: ({ method, route, status, seconds, traceparent }) => requests.observe({ method, route }, status, seconds, traceparent),
       refused,
     });
     const checkOf = (name: 'API_TOKEN' | 'API_LOGIN_SECRET') => {

@@ -15,14 +15,14 @@ describe('refusals (D63)', () => {
     const other = broken('conversations__infos__check');
     expect(refusals.explain(other)).toBe(other);
     const { text } = await metrics.render();
-    expect(text).toContain('conversation_data_refused_total{field="config",service="test"} 2');
-    expect(text).toContain('conversation_data_refused_total{field="infos",service="test"} 0');
+    expect(text).toContain('coherence_conversation_data_refused_total{field="config",service="test"} 2');
+    expect(text).toContain('coherence_conversation_data_refused_total{field="infos",service="test"} 0');
   });
 
   it('answers 404 to who may not know a conversation, and counts it (D69)', async () => {
     const metrics = createMetrics('test');
     expect(createRefusals(metrics).access()).toMatchObject({ code: 'not_found', message: 'Not Found' });
-    expect((await metrics.render()).text).toContain('conversation_access_refused_total{service="test"} 1');
+    expect((await metrics.render()).text).toContain('coherence_conversation_access_refused_total{service="test"} 1');
   });
 
   it('ends a job that would store too much for good', async () => {

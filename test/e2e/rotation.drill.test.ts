@@ -126,7 +126,7 @@ async function readUses(): Promise<Record<string, number>> {
   const uses: Record<string, number> = {};
   for (const { operationsUrl } of world.platform.processes.values()) {
     const text = await (await fetch(`${operationsUrl}/metrics`)).text();
-    for (const [, labels = '', count] of text.matchAll(/^secret_uses_total\{(.*)\} (\d+)$/gm)) {
+    for (const [, labels = '', count] of text.matchAll(/^coherence_secret_uses_total\{(.*)\} (\d+)$/gm)) {
       const [secret, position] = ['secret', 'position'].map((label) => new RegExp(`\\b${label}="(\\w+)"`).exec(labels)?.[1]);
       uses[`${secret} ${position}`] = (uses[`${secret} ${position}`] ?? 0) + Number(count);
     }

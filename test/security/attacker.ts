@@ -80,7 +80,7 @@ export async function readMetric(
 
 /** How often the gateway's guards have refused for a reason. */
 export const countRefused = (world: World, reason: string): Promise<number> =>
-  readMetric(world, 'api-gateway', 'http_requests_refused_total', { reason });
+  readMetric(world, 'api-gateway', 'coherence_http_requests_refused_total', { reason });
 
 async function readMetrics(world: World, service: string, names: readonly string[]): Promise<string> {
   const query = names.map((name) => `name[]=${name}`).join('&');

@@ -134,7 +134,7 @@ describe('uploads', () => {
     const type = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': 1_000_000 };
     return open(head('POST', `${conversation}/audio`, { Authorization: `Bearer ${user}`, ...type }) + boundary);
   };
-  const countUploads = (): Promise<number> => readMetric(world, 'media', 'media_uploads_running');
+  const countUploads = (): Promise<number> => readMetric(world, 'media', 'coherence_media_uploads_running');
   const upload = async (): Promise<number> => {
     const body = new FormData();
     body.append('audio', new Blob(['talk']), 'talk.mp3');

@@ -131,7 +131,7 @@ describe('a stranger with a token, while conversations are for their members (D6
   });
 
   it('is seen by an operator: a metric counts the refusals, and the log names the account', async () => {
-    expect(await readMetric(world, 'conversations', 'conversation_access_refused_total')).toBeGreaterThanOrEqual(naming.length);
+    expect(await readMetric(world, 'conversations', 'coherence_conversation_access_refused_total')).toBeGreaterThanOrEqual(naming.length);
     const [account] = await world.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
     const lines = (await world.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(

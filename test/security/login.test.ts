@@ -95,6 +95,6 @@ describe('POST /auth/login under attack (D76)', () => {
 
   it('counts what it refuses', async () => {
     for (const reason of ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_failures'])
-      expect(await readMetric(world, 'directory', 'logins_refused_total', { reason })).toBeGreaterThan(0);
+      expect(await readMetric(world, 'directory', 'coherence_logins_refused_total', { reason })).toBeGreaterThan(0);
   });
 });

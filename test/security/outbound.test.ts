@@ -85,7 +85,7 @@ async function meet(): Promise<number> {
   return id;
 }
 
-const countRefused = (service: string): Promise<number> => readMetric(world, service, 'outbound_refused_total');
+const countRefused = (service: string): Promise<number> => readMetric(world, service, 'coherence_outbound_refused_total');
 
 /** Each way to write an address inside; `PORT` is that of the server there. */
 const addresses = [

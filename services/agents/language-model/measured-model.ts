@@ -41,11 +41,17 @@ export function createMeasuredModel(deps: {
   const tokens = deps.metrics.counter('llm_tokens_total', 'Tokens that the language model reported', ['purpose', 'direction']);
 
   /** Accounts that cannot be kept are no reason to keep an answer back. */
-  async function account(call: ModelCall, took: CallResult, startedMs: number, spend: (tokens: number) => Promise<void>): Promise<void> {
+  async function account(
+    call: ModelCall,
+    took: CallResult,
+    startedMs: number,
+    spend: (tokens: number) => Promise<void>,
+    traceparent?: string,
+  ): Promise<void> {
     const { agentId, purpose } = call;
     const { outcome, usage } = took;
     const durationMs = performance.now() - startedMs;
-    answers.observe({ purpose }, outcome, durationMs / 1000);
+    answers.observe({ purpose }, outcome, durationMs / 1000, traceparent);
     tokens.inc({ purpose, direction: 'in' }, usage.promptTokens ?? 0);
     tokens.inc({ purpose, direction: 'out' }, usage.completionTokens ?? 0);
     if (agentId === null || purpose === 'publishing') return;

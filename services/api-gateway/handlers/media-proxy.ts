@@ -10,6 +10,7 @@ import { AppError, unavailable } from '#libs/errors';
 import { type HttpContext, isHeldBack, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
+import { readTraceIds } from '#libs/telemetry';
 import { countTransferred, copyStream } from '#libs/transfer';
 
 const requestHeaders = [
@@ -77,7 +78,7 @@ export function createMediaProxy(options: {
     } catch (error) {
       // The response has started, so it cannot become an error; the connection is closed, so that it does not look complete.
       if (!res.destroyed) res.destroy();
-      options.logger.debug({ err: error, requestId: call.requestId }, 'transfer broken off');
+      options.logger.debug({ err: error, requestId: call.requestId, ...readTraceIds(call.traceparent) }, 'transfer broken off');
     }
   };
   return Object.assign(handler, { close: () => agent.destroy() });

@@ -16,7 +16,7 @@ import {
 } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
-import { findTracer, newTraceparent, readRequestId, readTraceId, type Red } from '#libs/telemetry';
+import { findTracer, newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
 import { hangUp, sendError, Unverified } from './replies.ts';
@@ -100,7 +100,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   const parent = readHeader(request, 'traceparent');
   const span = findTracer()?.start(request.method ?? '', 'server', { 'request.id': requestId }, parent);
   const traceparent = span?.traceparent ?? newTraceparent(parent);
-  const traceId = readTraceId(traceparent);
+  const ids = { requestId, ...readTraceIds(traceparent) };
   response.setHeader('request-id', requestId);
   response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
@@ -108,8 +108,8 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     const durationMs = performance.now() - state.startedAt;
     const { method = '' } = request;
     const route = known?.template ?? 'unmatched';
-    requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000);
-    logger.info({ requestId, traceId, method, path: loggedPath(path), status, durationMs: Math.round(durationMs) }, 'request');
+    requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000, traceparent);
+    logger.info({ ...ids, method, path: loggedPath(path), status, durationMs: Math.round(durationMs) }, 'request');
     span?.end({
       name: `${method} ${route}`,
       attributes: { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
@@ -130,8 +130,8 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     if (error instanceof ClientGone) return;
     // Only what a client is to see has the envelope of its surface; what is no client's gets the plain one.
     if (error instanceof Unverified) return hangUp(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
-    if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, requestId, traceId }, 'request failed');
-    else if (error.status >= 500) logger.warn({ err: error, requestId, traceId }, 'request failed');
+    if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, ...ids }, 'request failed');
+    else if (error.status >= 500) logger.warn({ err: error, ...ids }, 'request failed');
     // An answer that has begun is broken, so that it cannot pass for a complete one.
     if (response.headersSent) response.destroy();
     else await sendError(request, response, error, known?.surface ?? 'api');

@@ -176,8 +176,8 @@ describe('the tokens of an agent for a day (D71)', () => {
     const budget = createTokenBudget({ db, metrics, dailyTokens });
     await expect(budget.take(id, 1)).rejects.toThrow(BudgetSpent);
     const { text } = await metrics.render();
-    expect(text).toMatch(/^llm_budget_refused_total\{service="budget"\} 1$/m);
-    expect(text).toMatch(/^llm_budget_used_ratio\{service="budget"\} 1$/m);
+    expect(text).toMatch(/^coherence_llm_budget_refused_total\{service="budget"\} 1$/m);
+    expect(text).toMatch(/^coherence_llm_budget_used_ratio\{service="budget"\} 1$/m);
     const endless = createTokenBudget({ db, metrics: createMetrics('endless'), dailyTokens: 0 });
     await expect(endless.take(id, 1)).resolves.toBeDefined();
   });

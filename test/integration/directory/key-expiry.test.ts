@@ -18,12 +18,12 @@ afterAll(async () => {
   await world.stop();
 });
 
-describe('service_keys_expiring (rules/operations#metrics, rules/access#service-keys)', () => {
+describe('coherence_service_keys_expiring (rules/operations#metrics, rules/access#service-keys)', () => {
   it('counts the keys that work and end within seven days', async () => {
     const metrics = createMetrics('directory');
     measureKeys(metrics, db);
     const measure = async (): Promise<number> =>
-      Number(/^service_keys_expiring\{.*\} (\d+)$/m.exec((await metrics.render()).text)?.[1] ?? Number.NaN);
+      Number(/^coherence_service_keys_expiring\{.*\} (\d+)$/m.exec((await metrics.render()).text)?.[1] ?? Number.NaN);
     const issue = async (endsInDays: number | undefined): Promise<string> => {
       const ends = endsInDays === undefined ? {} : { expires_at: new Date(Date.now() + endsInDays * 86_400_000).toISOString() };
       const { key } = await world.call(directory.rpcs.issueKey, { email: 'bot@example.org', name: 'A program', scopes: ['*'], ...ends });

@@ -88,7 +88,7 @@ const eventAt = (instant: string, number: number): string =>
 async function readDaysAhead(): Promise<string> {
   const metrics = createMetrics('events');
   measureDays({ db, metrics });
-  return (await metrics.render()).text.match(/^feed_days_ahead\b.* (\d+)$/m)?.[1] ?? '';
+  return (await metrics.render()).text.match(/^coherence_feed_days_ahead\b.* (\d+)$/m)?.[1] ?? '';
 }
 
 describe('the days of the feed (V2, V3)', () => {

@@ -219,18 +219,18 @@ describe('jobs (architecture#jobs)', () => {
               ?.split(' ')
               .at(-1),
           );
-        expect(value('job_attempts_total{type="shop.effect",outcome="succeeded"')).toBe(1);
-        expect(value('job_attempts_total{type="shop.step",outcome="dead"')).toBe(1);
-        expect(value('job_queue_pending{type="shop.effect"')).toBe(1);
-        expect(value('job_queue_dead{type="shop.step"')).toBe(1);
-        expect(value('job_queue_dead{type="shop.brief"')).toBe(0);
-        expect(value('job_oldest_age_seconds{type="shop.effect"')).toBe(0);
-        expect(value('outbox_age_seconds')).toBe(0);
+        expect(value('coherence_job_attempts_total{type="shop.effect",outcome="succeeded"')).toBe(1);
+        expect(value('coherence_job_attempts_total{type="shop.step",outcome="dead"')).toBe(1);
+        expect(value('coherence_job_queue_pending{type="shop.effect"')).toBe(1);
+        expect(value('coherence_job_queue_dead{type="shop.step"')).toBe(1);
+        expect(value('coherence_job_queue_dead{type="shop.brief"')).toBe(0);
+        expect(value('coherence_job_oldest_age_seconds{type="shop.effect"')).toBe(0);
+        expect(value('coherence_outbox_age_seconds')).toBe(0);
 
         await jobs.admin.cancel({ type: 'shop.step', state: 'dead' });
         await waitFor(async () => {
           ({ text } = await metrics.render());
-          return value('job_queue_dead{type="shop.step"') === 0;
+          return value('coherence_job_queue_dead{type="shop.step"') === 0;
         });
       } finally {
         await jobs.stop();

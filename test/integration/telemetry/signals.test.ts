@@ -1,5 +1,6 @@
 /** Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { releaseVersion } from '#libs/release';
 import type { CollectedSpan } from '#libs/testing';
 import { eventually } from '../../e2e/world.ts';
 import { playMeeting, playTraffic, secretWords, startSignals } from './platform.ts';
@@ -127,13 +128,14 @@ describe('traces (rules/operations#traces)', () => {
 });
 
 describe('logs (rules/operations#logs)', () => {
-  it('writes one line per request, with request id, trace id, route template and time', async () => {
+  it('writes one line per request, with request id, ids of trace and span, route template and time', async () => {
     await eventually(async () => {
       const lines = (await readLogLines()).filter((line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId);
       expect(lines.filter((line) => line['msg'] === 'request')).toEqual([
         expect.objectContaining({
           level: 'info',
-          traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+          trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+          span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
           method: 'POST',
           route: '/api/coherence/conversations/{conversation_id}/recorded',
           status: 200,
@@ -152,7 +154,8 @@ describe('logs (rules/operations#logs)', () => {
         expect.objectContaining({
           service: 'transcripts',
           requestId: meeting.requestId,
-          traceId: request?.['traceId'],
+          trace_id: request?.['trace_id'],
+          span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
           jobId: expect.any(String),
           attempt: 1,
           outcome: 'succeeded',
@@ -161,10 +164,12 @@ describe('logs (rules/operations#logs)', () => {
     });
   });
 
-  it('has the trace id in every line that has a request id', async () => {
-    const lines = (await readLogLines()).filter((line) => line['requestId'] !== undefined && line['msg'] !== 'transfer broken off');
+  it('has the ids of trace and span in every line that has a request id', async () => {
+    const lines = (await readLogLines()).filter((line) => line['requestId'] !== undefined);
     expect(lines.length).toBeGreaterThan(10);
-    expect(lines.filter((line) => !/^[0-9a-f]{32}$/.test(String(line['traceId'])))).toEqual([]);
+    const lacksIds = ({ trace_id: trace, span_id: span }: LogLine): boolean =>
+      !/^[0-9a-f]{32}$/.test(String(trace)) || !/^[0-9a-f]{16}$/.test(String(span));
+    expect(lines.filter(lacksIds)).toEqual([]);
   });
 
   it('holds no token, key, password, body or speech, and neither do the traces', async () => {
@@ -206,34 +211,35 @@ describe('metrics (rules/operations#metrics)', () => {
   });
 
   it.each([
-    ['http_requests_total', { service: 'api-gateway', route: '/api/coherence/conversations/{conversation_id}', outcome: '200' }],
-    ['rpc_server_total', { service: 'conversations', subject: 'conversations.conversations.get', outcome: 'ok' }],
-    ['job_queue_pending', { service: 'transcripts', type: 'transcripts.transcript-import' }],
-    ['job_queue_dead', { service: 'media', type: 'media.delete-blob' }],
-    ['job_oldest_age_seconds', { service: 'agents', type: 'agents.work-chat' }],
-    ['job_attempts_total', { service: 'transcripts', type: 'transcripts.transcript-import', outcome: 'succeeded' }],
-    ['outbox_age_seconds', { service: 'conversations' }],
-    ['webhook_receipts_recent', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
-    ['webhook_receipts_recent', { service: 'agents', source: 'telegram', outcome: 'answered' }],
-    ['webhook_receipts_last_hour', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
-    ['webhook_receipts_last_hour', { service: 'agents', source: 'telegram', outcome: 'answered' }],
-    ['webhook_intake_total', { service: 'api-gateway', stored: 'broker' }],
-    ['webhook_intake_total', { service: 'api-gateway', stored: 'lost' }],
-    ['webhook_spool_entries', { service: 'api-gateway' }],
-    ['webhook_spool_max_bytes', { service: 'api-gateway' }],
-    ['stream_max_bytes', { service: 'api-gateway', stream: 'WEBHOOKS' }],
-    ['stream_bytes', { service: 'api-gateway', stream: 'EVENTS' }],
-    ['transcript_imports_total', { service: 'transcripts', status: 'imported' }],
-    ['transcript_imports_total', { service: 'transcripts', status: 'transcript_window_missing' }],
-    ['transcript_imports_overdue', { service: 'transcripts' }],
-    ['database_pool_connections', { service: 'directory', state: 'busy' }],
+    ['coherence_http_requests_total', { service: 'api-gateway', route: '/api/coherence/conversations/{conversation_id}', outcome: '200' }],
+    ['coherence_build_info', { service: 'events', version: releaseVersion, commit: 'unknown' }],
+    ['coherence_rpc_server_total', { service: 'conversations', subject: 'conversations.conversations.get', outcome: 'ok' }],
+    ['coherence_job_queue_pending', { service: 'transcripts', type: 'transcripts.transcript-import' }],
+    ['coherence_job_queue_dead', { service: 'media', type: 'media.delete-blob' }],
+    ['coherence_job_oldest_age_seconds', { service: 'agents', type: 'agents.work-chat' }],
+    ['coherence_job_attempts_total', { service: 'transcripts', type: 'transcripts.transcript-import', outcome: 'succeeded' }],
+    ['coherence_outbox_age_seconds', { service: 'conversations' }],
+    ['coherence_webhook_receipts_recent', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
+    ['coherence_webhook_receipts_recent', { service: 'agents', source: 'telegram', outcome: 'answered' }],
+    ['coherence_webhook_receipts_last_hour', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
+    ['coherence_webhook_receipts_last_hour', { service: 'agents', source: 'telegram', outcome: 'answered' }],
+    ['coherence_webhook_intake_total', { service: 'api-gateway', stored: 'broker' }],
+    ['coherence_webhook_intake_total', { service: 'api-gateway', stored: 'lost' }],
+    ['coherence_webhook_spool_entries', { service: 'api-gateway' }],
+    ['coherence_webhook_spool_max_bytes', { service: 'api-gateway' }],
+    ['coherence_stream_max_bytes', { service: 'api-gateway', stream: 'WEBHOOKS' }],
+    ['coherence_stream_bytes', { service: 'api-gateway', stream: 'EVENTS' }],
+    ['coherence_transcript_imports_total', { service: 'transcripts', status: 'imported' }],
+    ['coherence_transcript_imports_total', { service: 'transcripts', status: 'transcript_window_missing' }],
+    ['coherence_transcript_imports_overdue', { service: 'transcripts' }],
+    ['coherence_database_pool_connections', { service: 'directory', state: 'busy' }],
     ['nodejs_eventloop_lag_p99_seconds', { service: 'directory' }],
-    ['llm_tokens_total', { service: 'agents', purpose: 'chat', direction: 'out' }],
-    ['llm_requests_duration_seconds_count', { service: 'agents', purpose: 'chat' }],
-    ['media_uploads_running', { service: 'media' }],
-    ['object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
-    ['object_store_requests_total', { service: 'media', operation: 'HeadBucket', outcome: 'missing' }],
-    ['object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' }],
+    ['coherence_llm_tokens_total', { service: 'agents', purpose: 'chat', direction: 'out' }],
+    ['coherence_llm_requests_duration_seconds_count', { service: 'agents', purpose: 'chat' }],
+    ['coherence_media_uploads_running', { service: 'media' }],
+    ['coherence_object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
+    ['coherence_object_store_requests_total', { service: 'media', operation: 'HeadBucket', outcome: 'missing' }],
+    ['coherence_object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' }],
   ])('shows %s of %j', async (metric, labels) => {
     await eventually(async () => {
       const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
@@ -243,7 +249,7 @@ describe('metrics (rules/operations#metrics)', () => {
 
   it('counts nobody as waiting for a connection while there are idle ones, the scrape itself included', async () => {
     await eventually(async () => {
-      const waiting = [...(await signals.scrape()).matchAll(/^database_pool_waiting\{service="(.+)"\} (\d+)$/gm)];
+      const waiting = [...(await signals.scrape()).matchAll(/^coherence_database_pool_waiting\{service="(.+)"\} (\d+)$/gm)];
       expect(Object.fromEntries(waiting.map(([, service, count]) => [service, count]))).toEqual({
         agents: '0',
         conversations: '0',

@@ -83,7 +83,7 @@ describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)
   });
 });
 
-describe('metric transcript_imports_overdue (rules/providers#retrieval)', () => {
+describe('metric coherence_transcript_imports_overdue (rules/providers#retrieval)', () => {
   it('counts conversations whose window has been complete for two hours without an imported transcript', async () => {
     const settings = stage.env.settings;
     const db = await createDatabase({
