@@ -38,8 +38,7 @@ interface GrantOptions {
 const groupsThereAre = accountGroups.join(', ');
 const collect = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
 
-export function register(program: Command, context: CliContext): void {
-  const accounts = program.command('accounts').description('Accounts that may log in');
+export function register(accounts: Command, context: CliContext): void {
   const { createAccount, setPassword, deactivateAccount, grantAccount, deleteAccount } = directory.rpcs;
   const show = (account: Account, done: string): void => {
     const head = account.changed === false ? `Nothing was changed: ${account.email} is so already.` : `${done}: ${account.email}`;

@@ -28,8 +28,7 @@ interface Options {
 
 type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('agents').description('What is stored of conversations with agents, and what they cost');
+export function register(group: Command, context: CliContext): void {
   registerLists(group, context);
   registerWebhookCommands(group, context);
   registerKnowledgeCommands(group, context);

@@ -10,8 +10,7 @@ import { parseTime } from './parse-time.ts';
 
 const pollMs = 500;
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('bookings').description('Bookings of Cal.com');
+export function register(group: Command, context: CliContext): void {
   group
     .command('reconcile')
     .description('Asks Cal.com what it has, and works what is missing as if its webhook had come (CALCOM_API_KEY)')

@@ -1,20 +1,17 @@
-/**
- * `completion bash|zsh|fish`: made from the tree of commands and complete in itself, so that a press of Tab starts no process; a
- * library that asks the program would take the start of two Nodes for each.
- */
+/** `completion bash|zsh|fish`: a script that holds all commands, so that pressing Tab does not start a process. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { writeBash } from './completion/bash.ts';
 import { writeFish } from './completion/fish.ts';
-import { listNodes } from './completion/tree.ts';
+import type { Node } from './completion/tree.ts';
 import { writeZsh } from './completion/zsh.ts';
 import type { CliContext } from './context.ts';
 
 const writers = { bash: writeBash, zsh: writeZsh, fish: writeFish } as const;
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('completion')
-    .description('Prints what lets a shell complete commands and options')
+export function register(completion: Command, context: CliContext): void {
+  completion
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(writers)))
     .addHelpText(
       'after',
@@ -24,7 +21,9 @@ in ~/.zshrc, after compinit:            source <(coherence completion zsh)
 in ~/.config/fish/config.fish:          coherence completion fish | source`,
     )
     .action((shell: keyof typeof writers) => {
-      const script = writers[shell](program.name(), listNodes(program));
+      // Written by `node tools/generate.ts`: reading the tree from the modules takes a second.
+      const nodes = JSON.parse(readFileSync(join(import.meta.dirname, 'completion', 'commands.json'), 'utf8')) as Node[];
+      const script = writers[shell]('coherence', nodes);
       context.print({ shell, script }, script.trimEnd());
     });
 }

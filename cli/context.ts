@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { createLogger } from '#libs/logger';
-import { connectBus, newContext, type Bus } from '#libs/nats';
+import type { Bus } from '#libs/nats';
 import { CliError, isBareNotFound, toFailure } from './failure.ts';
 import { toPrintable } from './output/printable.ts';
 import { screenOf } from './output/screen.ts';
@@ -51,6 +50,8 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
     if (url === undefined) {
       throw new CliError(`NATS_URL is not set and no platform started by \`npm start\` runs in ${repoDir}.`, 'unavailable');
     }
+    // Loaded when a command needs it: completion and help do without.
+    const [{ createLogger }, { connectBus }] = await Promise.all([import('#libs/logger'), import('#libs/nats')]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
       return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
@@ -67,6 +68,7 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
     setting,
     settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
     call: async (rpc, request, subject) => {
+      const { newContext } = await import('#libs/nats');
       try {
         return await (await bus()).call(rpc, request, newContext());
       } catch (error) {

@@ -16,10 +16,7 @@ interface Options {
   holon?: string;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program
-    .command('conversations')
-    .description('Conversations: lists, and moves, links, imports, deletions and restorations that no HTTP operation does');
+export function register(group: Command, context: CliContext): void {
   const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } = conversations.rpcs;
   registerListCommands(group, context);
   group

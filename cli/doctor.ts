@@ -32,10 +32,8 @@ const workers = ['directory', 'conversations', 'transcripts', 'media', 'events']
 const mostDead = 1_000;
 const mostLinks = 20;
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('doctor')
-    .description('Checks NATS, its streams, PostgreSQL, the object store, the gateway, every service, and what is optional')
+export function register(doctor: Command, context: CliContext): void {
+  doctor
     .option('--after-restore', 'put right what a restore of the database leaves: once before the services start, once after')
     .action(async ({ afterRestore }: { afterRestore?: true }) => {
       if (afterRestore === true) return tellRestored(context, await examineRestored(context));

@@ -28,8 +28,7 @@ interface DeliveriesOptions {
 
 const mostListed = 200;
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('endpoints').description('Webhook endpoints: where events are sent, and what was sent');
+export function register(group: Command, context: CliContext): void {
   const { listAllEndpoints, showEndpoint, switchEndpoint } = events.rpcs;
   const { listAllDeliveries, testAnyEndpoint, redeliverAny, recoverAnyEndpoint } = events.rpcs;
 

@@ -18,9 +18,7 @@ type Happened = ReplyOf<typeof events.rpcs.listFeed>['items'][number];
 
 const waitSeconds = 20;
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('events').description('The feed of what happens: follow it, shorten it');
-
+export function register(group: Command, context: CliContext): void {
   group
     .command('tail')
     .description('Shows what happens as it happens, a line each (JSON with --json), until Ctrl-C')

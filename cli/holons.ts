@@ -39,8 +39,7 @@ const relationshipColumns = {
   'FOLLOW UP': ({ follow_up_after: day }: Relationship) => day,
 };
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('holons').description('Groups, places and events');
+export function register(group: Command, context: CliContext): void {
   registerSearch(group, 'Lists holons by name, of which name or description has a text')
     .option('--class <slug>', 'only those of this class and of every class below it')
     .option('--parent <id>', 'only children of this holon', parseId)

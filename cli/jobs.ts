@@ -58,8 +58,7 @@ function parseJobId(text: string): string {
   return id;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('jobs').description('Jobs of all services: what waits, runs, is done, dead or cancelled');
+export function register(group: Command, context: CliContext): void {
   const withFilter = (command: Command): Command =>
     command
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))

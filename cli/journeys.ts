@@ -6,10 +6,8 @@ import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseLimit } from './parse-limit.ts';
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('journeys')
-    .description('Journeys and their steps')
+export function register(journeys: Command, context: CliContext): void {
+  journeys
     .command('audit')
     .description("Shows the audit history of a step's configuration, newest first")
     .argument('<journey>', 'slug of the journey')

@@ -30,8 +30,7 @@ interface ListOptions {
   account?: number;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('Service keys: tokens of programs, narrowed to scopes');
+export function register(keys: Command, context: CliContext): void {
   const { issueKey, listAllKeys, showAnyKey, rotateAnyKey, revokeAnyKey } = directory.rpcs;
   const showToken = (issued: Issued, done: string): void =>
     context.print(issued, `${done}: ${issued.key.name}. The token is shown this once:`, issued.token, describeKey(issued.key));

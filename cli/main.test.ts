@@ -20,12 +20,33 @@ function run(args: readonly string[], more: Record<string, string> = {}): { stat
 }
 
 describe('the admin CLI without a platform', () => {
-  it('finds each command by its own name, where only the files of that one are loaded', async () => {
-    const context = createContext({ json: false });
-    const { commands } = await createProgram(context);
-    for (const command of commands.filter((command) => command.name() !== 'completion')) {
-      const alone = await createProgram(context, [command.name()]);
-      expect(alone.commands.map((found) => found.name())).toEqual([command.name()]);
+  it('loads the one group that is named, and lists all others by name and description', async () => {
+    const load = async (args: readonly string[] | 'all') =>
+      (await createProgram(args, { json: false, openContext: () => createContext({ json: false }) })).commands;
+    const sizeOf = (command: Awaited<ReturnType<typeof load>>[number]): number =>
+      command.commands.length + command.options.length + command.registeredArguments.length;
+    const all = await load('all');
+    expect(all.filter((command) => sizeOf(command) === 0)).toEqual([]);
+    for (const words of [[], ['--help'], ['frobnicate'], ['constructor']]) {
+      const none = await load(words);
+      expect(none.map((command) => [command.name(), command.description(), sizeOf(command)])).toEqual(
+        all.map((command) => [command.name(), command.description(), 0]),
+      );
+    }
+    for (const group of all) {
+      for (const words of [[group.name()], ['help', group.name()]]) {
+        const loaded = (await load(words)).filter((command) => sizeOf(command) > 0);
+        expect(loaded.map((command) => [command.name(), sizeOf(command)])).toEqual([[group.name(), sizeOf(group)]]);
+      }
+    }
+  });
+
+  it('opens nothing of the platform for help, the version and mistakes', async () => {
+    const openContext = (): never => {
+      throw new Error('is not needed');
+    };
+    for (const words of [['--help'], ['--version'], ['frobnicate']]) {
+      expect((await createProgram(words, { json: false, openContext })).name()).toBe('coherence');
     }
   });
 

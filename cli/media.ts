@@ -35,9 +35,7 @@ function parseHours(text: string): number {
   return hours;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('media').description('Stored files: audio, recordings, thumbnails, logos');
-
+export function register(group: Command, context: CliContext): void {
   group
     .command('orphans')
     .description('Objects that no record names, and records whose object is missing; only shows them unless --delete is given')

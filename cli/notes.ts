@@ -20,10 +20,8 @@ interface Options {
 
 type Note = ReplyOf<typeof directory.rpcs.listNotes>['items'][number] | ReplyOf<typeof conversations.rpcs.listNotes>['items'][number];
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('notes')
-    .description('Notes of conversations, people and holons')
+export function register(notes: Command, context: CliContext): void {
+  notes
     .command('list')
     .description('Lists notes, newest first, in pages')
     .option('--conversation <id>', 'notes of this conversation', parseId)

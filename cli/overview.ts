@@ -9,46 +9,43 @@ import { jobServices } from './jobs.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('overview')
-    .description('How the platform is: services, dependencies, jobs, webhooks, streams, failed logins')
-    .action(async () => {
-      const bus = await context.bus();
-      const failures: string[] = [];
-      const overview = await composeOverview({
-        services: jobServices,
-        describe: async (name) => {
-          const rpcs = statusRpcs(name);
-          try {
-            return await context.call(rpcs.serviceDescribe, {});
-          } catch (error) {
-            failures.push(`${name}: ${describeFailure(error)}`);
-            throw error;
-          }
-        },
-        streams: streamNames,
-        streamSize: (name) => bus.streamSize(name),
-      });
-      const { services, dependencies, jobs, webhooks, streams, logins } = overview;
-      context.print(
-        // A gateway answers nobody on the bus: each tells of itself and its spool over HTTP.
-        { ...overview, spool: null },
-        table(services, serviceColumns, ''),
-        '',
-        table(dependencies, dependencyColumns, 'No service has told what it needs.'),
-        '',
-        table(jobs, jobColumns, 'There are no jobs.'),
-        '',
-        table(webhooks, webhookColumns, 'No webhook came within a day.'),
-        '',
-        table(streams, streamColumns, ''),
-        '',
-        `Logins refused within the last hour: ${logins.failed_last_hour}.`,
-        'The gateway and its spool are shown by GET /api/ops/overview and in the console.',
-      );
-      if (failures.length > 0) throw new CliError(`No answer from ${failures.join('; ')}`, 'unavailable');
+export function register(overview: Command, context: CliContext): void {
+  overview.action(async () => {
+    const bus = await context.bus();
+    const failures: string[] = [];
+    const overview = await composeOverview({
+      services: jobServices,
+      describe: async (name) => {
+        const rpcs = statusRpcs(name);
+        try {
+          return await context.call(rpcs.serviceDescribe, {});
+        } catch (error) {
+          failures.push(`${name}: ${describeFailure(error)}`);
+          throw error;
+        }
+      },
+      streams: streamNames,
+      streamSize: (name) => bus.streamSize(name),
     });
+    const { services, dependencies, jobs, webhooks, streams, logins } = overview;
+    context.print(
+      // A gateway answers nobody on the bus: each tells of itself and its spool over HTTP.
+      { ...overview, spool: null },
+      table(services, serviceColumns, ''),
+      '',
+      table(dependencies, dependencyColumns, 'No service has told what it needs.'),
+      '',
+      table(jobs, jobColumns, 'There are no jobs.'),
+      '',
+      table(webhooks, webhookColumns, 'No webhook came within a day.'),
+      '',
+      table(streams, streamColumns, ''),
+      '',
+      `Logins refused within the last hour: ${logins.failed_last_hour}.`,
+      'The gateway and its spool are shown by GET /api/ops/overview and in the console.',
+    );
+    if (failures.length > 0) throw new CliError(`No answer from ${failures.join('; ')}`, 'unavailable');
+  });
 }
 
 type Row<List extends 'services' | 'dependencies' | 'jobs' | 'webhooks' | 'streams'> = Overview[List][number];

@@ -23,10 +23,7 @@ interface EraseOptions extends IdentityOptions {
   readonly yes?: true;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const people = program
-    .command('people')
-    .description('People: find one, hand out or remove everything about one, or make one person of two');
+export function register(people: Command, context: CliContext): void {
   registerMerging(people, context);
   registerSearch(people, 'Lists people by name, of whose name this is a part').action(async (text: string | undefined, page: Page) => {
     const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });

@@ -29,8 +29,7 @@ function parseEntry(text: string): number {
   return Number(text);
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('pipelines').description('Conversations in pipeline steps, and what they wait for');
+export function register(group: Command, context: CliContext): void {
   const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
     const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
     return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids] })).items;

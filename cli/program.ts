@@ -1,4 +1,4 @@
-/** The tree of commands: each group is a file that exports `register`, and what all have in common is added here. */
+/** The command tree: each group is a file that exports `register`; options that all commands have are added here. */
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { releaseVersion } from '#libs/release';
@@ -7,36 +7,51 @@ import { screenOf } from './output/screen.ts';
 
 /** What a file of commands exports. */
 interface CommandGroup {
-  register(program: Command, context: CliContext): void;
+  /** Adds subcommands, arguments, options and the action. */
+  register(command: Command, context: CliContext): void;
 }
 
-/** By the word that names them. Each is loaded when it is called: together they take a second of a core. */
-const groups: ReadonlyMap<string, () => Promise<CommandGroup>> = new Map<string, () => Promise<CommandGroup>>([
-  ['workspace', () => import('./workspace.ts')],
-  ['accounts', () => import('./accounts.ts')],
-  ['keys', () => import('./keys.ts')],
-  ['conversations', () => import('./conversations.ts')],
-  ['transcripts', () => import('./transcripts.ts')],
-  ['media', () => import('./media.ts')],
-  ['journeys', () => import('./journeys.ts')],
-  ['overview', () => import('./overview.ts')],
-  ['jobs', () => import('./jobs.ts')],
-  ['webhooks', () => import('./webhooks.ts')],
-  ['bookings', () => import('./bookings.ts')],
-  ['pipelines', () => import('./pipelines.ts')],
-  ['notes', () => import('./notes.ts')],
-  ['people', () => import('./people.ts')],
-  ['holons', () => import('./holons.ts')],
-  ['agents', () => import('./agents.ts')],
-  ['threads', () => import('./threads.ts')],
-  ['audit', () => import('./audit/index.ts')],
-  ['backup', () => import('./backup/index.ts')],
-  ['events', () => import('./events.ts')],
-  ['endpoints', () => import('./endpoints.ts')],
-  ['secrets', () => import('./secrets.ts')],
-  ['doctor', () => import('./doctor.ts')],
-  ['completion', () => import('./completion.ts')],
-]);
+interface DeclaredGroup {
+  readonly description: string;
+  load(): Promise<CommandGroup>;
+}
+
+/** Groups of commands. The module of a group is loaded when the group is used: all of them take a second of processor time. */
+const groups: Readonly<Record<string, DeclaredGroup>> = {
+  workspace: { description: 'Set-up data from a file', load: () => import('./workspace.ts') },
+  accounts: { description: 'Accounts that may log in', load: () => import('./accounts.ts') },
+  keys: { description: 'Service keys: tokens for programs, limited to scopes', load: () => import('./keys.ts') },
+  conversations: {
+    description: 'List, move, connect, delete and restore conversations',
+    load: () => import('./conversations.ts'),
+  },
+  transcripts: { description: 'Transcript search, and checks of transcript imports', load: () => import('./transcripts.ts') },
+  media: { description: 'Stored files: audio, recordings, thumbnails, logos', load: () => import('./media.ts') },
+  journeys: { description: 'Journeys and their steps', load: () => import('./journeys.ts') },
+  overview: {
+    description: 'State of the platform: services, dependencies, jobs, webhooks, streams, failed logins',
+    load: () => import('./overview.ts'),
+  },
+  jobs: { description: 'Jobs of all services: queued, running, succeeded, dead, cancelled', load: () => import('./jobs.ts') },
+  webhooks: { description: 'Receipts of inbound webhooks and their results', load: () => import('./webhooks.ts') },
+  bookings: { description: 'Cal.com bookings', load: () => import('./bookings.ts') },
+  pipelines: { description: 'Conversations in pipeline steps, and what they wait for', load: () => import('./pipelines.ts') },
+  notes: { description: 'Notes on conversations, people and holons', load: () => import('./notes.ts') },
+  people: { description: 'Find, export, merge and erase people', load: () => import('./people.ts') },
+  holons: { description: 'Groups, places and events', load: () => import('./holons.ts') },
+  agents: { description: 'Agents: stored data, memory, knowledge and cost', load: () => import('./agents.ts') },
+  threads: { description: 'Chats with agents: read, take over, reply, hand back', load: () => import('./threads.ts') },
+  audit: { description: 'Audit logs of all services, and their hash chains', load: () => import('./audit/index.ts') },
+  backup: { description: 'Create, verify and restore backups of the installation', load: () => import('./backup/index.ts') },
+  events: { description: 'Follow or truncate the event feed', load: () => import('./events.ts') },
+  endpoints: { description: 'Webhook endpoints and their deliveries', load: () => import('./endpoints.ts') },
+  secrets: { description: 'Secrets of an installation', load: () => import('./secrets.ts') },
+  doctor: {
+    description: 'Check NATS, its streams, PostgreSQL, the object store, the gateway, every service, and optional parts',
+    load: () => import('./doctor.ts'),
+  },
+  completion: { description: 'Print a completion script for a shell', load: () => import('./completion.ts') },
+};
 
 /**
  * `--json` is for every command, wherever it stands and even in a line that is wrong otherwise: it is taken out before the line is
@@ -48,8 +63,18 @@ export function takeJson(args: readonly string[]): { json: boolean; rest: string
   return { json: rest.length < args.length, rest };
 }
 
-/** @param args what was typed; the one group that they name is loaded, and without a name that there is all are, to be told of */
-export async function createProgram(context: CliContext, args: readonly string[] = []): Promise<Command> {
+export interface ProgramOptions {
+  /** Print JSON alone, failures too. */
+  readonly json: boolean;
+  /** Called once, and only when a group is loaded. */
+  openContext(): CliContext | Promise<CliContext>;
+}
+
+/**
+ * The program with every group by name and description, and with the commands of the one group that `args` name.
+ * @param args command line without the program, or `all` to load every group
+ */
+export async function createProgram(args: readonly string[] | 'all', { json, openContext }: ProgramOptions): Promise<Command> {
   const program = new Command('coherence');
   program
     .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.')
@@ -59,20 +84,20 @@ export async function createProgram(context: CliContext, args: readonly string[]
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .configureOutput({
       outputError: (text, write) => write(`${screenOf(process.stderr).paint('red', text.trimEnd())}\n`),
-      writeErr: (text) => (context.json ? undefined : process.stderr.write(text)),
+      writeErr: (text) => (json ? undefined : process.stderr.write(text)),
     });
-  for (const group of await loadGroups(args)) group.register(program, context);
-  for (const command of leavesOf(program)) {
-    const declared = command.options.some(({ long }) => long === '--json'); // where it says what is printed
-    if (!declared) command.option('--json', 'print JSON alone, failures too');
+  const used = args === 'all' ? Object.keys(groups) : [args[0] === 'help' ? args[1] : args[0]];
+  const context = used.some((name) => name !== undefined && Object.hasOwn(groups, name)) ? await openContext() : undefined;
+  for (const [name, { description, load }] of Object.entries(groups)) {
+    const command = program.command(name).description(description);
+    if (context === undefined || !used.includes(name)) continue;
+    (await load()).register(command, context);
+    for (const leaf of leavesOf(command)) {
+      const declared = leaf.options.some(({ long }) => long === '--json'); // where it says what is printed
+      if (!declared) leaf.option('--json', 'print JSON alone, failures too');
+    }
   }
   return program;
-}
-
-function loadGroups([name = '']: readonly string[]): Promise<CommandGroup[]> {
-  // What completes is made from the whole tree.
-  const named = name === 'completion' ? undefined : groups.get(name);
-  return Promise.all(named === undefined ? [...groups.values()].map((load) => load()) : [named()]);
 }
 
 /** The commands that do something. */

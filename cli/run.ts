@@ -1,17 +1,21 @@
-/** One command from its words to its exit status. */
-import { createContext } from './context.ts';
+/** One command line, from its words to the exit status. */
+import { CommanderError } from 'commander';
+import type { CliContext } from './context.ts';
 import { createProgram, takeJson } from './program.ts';
 
-/** Does what `args` say with what the process has: its variables, standard streams and exit code. */
+/** Runs `args` with the variables, standard streams and exit code of this process. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   const { json, rest } = takeJson(args);
-  const context = createContext({ json });
+  let context: CliContext | undefined;
+  // Loaded on first use: `--help` and `--version` need none of it.
+  const openContext = async (): Promise<CliContext> => (context ??= (await import('./context.ts')).createContext({ json }));
   try {
-    const program = await createProgram(context, rest);
+    const program = await createProgram(rest, { json, openContext });
     await program.parseAsync(rest, { from: 'user' });
   } catch (error) {
-    process.exitCode = context.fail(error);
+    const isAnswered = error instanceof CommanderError && error.exitCode === 0;
+    process.exitCode = isAnswered ? 0 : (await openContext()).fail(error);
   } finally {
-    await context.close();
+    await context?.close();
   }
 }

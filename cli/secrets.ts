@@ -11,10 +11,8 @@ interface Options {
   nats?: string;
 }
 
-export function register(program: Command, context: CliContext): void {
-  program
-    .command('secrets')
-    .description('Secrets of an installation')
+export function register(secrets: Command, context: CliContext): void {
+  secrets
     .command('generate')
     .description('Makes a new set: an env file as docker compose reads it, or with --postgresql and --nats as the chart wants its Secret')
     .option('--postgresql <host:port/database>', 'where PostgreSQL is, as the pods reach it')

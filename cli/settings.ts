@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnvironment } from '#libs/config';
+import { readEnvironment } from '#libs/config/environment';
 import { isJsonObject } from '#libs/json';
 import { isRunning, type ProcessIdentity } from '../tools/servers/process-identity.ts';
 

@@ -24,8 +24,7 @@ interface ListOptions {
 /** The service gives no more at once. */
 const mostThreads = 200;
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('threads').description('Chats with agents: read them, take them over, write in them, hand them back');
+export function register(group: Command, context: CliContext): void {
   const { threadsList, threadsRead, threadsTake, threadsSay, threadsHandBack } = agents.rpcs;
 
   group

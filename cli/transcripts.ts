@@ -39,8 +39,7 @@ interface Result {
   differences: Difference[];
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('transcripts').description('What was said, and checks of transcript imports');
+export function register(group: Command, context: CliContext): void {
   registerReading(group, context);
   group
     .command('verify')

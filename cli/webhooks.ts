@@ -43,9 +43,7 @@ function isUpdate(id: number): boolean {
   return id >= firstUpdateReceiptId;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('webhooks').description('Receipts of inbound webhooks and what became of them');
-
+export function register(group: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)

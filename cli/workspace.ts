@@ -22,8 +22,7 @@ type Change = Applied['diff'][number];
 const maxDirectCharacters = 2_000_000;
 const partCharacters = 1_000_000;
 
-export function register(program: Command, context: CliContext): void {
-  const workspace = program.command('workspace').description('Set-up data from a file');
+export function register(workspace: Command, context: CliContext): void {
   registerExport(workspace, context);
   workspace
     .command('apply <file>')

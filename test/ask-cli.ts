@@ -10,7 +10,8 @@ export async function askCli(variables: Readonly<Record<string, string>>, ...arg
   let answer: unknown;
   const context = createContext({ json: true, variables });
   try {
-    const program = await createProgram({ ...context, print: (data) => (answer = JSON.parse(JSON.stringify(data))) }, args);
+    const recording = { ...context, print: (data: unknown) => (answer = JSON.parse(JSON.stringify(data))) };
+    const program = await createProgram(args, { json: true, openContext: () => recording });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     throw Object.assign(error as Error, { answer });

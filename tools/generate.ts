@@ -7,6 +7,7 @@ import { describeDemoWorkspace, describePlatform } from './generate/chart.ts';
 import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
+import { describeCommands } from './generate/completion.ts';
 import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
 import { describeJobsAndEvents } from './generate/jobs-and-events.ts';
@@ -21,6 +22,7 @@ type Generators = Readonly<Record<string, () => string | Promise<string>>>;
 
 /** Files that nobody edits: forges fold them in a diff. */
 const wholeFiles: Generators = {
+  'cli/completion/commands.json': describeCommands,
   'clients/typescript/operations.ts': describeClient,
   'clients/typescript/event-types.ts': describeEventTypes,
   'services/api-gateway/examples.json': describeExamples,

@@ -36,8 +36,7 @@ interface ListOptions {
 
 const linksOfPage = 1_000;
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('audit').description('Who did what: the audit logs of all services, and their chains of hashes');
+export function register(group: Command, context: CliContext): void {
   const service = (): Option => new Option('--service <name>', 'only the log of this service').choices([...auditServices]);
 
   group

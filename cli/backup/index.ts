@@ -48,8 +48,7 @@ interface PruneOptions extends Place {
   yes?: true;
 }
 
-export function register(program: Command, context: CliContext): void {
-  const group = program.command('backup').description('Backups of the whole installation: made, verified, restored');
+export function register(group: Command, context: CliContext): void {
   registerMaking(group, context);
   registerReading(group, context);
 }

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createContext } from '../context.ts';
-import { createProgram } from '../program.ts';
 import { writeBash } from './bash.ts';
 import { writeFish } from './fish.ts';
-import { listNodes } from './tree.ts';
+import commands from './commands.json' with { type: 'json' };
+import type { Node } from './tree.ts';
 import { writeZsh } from './zsh.ts';
 
-const nodes = listNodes(await createProgram(createContext({ json: false })));
+const nodes: readonly Node[] = commands;
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'completion-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -62,7 +61,7 @@ describe('completion bash|zsh|fish', () => {
     expect(script).toMatch(/^#compdef coherence\n/);
     expect(script).toMatch(/^ {4}\(' jobs'\) found=\('list:Lists jobs, newest first' /m);
     expect(script).toMatch(/^ {4}\(' jobs list --service'\) compadd -- 'directory' /m);
-    expect(script).toContain(String.raw`'jobs:Jobs of all services\: what waits`);
+    expect(script).toContain(String.raw`'jobs:Jobs of all services\: queued`);
     expect(isRefusedBy('zsh', write('_coherence', script))).toBe(false);
   });
 

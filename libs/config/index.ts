@@ -5,10 +5,10 @@
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { compileSchema } from '#libs/schema';
 import { isBlank } from '#libs/text';
-import { readEnvironment } from './environment.ts';
+import { readEnvironment } from './environment/index.ts';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
-export { readEnvironment } from './environment.ts';
+export { readEnvironment } from './environment/index.ts';
 export { nameSecrets } from './name-secrets.ts';
 export {
   demoValues,

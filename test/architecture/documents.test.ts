@@ -83,7 +83,7 @@ describe('the documents', () => {
   });
 });
 
-const program = await createProgram(createContext({ json: false }));
+const program = await createProgram('all', { json: false, openContext: () => createContext({ json: false }) });
 
 describe('the admin CLI in documents and messages', () => {
   const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
