@@ -36,7 +36,7 @@ export const poolerApp = 'pgbouncer';
 
 export type Values = Record<string, unknown>;
 
-/** UPGRADING.md, "Replicas that somebody else has set": kubectl scale, or an autoscaler. */
+/** UPGRADING.md, "Replicas changed outside Helm": kubectl scale, or an autoscaler. */
 export const takeOver = ['--force-conflicts'];
 
 export const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
