@@ -4,34 +4,34 @@ import { listTexts } from './workspace-texts.ts';
 
 const introduction = `# The workspace file
 
-Written from the schema by \`npm run fix\`; change tools/generate/workspace-texts.ts and the vocabulary, not this page.
+Generated from the schema by \`npm run fix\`; edit tools/generate/workspace-texts.ts and the vocabulary instead of this page.
 
-A workspace is set up by one file in YAML or JSON: people, holons, journeys, accounts and agents. It is applied whole or not at all, as often as you like:
+A workspace file in YAML or JSON sets up a workspace: people, holons, journeys, accounts and agents. It is applied completely or not at all, and can be applied repeatedly:
 
 \`\`\`sh
 npm run --silent cli -- workspace apply FILE --dry-run   # what would change
 npm run --silent cli -- workspace apply FILE
 \`\`\`
 
-- What the file does not name stays as it is: lists, items and fields. Nothing is deleted by leaving it away.
-- An item is found again by its \`key\`, \`slug\` or \`email\`: the same one is the same item in every file.
-- Objects are merged key by key, and \`null\` removes a key. Of a list of names, exactly these are kept, in this order.
-- \`null\` empties a text, a list or an object; elsewhere, where it is allowed, it means *none*.
-- \`{env: NAME}\` in the place of a secret takes it from the environment in which the file is applied.
-- Everything is checked first. Every problem is told with its line, and then nothing is changed.
+- Lists, items and fields that the file does not contain do not change. Nothing is deleted by omission.
+- Items are identified by \`key\`, \`slug\` or \`email\` across files.
+- Objects are merged by key; \`null\` removes a key. A list of names replaces the stored list, in this order.
+- \`null\` clears a text, a list or an object; for other fields that allow it, it means *none*.
+- \`{env: NAME}\` instead of a secret reads it from the environment of the command.
+- All checks run first. Problems are reported with their lines, and then nothing is changed.
 
-The [demo workspace](../../test/fixtures/demo-workspace.yaml) has an example of almost everything.
+The [demo workspace](../../test/fixtures/demo-workspace.yaml) has examples of almost every field.
 
 ## In an editor
 
-[workspace.schema.json](../workspace.schema.json) is the JSON Schema of the file. Editors with the YAML language server (VS Code with *YAML*, JetBrains, Neovim, Helix) complete names
-and mark mistakes when the file begins with a line that leads to it:
+[workspace.schema.json](../workspace.schema.json) is the JSON Schema of the file. Editors with the YAML language server (VS Code with *YAML*, JetBrains, Neovim, Helix) complete and check fields
+when the file begins with:
 
 \`\`\`yaml
 # yaml-language-server: $schema=docs/workspace.schema.json
 \`\`\`
 
-It knows the form of each item. That names lead to items which exist, that passwords are not easy to guess and that addresses are ones, \`--dry-run\` tells.
+The schema checks the form of each item. \`--dry-run\` also checks references, password strength and addresses.
 `;
 
 /** The page. */
@@ -48,7 +48,7 @@ export function describeWorkspaceReference(): string {
       ...(listTexts[name]?.example ?? '').split('\n').map((line) => `  ${line}`),
       '```',
       '',
-      '| field | what it takes | meaning |',
+      '| field | type | meaning |',
       '|---|---|---|',
       ...listRows(items),
       '',
@@ -70,7 +70,7 @@ interface Described {
 
 function listRows(item: Described, place = ''): string[] {
   return Object.entries(item.properties ?? {}).flatMap(([name, field]) => {
-    const needed = item.required?.includes(name) === true ? ' **needed**' : '';
+    const needed = item.required?.includes(name) === true ? ' **required**' : '';
     const below = field.items?.properties === undefined ? field : field.items;
     const nested = listTextsKnow(below) ? listRows(below, `${place}${name}.`) : [];
     const meaning = (field.description ?? '').replaceAll('|', '\\|');

@@ -74,7 +74,7 @@ function itemOf(fields: Fields, name: string, place = ''): Schema {
 function tell(name: string, field: string, rule?: FieldRule): string {
   const text = textOf(name).fields[field];
   if (text === undefined) throw new Error(`tools/generate/workspace-texts.ts says nothing of ${name}.${field}`);
-  return rule?.needed === 'create' ? `${text} A new one needs it.` : text;
+  return rule?.needed === 'create' ? `${text} Required for new items.` : text;
 }
 
 /** null empties a text, list or object, unless the field is needed; elsewhere it must have a meaning of its own. */
