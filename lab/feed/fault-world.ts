@@ -1,4 +1,4 @@
-/** Servers and services of their own that may be killed: PostgreSQL, NATS, and two processes of each service that the feed goes through. */
+/** Servers and services of their own that may be killed: PostgreSQL, NATS, and processes of each service that the feed goes through. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,6 @@ import { makeStreams } from '../../tools/streams.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const services = ['directory', 'conversations', 'events'];
-const replicas = 2;
 
 export interface FaultWorld {
   readonly bus: Bus;
@@ -35,8 +34,9 @@ export interface FaultWorld {
 /**
  * @param dataDir is made, and removed at the end
  * @param more settings of the services
+ * @param replicas processes of each service
  */
-export async function startFaultWorld(dataDir: string, more: Readonly<Record<string, string>> = {}): Promise<FaultWorld> {
+export async function startFaultWorld(dataDir: string, more: Readonly<Record<string, string>> = {}, replicas = 2): Promise<FaultWorld> {
   mkdirSync(dataDir, { recursive: true });
   const logger = createLogger({ service: 'lab', level: 'fatal' });
   const ports = { nats: await findFreePort(), postgres: await findFreePort() };
@@ -81,7 +81,7 @@ export async function startFaultWorld(dataDir: string, more: Readonly<Record<str
     if (item.hasEnded) throw new Error(`${name} ended while starting; its log ends with:\n${item.readLogTail()}`);
   };
   const processNames = services.flatMap((service) =>
-    Array.from({ length: replicas }, (_, index) => (index === 0 ? service : `${service}#2`)),
+    Array.from({ length: replicas }, (_, index) => (index === 0 ? service : `${service}#${index + 1}`)),
   );
   await Promise.all(processNames.map(startProcess));
   const actors = createActorSigner(keys.signingKey);

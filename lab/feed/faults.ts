@@ -33,6 +33,8 @@ export interface FaultRun {
   readonly writers: number;
   /** How often everything is killed in turn. */
   readonly rounds: number;
+  /** What is killed; without it everything. */
+  readonly names?: readonly string[];
   readonly say: (line: string) => void;
 }
 
@@ -55,7 +57,7 @@ export const superuser: Actor = { kind: 'user', accountId: 1, personId: null, su
 export const contextFor = (rpc: Rpc, actor: Actor = superuser): CallContext =>
   Object.values(rpc.callers).some((kinds) => kinds.includes('none')) ? newContext() : { ...newContext(), actor };
 
-export async function runFaults(world: FaultWorld, { changes, writers, rounds, say }: FaultRun): Promise<FaultTable> {
+export async function runFaults(world: FaultWorld, { changes, writers, rounds, names = world.names, say }: FaultRun): Promise<FaultTable> {
   const { bus, sql } = world;
   const ids = await setUp(world, writers);
   let isWritten = false;
@@ -65,7 +67,7 @@ export async function runFaults(world: FaultWorld, { changes, writers, rounds, s
   const writing = Promise.all(ids.map((id) => write(world, id, () => isWritten)));
   const countCommitted = async (): Promise<number> =>
     (await sql<{ count: number }>('select count(*)::integer as count from conversations.committed'))[0]?.count ?? 0;
-  const faults = Array.from({ length: rounds }, () => world.names).flat();
+  const faults = Array.from({ length: rounds }, () => names).flat();
   for (const [index, name] of faults.entries()) {
     const due = Math.floor((changes * (index + 1)) / (faults.length + 1));
     while ((await countCommitted()) < due) await sleep(200);

@@ -40,6 +40,8 @@ export interface JobWatch {
   rerun(conversationId: number): Promise<void>;
   /** Ends the leases of workers that are gone, as time does. */
   endLeases(): Promise<void>;
+  /** Makes the job of a killed worker due as soon as the sweeper of a running service has queued it again. */
+  resume(conversationId: number): Promise<void>;
 }
 
 const endTimeoutMs = 60_000;
@@ -69,6 +71,10 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
       { timeoutMs, what: `${type} of conversation ${id} ${what}` },
     );
 
+  const hurry: JobWatch['hurry'] = async () => {
+    await env.sql(`update ${table} set run_at = now() where type = $1 and state = 'queued' and sent_at is null`, [type]);
+  };
+
   return {
     list,
     latest,
@@ -79,9 +85,7 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
       return (await waitForJob(id, `to fail${error === undefined ? '' : ` with ${error}`}`, (job) => fits(job.error))).error ?? '';
     },
     reaches: (id, phase) => waitForJob(id, `to be ${phase}`, (job) => job.phase === phase, reachTimeoutMs),
-    hurry: async () => {
-      await env.sql(`update ${table} set run_at = now() where type = $1 and state = 'queued' and sent_at is null`, [type]);
-    },
+    hurry,
     rerun: async (id) => {
       await env.sql(
         `update ${table} set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1, result = null
@@ -91,6 +95,10 @@ export function watchJobs(env: Pick<TestEnvironment, 'sql'>, type: string): JobW
     },
     endLeases: async () => {
       await env.sql(`update ${table} set lease_until = now() - interval '1 second' where type = $1 and state = 'running'`, [type]);
+    },
+    resume: async (id) => {
+      await waitForJob(id, 'to be queued again', ({ state, error }) => state === 'succeeded' || /its lease expired/.test(error ?? ''));
+      await hurry();
     },
   };
 }

@@ -227,6 +227,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     await child.ended;
     await jobs.endLeases();
     agents = await startService('agents', env, settings, { tuning: quickJobs });
+    await jobs.resume(id);
     await jobs.ends(id);
     expect((await written(id))['title']).toHaveProperty('value');
     const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.filter(({ body }) =>

@@ -30,7 +30,7 @@ interface Query {
   planner?: Readonly<Record<string, string>>;
 }
 
-const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
+const sizes = { conversations: 20_000, people: 12_000, holons: 12_000 };
 const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
 const viewer = { seesAll: false, accountId: 1 }; // sees nothing private
 /** What a person has of all conversations (D69). */

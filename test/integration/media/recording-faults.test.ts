@@ -192,6 +192,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     const before = downloads().length;
     await stage.jobs.endLeases();
     media = await stage.start();
+    await stage.jobs.resume(id);
     const job = await stage.jobs.ends(id);
     expect(job.result).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
     expect(
@@ -212,6 +213,7 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
     await process.ended;
     await stage.jobs.endLeases();
     media = await stage.start({ MEDIA_UPLOAD_LEASE_SECONDS: '2' });
+    await stage.jobs.resume(id);
     await stage.jobs.ends(id);
     const [trimmed] = await stage.stored(id, 'recording_front_trimmed');
     expect((await readClock(programs, trimmed ?? Buffer.alloc(0))).firstSeconds).toBeCloseTo(7.4, 5);

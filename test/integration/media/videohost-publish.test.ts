@@ -221,6 +221,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const count = youtube.videos.length;
     const restarted = youtube.seen.length;
     await start();
+    await jobs.resume(id);
     await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)?.sha256).toBe(sha256);

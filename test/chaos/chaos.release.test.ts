@@ -1,0 +1,27 @@
+/** The short form of `npm run test:chaos` (rules/operations#promises; docs/chaos.md): every fault once. chaos.test.ts has the smoke form. */
+import { describe, expect, it } from '@jest/globals';
+import { runChaos } from './program.ts';
+
+const faults = ['kill-service', 'freeze-service', 'lose-leader', 'lose-database', 'fill-database-disk', 'jump-clock', 'cut-object-store'];
+/** Every wait has a bound of its own; only a failure takes so long. */
+const runTimeoutMs = 900_000;
+
+describe('npm run test:chaos', () => {
+  it(
+    'loses nothing that was acknowledged and does nothing twice, whatever goes away under load',
+    async () => {
+      const { code, output } = await runChaos('--seed', '20260601', '--seconds', '0', '--faults', faults.join(','));
+      expect(`${code}\n${output}`).toMatch(/^0\n/);
+      const warning = /WARNING: .*/.exec(output)?.[0];
+      if (warning !== undefined) process.stderr.write(`${warning}\n`);
+      else expect(output).toMatch(/fill-database-disk of 127\.0\.0\.1/);
+      for (const fault of faults) {
+        const [, , times, requests, , lost, doubled] = (new RegExp(`^\\| ${fault} .*$`, 'm').exec(output)?.[0] ?? '')
+          .split('|')
+          .map(Number);
+        expect([fault, times, Number(requests) > 0, lost, doubled]).toEqual([fault, 1, true, 0, 0]);
+      }
+    },
+    runTimeoutMs,
+  );
+});

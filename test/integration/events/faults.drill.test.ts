@@ -1,0 +1,37 @@
+/**
+ * The feed while what it stands on is killed: nothing is left out, doubled, or out of order, and no gap appears behind a reader (V2). In full that is
+ * every process, NATS and PostgreSQL; in the smoke form the database and the writer of the feed.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FaultWorld, startFaultWorld } from '../../../lab/feed/fault-world.ts';
+import { runFaults } from '../../../lab/feed/faults.ts';
+import { sized } from '../../drill.ts';
+
+const dataDir = join(import.meta.dirname, '..', '..', '..', '.data', 'test-runs', `feed-${process.pid}`);
+const { changes, writers, replicas, killed } = sized({
+  smoke: { changes: 150, writers: 4, replicas: 1, killed: ['PostgreSQL', 'events'] },
+  release: {
+    changes: 1_600,
+    writers: 8,
+    replicas: 2,
+    killed: ['PostgreSQL', 'NATS', 'directory', 'directory#2', 'conversations', 'conversations#2', 'events', 'events#2'],
+  },
+});
+let world: FaultWorld;
+beforeAll(async () => {
+  mkdirSync(join(dataDir, '..'), { recursive: true });
+  world = await startFaultWorld(dataDir, {}, replicas);
+}, 240_000);
+afterAll(() => world.stop());
+
+describe('the feed under faults (V2)', () => {
+  // `npm run bench:feed -- faults` does the same with 100,000 changes.
+  it('equals what committed, in order, for a follower and for a later reader, while the processes that it stands on are killed', async () => {
+    expect(world.names).toEqual(expect.arrayContaining(killed));
+    const table = await runFaults(world, { changes, writers, rounds: 1, names: killed, say: () => {} });
+    expect(table).toEqual({ changes: expect.any(Number), kills: killed.length, lost: 0, doubled: 0, outOfOrder: 0, gaps: 0 });
+    expect(table.changes).toBeGreaterThanOrEqual(changes);
+  }, 400_000);
+});
