@@ -240,7 +240,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     await stage.jobs.endLeases();
     service = await stage.startTranscripts();
     await stage.jobs.resume(id);
-    await stage.becomes(id, 'imported', 60_000);
+    await stage.becomes(id, 'imported');
     expect((await stage.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));
     const folder = stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '';
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
