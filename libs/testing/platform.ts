@@ -38,6 +38,7 @@ export interface StartOptions {
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
   readonly indexTurnMs?: number;
+  readonly dueIntervalMs?: number;
   readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
 }
 

@@ -43,9 +43,17 @@ export interface ConversationsOptions {
   logger?: Logger;
   clock?: Clock;
   pipeline?: PipelineExtension;
+  /** Milliseconds between two searches for what is due by time; tests shorten it. */
+  dueIntervalMs?: number | undefined;
 }
 
-export async function createService({ config, logger, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
+export async function createService({
+  config,
+  logger,
+  clock = systemClock,
+  pipeline,
+  dueIntervalMs,
+}: ConversationsOptions): Promise<Service> {
   const frame = await createFrame({ contract: conversations, config, logger });
   const { db, bus, jobs, metrics } = frame;
   const directory = new DirectoryCache(bus, () => newContext());
@@ -76,7 +84,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
   const calCom = apiKey === '' ? undefined : createCalCom({ outbound, baseUrl, apiKey });
   measureReceipts(metrics, () => countReceipts(db));
-  const removal = createRemoval(dependencies, metrics);
+  const removal = createRemoval(dependencies, metrics, dueIntervalMs);
 
   return frame.service(async () => {
     frame.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
@@ -96,7 +104,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     });
     frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
-    frame.every(cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
+    frame.every(dueIntervalMs ?? cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
     frame.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);

@@ -6,7 +6,7 @@ import { notifyRemoved } from './delete.ts';
 import { retentionMicros } from './rules.ts';
 import { countExpired, removeExpired } from './statements.ts';
 
-const intervalMs = 10_000;
+const usualIntervalMs = 10_000;
 
 /** Conversations of one transaction. */
 const batch = 100;
@@ -19,7 +19,11 @@ export interface Removal {
   stop(): Promise<void>;
 }
 
-export function createRemoval({ db, jobs, clock, config, logger }: Dependencies, metrics: Pick<Metrics, 'gauge'>): Removal {
+export function createRemoval(
+  { db, jobs, clock, config, logger }: Dependencies,
+  metrics: Pick<Metrics, 'gauge'>,
+  intervalMs = usualIntervalMs,
+): Removal {
   const end = (lateBy = 0n): string => formatInstant(clock.now() - retentionMicros(config) - lateBy);
   metrics.gauge(
     'deleted_conversations_overdue',

@@ -229,7 +229,7 @@ describe('the end of the retention (D67)', () => {
     const { id: next, chain: nextChain } = await createBooked();
     world.clock.set('2030-01-01T00:00:00.000001Z');
     await cancel(nextChain);
-    // The service looks every few seconds: that it leaves the later one shows that it looked in between.
+    // The service looks all the time: that it leaves the later one shows that it looked in between.
     world.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');

@@ -62,6 +62,9 @@ export function instant(text: string): Instant {
 
 export type Overrides = Readonly<Record<string, string>>;
 
+/** Milliseconds between two searches for what is due by time. */
+const dueIntervalMs = 500;
+
 /** `overrides` are settings of the conversations service, or make them of the environment. */
 export async function createWorld(
   fileUrl: string,
@@ -69,8 +72,9 @@ export async function createWorld(
 ): Promise<World> {
   const env = await createTestEnvironment(fileUrl);
   const clock = new SettableClock();
+  const options = { clock, dueIntervalMs };
   const directoryService = await startService('directory', env);
-  let service = await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, { clock });
+  let service = await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, options);
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -90,8 +94,8 @@ export async function createWorld(
   const { ids } = await apply(workspace);
   const { rpcs } = conversations;
   const imports: ImportJob[] = [];
-  const options = { stream: 'JOBS', durable: 'test-imports', filter: 'jobs.transcripts.transcript-import', concurrency: 1 } as const;
-  const importer = await bus.consume(options, async (delivery) => {
+  const imported = { stream: 'JOBS', durable: 'test-imports', filter: 'jobs.transcripts.transcript-import', concurrency: 1 } as const;
+  const importer = await bus.consume(imported, async (delivery) => {
     imports.push((JSON.parse(Buffer.from(delivery.data).toString('utf8')) as { payload: ImportJob }).payload);
     delivery.ack();
   });
@@ -109,7 +113,7 @@ export async function createWorld(
     stopDirectory: () => directoryService.stop(),
     restart: async (changed) => {
       await service.stop();
-      service = await startService('conversations', env, changed, { clock });
+      service = await startService('conversations', env, changed, options);
     },
     refusal: async (rpc, request) => {
       try {

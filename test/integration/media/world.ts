@@ -86,7 +86,8 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
   const env = await createTestEnvironment(fileUrl);
   const options = pipeline === undefined ? {} : { pipeline };
   await startService('directory', env, {}, options);
-  let running = await startService('conversations', env, {}, options);
+  const startConversations = () => startService('conversations', env, {}, { ...options, dueIntervalMs: 500 });
+  let running = await startConversations();
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -133,7 +134,7 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
       const service = await startService('media', env, { ...mediaSettings, ...overrides }, options);
       return speakTo(service as unknown as Ports, { env, actor }, () => service.stop());
     },
-    startConversations: async () => (running = await startService('conversations', env)),
+    startConversations: async () => (running = await startConversations()),
     stopConversations: () => running.stop(),
     readInfosAudio: async (id) => ((await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>)['audio'],
     listNotes: async (id) => (await call(conversations.rpcs.listNotes, { conversation_id: id })).items,
