@@ -91,7 +91,8 @@ describe('secrets in what operators look at (P2)', () => {
     expect(redactBody('a=stays&password=two words&b=2')).toBe('a=stays&password=[redacted]&b=2');
   });
 
-  it('cost the longest body little, whatever it is made of', () => {
+  it('cost a long body little, whatever it is made of', () => {
+    // A quarter of the longest: time that grows with the square of the length would be hours.
     for (const part of [
       'eyJ',
       'eyJaaaaaaaa-',
@@ -119,7 +120,7 @@ describe('secrets in what operators look at (P2)', () => {
       'token ',
       'x-',
     ])
-      expect(redactBody(part.repeat(4_194_304 / part.length)).length).toBeGreaterThan(0);
+      expect(redactBody(part.repeat(1_048_576 / part.length)).length).toBeGreaterThan(0);
   });
 });
 

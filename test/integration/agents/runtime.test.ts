@@ -247,14 +247,14 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       const queue = createTurnQueue({ db: counting, logger: place.env.logger });
       const holding = queue.run(threadId, signal, () => isOver);
       await waitFor(() => asked >= 1);
-      const waiting = Array.from({ length: 40 }, () => queue.run(threadId, signal, async () => 'its turn'));
-      await waitFor(() => asked >= 41);
+      const waiting = Array.from({ length: 20 }, () => queue.run(threadId, signal, async () => 'its turn'));
+      await waitFor(() => asked >= 21);
       const before = asked;
       const next = Promise.withResolvers<void>();
       setTimeout(next.resolve, 1_500);
       await next.promise;
-      // Each of forty every 150 ms would be 400.
-      expect(asked - before).toBeLessThan(150);
+      // Each of twenty every 150 ms would be 200.
+      expect(asked - before).toBeLessThan(100);
       end();
       await holding;
       expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'its turn'));

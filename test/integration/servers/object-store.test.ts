@@ -50,21 +50,23 @@ describe('object store beside the platform (rules/operations#promises)', () => {
     const first = connect(server);
     await first.ensureBucket();
     const acknowledged = new Map<string, string>();
+    const client = new AbortController();
     const putAll = async (name: string, sizeBytes: number): Promise<void> => {
       for (let index = 0; ; index += 1) {
         const key = `${name}/${String(index).padStart(5, '0')}`;
-        acknowledged.set(key, (await first.putStream(key, bodyOf(sizeBytes), options)).sha256);
+        acknowledged.set(key, (await first.putStream(key, bodyOf(sizeBytes), { ...options, signal: client.signal })).sha256);
       }
     };
     const endless = async function* (): AsyncGenerator<Buffer> {
       for (;;) yield* bodyOf(minPartBytes);
     };
     const puts = [putAll('small', 100_000), putAll('one-request', minPartBytes), putAll('parts', 2 * minPartBytes + 17)];
-    const broken = [...puts, first.resumeStream('unfinished', endless(), { ...options, unfinished: undefined })];
+    const broken = [...puts, first.resumeStream('unfinished', endless(), { ...options, unfinished: undefined, signal: client.signal })];
     const ends = Promise.allSettled(broken);
     await waitFor(async () => acknowledged.has('parts/00002') && (await first.findUnfinished('unfinished')) !== undefined);
     process.kill(server.identity.pid, 'SIGKILL');
     await server.ended;
+    client.abort(new Error('the client does not wait for the server to come back'));
     first.close();
     expect((await ends).map(({ status }) => status)).toEqual(broken.map(() => 'rejected'));
 
