@@ -61,7 +61,7 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await accepted;
     await drain({ windowMs: 0, deadlineMs: 60_000 });
     await expect(closed).resolves.toEqual([false]);
-  }, 20_000);
+  });
 
   it('breaks off after the deadline what does not finish', async () => {
     const slow = get('/slow', false);

@@ -13,7 +13,7 @@ import { natsServerTool } from '../../../tools/servers/go-tools.ts';
 import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { makeStreams } from '../../../tools/streams.ts';
-import { sized } from '../../drill.ts';
+import { isRelease, sized } from '../../drill.ts';
 import { context, handlers, library } from './parties.ts';
 
 interface Member {
@@ -158,7 +158,7 @@ async function observe(harm: () => Promise<unknown>): Promise<Observed> {
 /** Jobs wait for a leader in the outbox, without anybody who waits for them; a call that fails is somebody's 503. */
 async function expectNothingLost({ calls, jobs }: Observed): Promise<void> {
   await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
-  expect(calls.longestMs).toBeLessThan(longestOutageMs);
+  if (isRelease) expect(calls.longestMs).toBeLessThan(longestOutageMs);
 }
 
 describe('streams on several servers (NATS_STREAM_REPLICAS)', () => {
@@ -180,25 +180,24 @@ describe('streams on several servers (NATS_STREAM_REPLICAS)', () => {
   });
 });
 
-describe('the loss of a server of three', () => {
-  it('that leads the jobs costs less than five seconds, and nothing that was confirmed', async () => {
-    await waitForCopies();
-    const lost = await leaderOf('JOBS');
-    const observed = await observe(async () => signal(lost.server, 'SIGKILL'));
-    const next = await leaderOf('JOBS');
-    lost.server = await start(lost.name, lost.port, lost.route, routesOf());
-    await waitForCopies();
-    expect(next.name).not.toBe(lost.name);
-    await expectNothingLost(observed);
-  });
+const losses = { 'is killed': 'SIGKILL', 'hangs and says nothing': 'SIGSTOP' } as const;
+type Loss = keyof typeof losses;
 
-  it('that hangs and says nothing is noticed, also by those who are connected to it', async () => {
-    await waitForCopies();
-    const lost = await leaderOf('JOBS');
-    const observed = await observe(async () => signal(lost.server, 'SIGSTOP')).finally(() => signal(lost.server, 'SIGCONT'));
-    await waitForCopies();
-    await expectNothingLost(observed);
-  });
+describe('the loss of a server of three', () => {
+  it.each(sized<readonly Loss[]>({ smoke: ['is killed'], release: ['is killed', 'hangs and says nothing'] }))(
+    'that leads the jobs and %s costs less than five seconds, and nothing that was confirmed',
+    async (loss) => {
+      await waitForCopies();
+      const lost = await leaderOf('JOBS');
+      const observed = await observe(async () => signal(lost.server, losses[loss])).finally(() => signal(lost.server, 'SIGCONT'));
+      if (loss === 'is killed') {
+        expect((await leaderOf('JOBS')).name).not.toBe(lost.name);
+        lost.server = await start(lost.name, lost.port, lost.route, routesOf());
+      }
+      await waitForCopies();
+      await expectNothingLost(observed);
+    },
+  );
 
   it('that was away when we connected does not take it from the list: it serves us when the others are away', async () => {
     const [first, ...others] = members as [Member, Member, Member];

@@ -117,6 +117,6 @@ describe('large replies for one process', () => {
       later.push(next);
       return false;
     };
-    await waitFor(isAnswered, { intervalMs: 1_000, timeoutMs: 45_000 });
+    await waitFor(isAnswered, { intervalMs: 250, timeoutMs: 120_000 });
   });
 });

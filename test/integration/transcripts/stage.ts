@@ -140,14 +140,14 @@ export async function setStage(
       for await (const chunk of reply.chunks) parts.push(Buffer.from(chunk));
       return Buffer.concat(parts).toString('utf8');
     },
-    becomes: async (id, status, timeoutMs = 20_000) =>
+    becomes: async (id, status, timeoutMs) =>
       await waitFor(
         async () => {
           const evidence = await stage.evidence(id);
           if (evidence.status !== status) throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await stage.jobs.list(id))}`);
           return evidence;
         },
-        { timeoutMs, what: status },
+        { ...(timeoutMs === undefined ? {} : { timeoutMs }), what: status },
       ),
     jobs: watchJobs(env, 'transcripts.transcript-import'),
     stop: async () => {
