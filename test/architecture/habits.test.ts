@@ -78,7 +78,7 @@ const sleeping = [
   'test/e2e/shutdown/served-world.ts',
   'test/integration/agents/chat.test.ts',
   'test/integration/agents/runtime.test.ts',
-  'test/integration/agents/telegram-crash.test.ts',
+  'test/integration/agents/telegram-crash.drill.test.ts',
   'test/integration/api-gateway/probe.ts',
   'test/integration/api-gateway/webhooks.test.ts',
   'test/integration/conversations/discovery.test.ts',

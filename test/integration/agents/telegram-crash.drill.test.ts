@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents } from '#services/agents';
+import { sized } from '../../drill.ts';
 import { webhookSecret } from './telegram-desk.ts';
 import { connectBus, newContext } from '#libs/nats';
 import {
@@ -24,9 +25,9 @@ import {
 } from '#libs/testing';
 
 const size = (name: string, usual: number): number => Number(process.env[name] ?? usual);
-const chats = size('TELEGRAM_CHATS', 40);
-const perChat = size('TELEGRAM_MESSAGES', 5);
-const kills = size('TELEGRAM_KILLS', 3);
+const chats = size('TELEGRAM_CHATS', sized({ smoke: 12, release: 40 }));
+const perChat = size('TELEGRAM_MESSAGES', sized({ smoke: 3, release: 5 }));
+const kills = size('TELEGRAM_KILLS', sized({ smoke: 1, release: 3 }));
 const replicas = 2;
 const limitMs = 120_000 + chats * perChat * 100;
 

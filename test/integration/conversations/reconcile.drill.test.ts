@@ -1,6 +1,6 @@
 /**
  * Bookings whose webhooks never came (B1, B2): a Cal.com that loses one in twenty, pages, asks to wait and fails. `RECONCILE_EVENTS` says of how many
- * events (600).
+ * events (600, and 150 in the smoke form).
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,9 +8,10 @@ import { jobAdminRpcs } from '#libs/contract';
 import { type CalComBooking, type CalComServer, signBooking, startCalCom, startInnerServer } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, conversations, type ReconcileResult } from '#services/conversations';
+import { sized } from '../../drill.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
-const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? 600);
+const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? sized({ smoke: 150, release: 600 }));
 const { reconcileBookings, listReceipts } = conversations.rpcs;
 const { jobsShow } = jobAdminRpcs('conversations');
 const minute = 60_000;

@@ -3,6 +3,7 @@ import { parseJson } from '#libs/json';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { document, snapshot } from './workspace-document.ts';
+import { sized } from '../../drill.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -212,8 +213,9 @@ describe('workspace apply: events', () => {
 });
 
 describe('workspace apply: size and concurrency', () => {
-  it('applies 20,000 people within the deadline of one call, sent in parts', async () => {
-    const people = Array.from({ length: 20_000 }, (_, index) => ({
+  it('applies thousands of people within the deadline of one call, sent in parts', async () => {
+    const count = sized({ smoke: 8_000, release: 20_000 }); // more than one part
+    const people = Array.from({ length: count }, (_, index) => ({
       key: `bulk-${index}`,
       name: `Person ${index}`,
       contact: { email: `bulk-${index}@example.org` },
@@ -226,8 +228,8 @@ describe('workspace apply: size and concurrency', () => {
     }
     const apply = () => world.call(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: false });
     const first = await apply();
-    expect(first).toMatchObject({ created: 20_000, diff_truncated: true });
-    expect(Object.keys(first.ids['people'] ?? {})).toHaveLength(20_000);
+    expect(first).toMatchObject({ created: count, diff_truncated: true });
+    expect(Object.keys(first.ids['people'] ?? {})).toHaveLength(count);
     expect(await world.refusal(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: true })).toMatchObject({
       reason: 'upload_not_found',
     });

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { appError } from '#libs/errors';
 import { type JobRun, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { sized } from '../../drill.ts';
 import { addEffect, countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
 
 const maxAttempts = shop.jobs.step.policy.maxAttempts;
@@ -321,7 +322,7 @@ describe('state machine of a job (architecture#jobs)', () => {
         }
         await waitFor(async () => (await env.sql(`select 1 from shop.jobs where state in ('queued', 'running')`)).length === 0);
       }),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: sized({ smoke: 15, release: 40 }), endOnFailure: true },
     );
     const seen = await env.sql<{ change: string }>('select distinct change from shop.transitions');
     expect(allowed).toEqual(expect.arrayContaining(seen.map(({ change }) => change)));

@@ -12,9 +12,9 @@ import { row, setStage, type Stage } from './stage.ts';
 
 const mebibyte = 1_048_576;
 /** In full an artifact of 288 MB, of which one held whole would be over the bound. */
-const rowCount = sized({ smoke: 40_000, release: 1_000_000 });
+const rowCount = sized({ smoke: 20_000, release: 1_000_000 });
 /** Rows that are being stored when the importer is killed. */
-const killedRows = sized({ smoke: 40_000, release: 100_000 });
+const killedRows = sized({ smoke: 20_000, release: 100_000 });
 const accepted = rowCount * 0.9;
 const importTimeoutMs = 600_000;
 
@@ -104,7 +104,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
       const end = Date.now() + importTimeoutMs;
       while (Date.now() < end) {
         await stage.jobs.hurry();
-        if (await stage.becomes(id, 'imported', 2_000).catch(() => undefined)) break;
+        if (await stage.becomes(id, 'imported', 500).catch(() => undefined)) break;
       }
       expect((await stage.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });
       const [stored] = await stage.env.sql<{ rows: number }>(
