@@ -11,7 +11,7 @@ import { describeCommands } from './generate/completion.ts';
 import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
 import { describeJobsAndEvents } from './generate/jobs-and-events.ts';
-import { describeNatsConf, describeNatsPermissions } from './generate/nats-conf.ts';
+import { describeNatsConf, describeNatsPermissions, describeNscScript } from './generate/nats-conf.ts';
 import { describeScopes } from './generate/scopes.ts';
 import { describeSettings } from './generate/settings.ts';
 import { describeWorkspaceReference } from './generate/workspace-reference.ts';
@@ -33,6 +33,7 @@ const wholeFiles: Generators = {
   'docs/guides/workspace-file.md': describeWorkspaceReference,
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats.conf': describeNatsConf,
+  'deploy/helm/coherence/files/nats-nsc.sh': describeNscScript,
   'libs/release/nats-permissions.json': describeNatsPermissions,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,

@@ -3,7 +3,7 @@
  * beside the migrations; running it again changes nothing. Users whose address is known (`NATS_URL_<SERVICE>`) must have the permissions of this
  * release, which is checked before anything is made.
  */
-import { ConfigError, loadConfig, logSettings, natsSettings, readEnvironment } from '#libs/config';
+import { ConfigError, loadConfig, logSettings, natsSettings, natsUrlOf, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
 import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
@@ -79,7 +79,7 @@ if (import.meta.main) {
     if (problems.length > 0) throw new ConfigError(problems);
     if (checked.length > 0) logger.info({ users: checked }, 'the users of NATS have the permissions of this release');
     await makeStreams({
-      url: config.NATS_URL,
+      url: natsUrlOf(config),
       prefix: config.NATS_SUBJECT_PREFIX,
       logger,
       limits: readStreamLimits(env),
@@ -87,7 +87,7 @@ if (import.meta.main) {
     });
     logger.info('the streams are there');
   } catch (error) {
-    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(env['NATS_URL'] ?? ''))}\n`);
+    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(natsUrlOf(env)))}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,5 @@
 /** Whether the users of NATS may do what this release needs: of `doctor`, and of the set-up, before the services of a release are replaced. */
+import { natsUrlOf } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus, type Permissions } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
@@ -10,8 +11,9 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 const connectTimeoutMs = 3_000;
 
-/** Variable with the address by which a user connects, e.g. `NATS_URL_GATEWAY`. */
-const variableOf = (user: string): string => `NATS_URL_${componentOf(user).toUpperCase()}`;
+/** End of the variables with the address and the credentials by which a user connects, e.g. of `NATS_URL_GATEWAY`. */
+const endOf = (user: string): string => `_${componentOf(user).toUpperCase()}`;
+const variableOf = (user: string): string => `NATS_URL${endOf(user)}`;
 
 /** Users whose address is among the settings, and a sentence for each that lacks something. */
 export async function checkNatsUsers(settings: Settings): Promise<{ checked: string[]; problems: string[] }> {
@@ -21,7 +23,7 @@ export async function checkNatsUsers(settings: Settings): Promise<{ checked: str
 }
 
 async function findProblem(user: string, needed: Permissions, settings: Settings): Promise<string | undefined> {
-  const url = settings[variableOf(user)] ?? '';
+  const url = natsUrlOf(settings, endOf(user));
   const logger = createLogger({ service: 'cli', level: 'silent' });
   try {
     const bus = await connectBus({ url, name: user, prefix: settings['NATS_SUBJECT_PREFIX'], logger, connectTimeoutMs });

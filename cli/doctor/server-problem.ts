@@ -1,4 +1,5 @@
 /** Why PostgreSQL, NATS or the object store cannot be used, in words: what was tried, the cause, what to do. Never a secret. */
+import { ConfigError } from '#libs/config';
 import { CliError } from '../failure.ts';
 
 /** What is tried: the server as people know it, where it is, as whom, and the setting that says so. */
@@ -21,6 +22,26 @@ const correct = ({ setting }: Target): string => `Correct ${setting}.`;
 
 /** Tried in this order against codes and messages of an error and of its causes. */
 const explanations: readonly Explanation[] = [
+  {
+    pattern: /credentials in NATS_CREDS_FILE .* expired/,
+    cause: 'the credentials expired',
+    advice: () => 'Issue new ones; they are read again for each connection.',
+  },
+  {
+    pattern: /max_control_line/,
+    cause: 'the credentials are larger than the server takes',
+    advice: () => 'Give the user its permissions by a scoped signing key (docs/guides/tls.md#nats).',
+  },
+  {
+    pattern: /client certificate, and NATS_TLS_CERT_FILE/,
+    cause: 'it closes connections that show no client certificate',
+    advice: () => 'Set NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE.',
+  },
+  {
+    pattern: /NATS_(?:CREDS|NKEY_SEED|TLS_[A-Z]+)_FILE \S+ (?:is not|does not|and|cannot be used)/,
+    cause: 'a file with credentials is malformed',
+    advice: () => 'Make it again (docs/guides/tls.md#nats).',
+  },
   {
     pattern: /ECONNREFUSED|connection refused/i,
     cause: 'nobody listens there',
@@ -47,6 +68,7 @@ const explanations: readonly Explanation[] = [
     cause: 'a file does not exist',
     advice: correct,
   },
+  { pattern: /EACCES|EISDIR/, cause: 'a file cannot be read', advice: correct },
   { pattern: /3D000/, cause: 'there is no such database', advice: () => 'Make it with createdb, or name another one in DATABASE_URL.' },
   { pattern: /53300/, cause: 'it has no connection left', advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.' },
   { pattern: /57P03/, cause: 'it is still starting, or stopping', advice: () => 'Try again in a moment.' },
@@ -74,7 +96,7 @@ const explanations: readonly Explanation[] = [
 
 /** The failure as a text for people. */
 export function describeServerProblem(target: Target, error: unknown): CliError {
-  if (error instanceof CliError) return new CliError(`${describeTarget(target)}: ${error.message}`);
+  if (error instanceof CliError || error instanceof ConfigError) return new CliError(`${describeTarget(target)}: ${error.message}`);
   const reason = listTexts(error).at(-1) ?? 'no reason is known';
   return (
     explainServerProblem(target, error) ?? new CliError(`${describeTarget(target)} cannot be used: ${reason}. Is ${target.setting} right?`)
@@ -96,7 +118,8 @@ const describeTarget = ({ server, address, detail }: Target): string => `${serve
 /** What of it people search for: statuses of the object store, a missing file, codes of TLS and of the system, SQLSTATEs. */
 const codePatterns = [
   /\b\d{3}(?=\) for bucket )/,
-  /ENOENT: [^\n]*/,
+  /(?:ENOENT|EACCES|EISDIR): [^\n]*/,
+  /\bNATS_(?:CREDS|NKEY_SEED|TLS_[A-Z]+)_FILE \S+/,
   /\b(?:CERT|UNABLE|SELF_SIGNED|DEPTH_ZERO|ERR_SSL|ERR_TLS)_[A-Z_]+\b/,
   /\bE(?:CONN|NOT|AI_|TIMED|HOST|NET|PROTO|PIPE)[A-Z]*\b/,
   /^(?:08|28|3D|42|53|57)[0-9A-Z]{3}$/m,

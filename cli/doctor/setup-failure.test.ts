@@ -23,6 +23,12 @@ describe('failures of the set-up (rules/operations#migrations-and-streams)', () 
   it.each([
     ['nats://ann:hidden@127.0.0.1:1', /^NATS at 127\.0\.0\.1:1 \(user ann\): .*\(ECONNREFUSED\)/],
     ['nats://ann:hidden@nowhere.invalid', /^NATS at nowhere\.invalid:4222 .*\((ENOTFOUND|EAI_AGAIN)\)/],
+    ['nats://127.0.0.1:1?creds_file=/no/such.creds', /: a file does not exist \(ENOENT: [^)]*\/no\/such\.creds/],
+    ['nats://127.0.0.1:1?nkey_seed_file=/', /: a file cannot be read \(EISDIR: /],
+    [
+      `nats://127.0.0.1:1?creds_file=${import.meta.filename}`,
+      /: a file with credentials is malformed \(NATS_CREDS_FILE \/[^)]*setup-failure\.test\.ts\)/,
+    ],
   ])('names host, code and cause of streams at %s', async (url, expected) => {
     const error: unknown = await makeStreams({ url, prefix: '', logger, connectTimeoutMs: 1 }).catch((reason: unknown) => reason);
     const text = await describeSetupFailure(error, () => brokerTarget(url));

@@ -131,15 +131,48 @@ const host = (description: string) =>
 
 const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
-/** NATS server and the prefix that lets several installations share one. */
+/** Parameters of NATS_URL by the settings that say the same. */
+export const natsFileParameters = {
+  NATS_CREDS_FILE: 'creds_file',
+  NATS_NKEY_SEED_FILE: 'nkey_seed_file',
+  NATS_TLS_CERT_FILE: 'tls_cert_file',
+  NATS_TLS_KEY_FILE: 'tls_key_file',
+  NATS_TLS_CA_FILE: 'tls_ca_file',
+} as const;
+const natsFile = (description: string) => Type.Optional(Type.String({ description: `${description}; read again for each connection` }));
+
+/** NATS server, how a process proves its identity to it, and the prefix that lets several installations share one. */
 export const natsSettings = {
   NATS_URL: secret(url('NATS server, e.g. nats://localhost:4222, or several separated by commas', 'nats|tls')),
+  NATS_CREDS_FILE: natsFile(
+    'credentials file of the NATS user (JWT and seed, as `nsc generate creds` writes it), instead of a user in NATS_URL',
+  ),
+  NATS_NKEY_SEED_FILE: natsFile('file with the nkey seed of the NATS user, instead of a user in NATS_URL'),
+  NATS_TLS_CERT_FILE: natsFile('PEM file with the client certificate for NATS, beside NATS_TLS_KEY_FILE'),
+  NATS_TLS_KEY_FILE: natsFile('PEM file with the key of NATS_TLS_CERT_FILE'),
+  NATS_TLS_CA_FILE: natsFile(
+    'PEM file with the authorities that certificates of NATS servers may have, no others then; unset = those of Node and NODE_EXTRA_CA_CERTS',
+  ),
   NATS_SUBJECT_PREFIX: Type.String({
     default: '',
     pattern: '^[A-Za-z0-9_-]*$',
     description: 'first token of every subject and beginning of every stream name',
   }),
 };
+
+/**
+ * The address of NATS with where its credentials are (libs/nats).
+ * @param user of the settings, where they name those of several: `_GATEWAY` reads NATS_URL_GATEWAY, NATS_CREDS_FILE_GATEWAY, …
+ */
+export function natsUrlOf(settings: Readonly<Record<string, unknown>>, user = ''): string {
+  const values = settings as Variables;
+  const address = values[`NATS_URL${user}`] ?? '';
+  const parameters = Object.entries(natsFileParameters).flatMap(([setting, parameter]) => {
+    const file = values[`${setting}${user}`] ?? '';
+    return file === '' ? [] : [`${parameter}=${encodeURIComponent(file)}`];
+  });
+  return parameters.length === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${parameters.join('&')}`;
+}
 
 /** By which a service knows who acts (libs/actor). Not secret, but one of a pair with what is: an installation keeps them together. */
 export const actorSettings = {

@@ -12,7 +12,8 @@ import { compileSchema } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
 import { Access } from './access.ts';
 import { checkCall, noActors } from './admission.ts';
-import { openConnection, describeServers, inboxPrefixOf, inboxRoot, userOf } from './connect.ts';
+import { openConnection, describeServers, inboxPrefixOf, inboxRoot, type OpenConnection } from './connect.ts';
+import type { Credentials } from './credentials.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import type { Bus, BusSettings } from './face.ts';
 import { Inbox } from './inbox.ts';
@@ -54,8 +55,7 @@ const maxCollectedBytes = 64 * 1024 * 1024;
 
 /** Connects to the broker. @throws AppError unavailable; Error when it allows too small messages */
 export async function connectBus(settings: BusSettings): Promise<Bus> {
-  const { connection, onUp } = await openConnection(settings);
-  const bus = new NatsBus(connection, settings, onUp);
+  const bus = new NatsBus(await openConnection(settings), settings);
   const wanted = settings.minPayloadBytes ?? 0;
   // Read before the connection is closed, which forgets what the server said.
   const { maxPayload } = bus;
@@ -86,7 +86,7 @@ class NatsBus implements Bus {
   readonly #checkReplies: boolean;
   #up = true;
 
-  constructor(connection: NatsConnection, settings: BusSettings, onUp: () => void) {
+  constructor({ connection, onUp, credentials }: OpenConnection, settings: BusSettings) {
     const name = settings.prefix ?? '';
     this.prefix = name === '' ? '' : `${name}.`;
     this.#connection = connection;
@@ -97,7 +97,7 @@ class NatsBus implements Bus {
     this.#checkReplies = settings.checkReplies ?? false;
     this.#access = new Access({
       connection,
-      user: userOf(settings),
+      user: credentials.user ?? settings.name,
       prefix: name,
       logger: settings.logger,
       onViolation: (operation) => this.#metrics.permissionViolated?.(operation),
@@ -109,7 +109,7 @@ class NatsBus implements Bus {
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
-    void this.#watch(onUp);
+    void this.#watch(onUp, credentials);
   }
 
   get maxPayload(): number {
@@ -310,7 +310,8 @@ class NatsBus implements Bus {
   }
 
   /** Follows the connection's state. Never rejects. */
-  async #watch(onUp: () => void): Promise<void> {
+  async #watch(onUp: () => void, credentials: Credentials): Promise<void> {
+    let isRefused = false;
     for await (const status of this.#connection.status()) {
       if (status.type === 'disconnect') {
         this.#up = false;
@@ -319,6 +320,7 @@ class NatsBus implements Bus {
         this.#inbox.breakAll(connectionLost());
       } else if (status.type === 'reconnect') {
         onUp();
+        isRefused = false;
         this.#up = true;
         this.#metrics.connected?.(true);
         this.#logger.info({ server: status.server }, 'connection to NATS restored');
@@ -327,6 +329,11 @@ class NatsBus implements Bus {
         for (const listener of this.#reconnectListeners) this.#runListener(listener);
       } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
         this.#access.onViolation(status.error);
+      } else if (status.type === 'error' && isRefusal(status.error)) {
+        // Attempts continue, each with the credentials read again: logged once.
+        const cause = credentials.explain(status.error);
+        if (!isRefused) this.#logger.error(`NATS refuses the credentials (${status.error.message})${cause === '' ? '' : `: ${cause}`}`);
+        isRefused = true;
       } else if (status.type === 'error') {
         this.#logger.error({ err: status.error }, 'NATS reported an error');
       }
@@ -369,6 +376,10 @@ class NatsBus implements Bus {
       finish(reply, error);
     };
   }
+}
+
+function isRefusal(error: Error): boolean {
+  return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
 }
 
 function cancelled(): AppError {

@@ -2,9 +2,10 @@
 import { connect, type NatsConnection, type NodeConnectionOptions, type Server } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { unavailable } from '#libs/errors';
+import { Credentials } from './credentials.ts';
 
 export interface ConnectionSettings {
-  /** `nats://[user:pass@]host:port`, `tls://…`, several separated by commas. */
+  /** `nats://[user:pass@]host:port`, `tls://…`, several separated by commas; files with credentials are parameters (docs/guides/tls.md#nats). */
   readonly url: string;
   /** Shown by the server's monitoring. */
   readonly name: string;
@@ -26,26 +27,35 @@ const pingIntervalMs = 1_200;
 const connectTimeoutMs = 3_000;
 const defaultPort = 4222;
 
+export interface OpenConnection {
+  readonly connection: NatsConnection;
+  /** Resets the delays between attempts. */
+  readonly onUp: () => void;
+  readonly credentials: Credentials;
+}
+
 /**
  * Connects; keeps trying until `connectTimeoutMs`.
- * @throws AppError unavailable when no server can be reached, with the address but not the credentials.
+ * @throws AppError unavailable when no server can be reached, with the address but not the credentials; ConfigError
  */
-export async function openConnection(settings: ConnectionSettings): Promise<{ connection: NatsConnection; onUp: () => void }> {
+export async function openConnection(settings: ConnectionSettings): Promise<OpenConnection> {
+  const credentials = new Credentials(splitUrls(settings.url), settings);
   let attempt = 0;
   const nextDelay = (): number => {
     const base = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempt++, 10));
     return base / 2 + (Math.random() * base) / 2;
   };
-  const options = buildOptions(settings, nextDelay);
+  const options = buildOptions(settings, nextDelay, credentials);
   const giveUpAtMs = performance.now() + (settings.connectTimeoutMs ?? 30_000);
   for (;;) {
     try {
+      credentials.refresh();
       const connection = await connect(options);
       attempt = 0;
       keepServers(connection, settings.url);
-      return { connection, onUp: () => void (attempt = 0) };
+      return { connection, onUp: () => void (attempt = 0), credentials };
     } catch (error) {
-      const reason = describeReason(error);
+      const reason = [describeReason(error), credentials.explain(error)].filter((text) => text !== '').join('; ');
       if (performance.now() >= giveUpAtMs)
         throw unavailable(`Cannot connect to NATS at ${describeServers(settings.url)}: ${reason}`, { cause: error });
       if (attempt === 0)
@@ -78,32 +88,36 @@ function chooseServer(servers: readonly Server[]): Server | null {
   return servers.toSorted((left, right) => left.lastConnect - right.lastConnect)[0] ?? null;
 }
 
-function buildOptions(settings: ConnectionSettings, nextDelay: () => number): NodeConnectionOptions {
-  const urls = splitUrls(settings.url);
-  const first = urls[0];
-  const user = settings.user ?? (first === undefined ? '' : decodeURIComponent(first.username));
-  const pass = settings.pass ?? (first === undefined ? '' : decodeURIComponent(first.password));
+function buildOptions(settings: ConnectionSettings, nextDelay: () => number, credentials: Credentials): NodeConnectionOptions {
+  let told = '';
+  /** Before each connection; a file that cannot be used leaves what was read before, and is logged once. */
+  const refresh = (): void => {
+    try {
+      credentials.refresh();
+      told = '';
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== told) settings.logger.error(`credentials for NATS were not read again: ${message}`);
+      told = message;
+    }
+  };
   return {
-    servers: urls.map((url) => url.host),
+    servers: splitUrls(settings.url).map((url) => url.host),
     name: settings.name,
     inboxPrefix: inboxPrefixOf(settings.name),
     noAsyncTraces: true,
     timeout: connectTimeoutMs,
-    reconnectToServer: chooseServer,
+    reconnectToServer: (servers) => {
+      refresh();
+      return chooseServer(servers);
+    },
     maxReconnectAttempts: -1,
     reconnectDelayHandler: nextDelay,
     ignoreAuthErrorAbort: true,
     pingInterval: pingIntervalMs,
     maxPingOut: 2,
-    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
-    ...(urls.some((url) => url.protocol === 'tls:') ? { tls: {} } : {}),
+    ...credentials.options,
   };
-}
-
-/** Name of the user in messages; without one that of the connection. */
-export function userOf({ url, user, name }: Pick<ConnectionSettings, 'url' | 'user' | 'name'>): string {
-  const [first] = splitUrls(url);
-  return user ?? (first === undefined || first.password === '' ? name : decodeURIComponent(first.username));
 }
 
 /**

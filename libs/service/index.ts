@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
 import { measureAudit } from '#libs/audit';
-import { databaseUrlOf } from '#libs/config';
+import { databaseUrlOf, natsUrlOf } from '#libs/config';
 import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -75,7 +75,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
   const busMetrics = createBusMetrics(metrics);
   const bus = await connectBus({
-    url: config.NATS_URL,
+    url: natsUrlOf(config),
     name,
     caller: name,
     actors,

@@ -1,7 +1,7 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
 import { createActorSigner } from '#libs/actor';
-import { listSecretValues } from '#libs/config';
+import { listSecretValues, natsUrlOf } from '#libs/config';
 import type { RequestOf } from '#libs/contract';
 import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
@@ -61,7 +61,12 @@ export async function createService(options: GatewayOptions): Promise<Service & 
 
   const start = async (): Promise<void> => {
     await telemetry.start();
-    const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
+    const settings = {
+      url: natsUrlOf(config),
+      name: serviceName,
+      prefix: config.NATS_SUBJECT_PREFIX,
+      minPayloadBytes: requiredPayloadBytes,
+    };
     bus = await connectBus({ ...settings, caller: serviceName, actors, logger, metrics: createBusMetrics(telemetry.metrics) });
     await bus.waitForPermissions(natsPermissions()[serviceName]);
     await bus.waitForStreams();

@@ -29,6 +29,7 @@ const settableClock = {
   'libs/jobs/sweeper.ts': 'the age of ids',
   'libs/jobs/uuid.ts': 'the time in an id',
   'libs/nats/bus.ts': 'deadlines of calls',
+  'libs/nats/credentials.ts': 'when a JWT expires, as its issuer says',
   'libs/nats/durable-publish.ts': 'deadlines of calls',
   'libs/nats/inbox.ts': 'deadlines of calls',
   'libs/nats/responder.ts': 'deadlines of calls',

@@ -217,6 +217,103 @@ describe('certificates of an authority of the company (global.caBundle)', () => 
   });
 });
 
+describe('credentials for NATS (docs/guides/tls.md#nats)', () => {
+  const place = '/etc/coherence/nats';
+  /** Containers that connect to NATS, with the variables that name files, and the sources of their volume. */
+  const read = (values: Section): Record<string, { files: Record<string, string>; sources: Section[] }> =>
+    Object.fromEntries(
+      Object.entries(readPods({ ...everything, ...values })).flatMap(([component, { spec }]) =>
+        containersOf(spec as Parameters<typeof containersOf>[0]).flatMap(({ name, env = [], volumeMounts = [] }) => {
+          const named = env.filter(({ value }) => value?.startsWith(place));
+          const volume = spec['volumes'].find((one: Section) => one['name'] === `nats-${name}`);
+          if (volume === undefined && named.length === 0) return [];
+          expect(volumeMounts).toContainEqual({ name: `nats-${name}`, mountPath: place, readOnly: true });
+          const files = Object.fromEntries(named.map((one) => [one.name, one.value?.slice(place.length + 1) ?? '']));
+          return [[`${component}/${name}`, { files, sources: volume.projected.sources }]];
+        }),
+      ),
+    );
+
+  it('are a file of its own user in each pod and Job that connects, and of all users in the set-up that checks them', () => {
+    const values = { nats: { credentials: { secret: 'nats-creds' } } };
+    const found = read(values);
+    const users = {
+      'toolbox/toolbox': 'cli',
+      'workspace/workspace': 'cli',
+      ...Object.fromEntries(components.map((name) => [`${name}/${name}`, name])),
+    };
+    expect(Object.keys(found).toSorted()).toEqual([...Object.keys(users), 'setup/streams'].toSorted());
+    for (const [container, user] of Object.entries(users)) {
+      const items = [{ key: `${user === 'gateway' ? 'api-gateway' : user}.creds`, path: `${user}/credentials` }];
+      expect([container, found[container]]).toEqual([
+        container,
+        { files: { NATS_CREDS_FILE: `${user}/credentials` }, sources: [{ secret: { name: 'nats-creds', items } }] },
+      ]);
+    }
+    const { files, sources = [] } = found['setup/streams'] ?? {};
+    const checked = [...components, 'cli'].map((name) => [`NATS_CREDS_FILE_${name.toUpperCase()}`, `${name}/credentials`]);
+    expect(files).toEqual({ NATS_CREDS_FILE: 'admin/credentials', ...Object.fromEntries(checked) });
+    expect(sources.filter(({ secret }) => secret.optional !== true)).toEqual([
+      { secret: { name: 'nats-creds', items: [{ key: 'admin.creds', path: 'admin/credentials' }] } },
+    ]);
+    expect(findInvalid(renderText({ file: 'minimal', values: { ...everything, ...values } }))).toBe('');
+  });
+
+  it('are those of the administrator alone in an init container', () => {
+    const found = read({ nats: { credentials: { secret: 'nats-creds' } }, migrations: { mode: 'initContainer' } });
+    expect(found['gateway/streams']?.files).toEqual({ NATS_CREDS_FILE: 'admin/credentials' });
+  });
+
+  it('may be seeds of nkeys and client certificates, of other Secrets for one user', () => {
+    const found = read({
+      nats: {
+        credentials: { secret: 'seeds', kind: 'nkey' },
+        clientCertificate: { secret: 'clients' },
+        users: {
+          media: { credentials: { secret: 'media-seed', key: 'seed' }, clientCertificate: { secret: 'media-tls', certKey: 'cert.pem' } },
+        },
+      },
+      components: { events: { extraEnv: [{ name: 'NATS_TLS_CERT_FILE', value: '/own/tls.crt' }] } },
+    });
+    const pair = { NATS_TLS_CERT_FILE: 'media/tls.crt', NATS_TLS_KEY_FILE: 'media/tls.key' };
+    expect(found['media/media']).toEqual({
+      files: { NATS_NKEY_SEED_FILE: 'media/credentials', ...pair },
+      sources: [
+        { secret: { name: 'media-seed', items: [{ key: 'seed', path: 'media/credentials' }] } },
+        {
+          secret: {
+            name: 'media-tls',
+            items: [
+              { key: 'cert.pem', path: 'media/tls.crt' },
+              { key: 'tls.key', path: 'media/tls.key' },
+            ],
+          },
+        },
+      ],
+    });
+    expect(found['agents/agents']?.sources).toEqual([
+      { secret: { name: 'seeds', items: [{ key: 'agents.nk', path: 'agents/credentials' }] } },
+      {
+        secret: {
+          name: 'clients',
+          items: [
+            { key: 'tls.crt', path: 'agents/tls.crt' },
+            { key: 'tls.key', path: 'agents/tls.key' },
+          ],
+        },
+      },
+    ]);
+    expect(found['events/events']?.files).not.toHaveProperty('NATS_TLS_CERT_FILE');
+    expect(read({})).toEqual({});
+  });
+
+  it('are refused with the NATS server of the evaluation, and for unknown users', () => {
+    const evaluation = { nats: { credentials: { secret: 'x' } } };
+    expect(tryRender({ file: 'evaluation', values: evaluation }).stderr).toContain('profiles=evaluation excludes nats.credentials');
+    expect(tryRender({ file: 'minimal', values: { nats: { users: { unknown: {} } } } }).stderr).toMatch(/nats\/users.*unknown/);
+  });
+});
+
 describe('secrets of several Secrets, and as files (rules/operations#secrets)', () => {
   it('come from the Secret that the values name for each', () => {
     const keys = { DATABASE_URL_MEDIA: { secret: 'postgresql', key: 'media' }, NATS_URL_MEDIA: { secret: 'nats' }, METRICS_TOKEN: 'token' };

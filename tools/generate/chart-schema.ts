@@ -152,6 +152,7 @@ export async function describeChartSchema(): Promise<string> {
       profiles: oneOf('', 'evaluation'),
       settings,
       secrets: object({ existingSecret: text, keys: secretKeys, values: secretTexts, mountAsFiles: flag, revision: text }),
+      nats: object({ ...describeNatsProofs(), users: object(describeNatsUsers(facts)) }),
       defaults: object(describeComponent(settings)),
       components: object(describeComponents(facts, envOf)),
       serviceAccount: account,
@@ -164,6 +165,18 @@ export async function describeChartSchema(): Promise<string> {
     }),
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function describeNatsProofs(): Record<string, Schema> {
+  const key: Schema = { type: 'string', minLength: 1 };
+  return {
+    credentials: object({ secret: text, kind: oneOf('creds', 'nkey'), key: text }),
+    clientCertificate: object({ secret: text, certKey: key, keyKey: key }),
+  };
+}
+
+function describeNatsUsers({ components }: PlatformFacts): Record<string, Schema> {
+  return Object.fromEntries([...Object.keys(components), 'admin', 'cli'].map((user) => [user, object(describeNatsProofs())]));
 }
 
 function describeComponents({ components }: PlatformFacts, envOf: (names: readonly string[]) => Schema): Record<string, Schema> {

@@ -38,6 +38,11 @@
 {{- $mounts = append $mounts (dict "name" "ca-bundle" "mountPath" "/etc/coherence/ca" "readOnly" true) -}}
 {{- $env = append $env (dict "name" "NODE_EXTRA_CA_CERTS" "value" "/etc/coherence/ca/ca.crt") -}}
 {{- end -}}
+{{- if include "coherence.natsSources" . -}}
+{{- $mounts = append $mounts (dict "name" (printf "nats-%s" $container.name) "mountPath" "/etc/coherence/nats" "readOnly" true) -}}
+{{- $env = fromYamlArray (include "coherence.mergeEnv" (dict "env" (fromYamlArray (include "coherence.natsEnv" .)) "over" $env)) -}}
+{{- end -}}
+{{- $container = omit $container "natsUsers" -}}
 {{- $env = fromYamlArray (include "coherence.mergeEnv" (dict "env" $env "over" ($section.extraEnv | default list))) -}}
 {{- $_ := set $container "image" (include "coherence.platformImage" $root) -}}
 {{- $_ := set $container "imagePullPolicy" $root.Values.image.pullPolicy -}}
@@ -99,6 +104,7 @@
 {{- if $root.Values.secrets.mountAsFiles -}}
 {{- with include "coherence.secretVolume" (dict "container" $container) -}}{{- $volumes = append $volumes (fromYaml .) -}}{{- end -}}
 {{- end -}}
+{{- with include "coherence.natsVolume" (dict "root" $root "container" $container) -}}{{- $volumes = append $volumes (fromYaml .) -}}{{- end -}}
 {{- end -}}
 {{- $_ := set $lists $kind $containers -}}
 {{- end -}}
@@ -158,17 +164,19 @@ annotations:
 {{- $env = append $env (dict "name" "LOG_LEVEL" "value" (get $root.Values.settings "LOG_LEVEL" | default "info")) -}}
 {{- $env = append $env (dict "name" "NATS_SUBJECT_PREFIX" "value" (get $root.Values.settings "NATS_SUBJECT_PREFIX" | default "")) -}}
 {{- /* Whose users it checks before the pods of a release are replaced; a pod's init container knows no other pod's credentials. */ -}}
+{{- $users := list (dict "user" "admin" "suffix" "") -}}
 {{- if has $root.Values.migrations.mode (list "hook" "job") -}}
 {{- range $name := append (keys (fromJson (include "coherence.platform" $root)).components | sortAlpha) "cli" -}}
 {{- $setting := printf "NATS_URL_%s" (upper $name) -}}
 {{- $env = concat $env (fromYamlArray (include "coherence.secretVariable" (dict "root" $root "variable" $setting "setting" $setting "secretName" $secretName))) -}}
+{{- $users = append $users (dict "user" $name "suffix" (printf "_%s" (upper $name)) "optional" true) -}}
 {{- end -}}
 {{- end -}}
 {{- with $root.Values.streams.replicas -}}{{- $env = append $env (dict "name" "NATS_STREAM_REPLICAS" "value" (int64 . | toString)) -}}{{- end -}}
 {{- range $stream, $bytes := $root.Values.streams.maxBytes -}}
 {{- $env = append $env (dict "name" (printf "NATS_STREAM_%s_MAX_BYTES" $stream) "value" (int64 $bytes | toString)) -}}
 {{- end -}}
-{{- toYaml (dict "name" "streams" "command" (list "node" "tools/streams.ts") "env" $env) -}}
+{{- toYaml (dict "name" "streams" "command" (list "node" "tools/streams.ts") "env" $env "natsUsers" $users) -}}
 {{- end -}}
 
 {{/* Components with a database, as JSON. */}}

@@ -273,6 +273,9 @@
 {{- if and .Values.global.caBundle.configMap .Values.global.caBundle.secret -}}
 {{- $problems = append $problems "global.caBundle.configMap and global.caBundle.secret exclude each other" -}}
 {{- end -}}
+{{- if and (eq .Values.profiles "evaluation") (or .Values.nats.credentials.secret .Values.nats.clientCertificate.secret .Values.nats.users) -}}
+{{- $problems = append $problems "profiles=evaluation excludes nats.credentials, nats.clientCertificate and nats.users: its own NATS server knows users by passwords" -}}
+{{- end -}}
 {{- if and .Values.workspace.file .Values.workspace.existingConfigMap -}}
 {{- $problems = append $problems "workspace.file and workspace.existingConfigMap exclude each other" -}}
 {{- end -}}

@@ -1,0 +1,178 @@
+/**
+ * How a connection proves its identity besides by user and password: a credentials file (JWT), the seed of an nkey, a client certificate. The address
+ * names the files; they are read again before each connection, so that they may be renewed while the process runs (docs/guides/tls.md).
+ */
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import {
+  type Authenticator,
+  credsAuthenticator,
+  errors,
+  nkeyAuthenticator,
+  type NodeConnectionOptions,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import { ConfigError, natsFileParameters } from '#libs/config';
+import { isJsonObject, parseJson } from '#libs/json';
+
+type FileSetting = keyof typeof natsFileParameters;
+type Auth = ReturnType<Authenticator>;
+
+/** What a proof says of itself. */
+interface Identity {
+  readonly user?: string | undefined;
+  /** Seconds since 1970. */
+  readonly expiresAt?: number | undefined;
+  /** Length of the JWT. */
+  readonly bytes?: number;
+}
+
+interface TlsTexts {
+  cert?: string;
+  key?: string;
+  ca?: string;
+}
+
+/** Of a JWT, beside what else a connection says; servers take 4096 bytes by default. */
+const usualControlLine = 3_600;
+const fileSettings = Object.keys(natsFileParameters) as FileSetting[];
+
+export class Credentials {
+  /** For the client, which takes certificates from here at each connection; undefined = without TLS, unless the server asks for it. */
+  readonly tls: TlsTexts | undefined;
+  readonly #files: Readonly<Partial<Record<FileSetting, string>>>;
+  readonly #login: { user: string; pass: string } | undefined;
+  #authenticate: Authenticator | undefined;
+  #identity: Identity = {};
+
+  /** @throws ConfigError when the address names unknown parameters, or proofs that exclude each other */
+  constructor(urls: readonly URL[], { user, pass }: { user?: string | undefined; pass?: string | undefined } = {}) {
+    const [first] = urls;
+    this.#files = findFiles(urls);
+    const login = { user: user ?? decode(first?.username), pass: pass ?? decode(first?.password) };
+    if (login.user !== '') this.#login = login;
+    checkFiles(this.#files, login.user !== '');
+    const { NATS_TLS_CERT_FILE: cert, NATS_TLS_CA_FILE: ca } = this.#files;
+    if (urls.some(({ protocol }) => protocol === 'tls:') || cert !== undefined || ca !== undefined) this.tls = {};
+  }
+
+  /** Options of the client. Those of files hold what `refresh` read last. */
+  get options(): Pick<NodeConnectionOptions, 'authenticator' | 'token' | 'tls'> {
+    const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed } = this.#files;
+    const login = this.#login;
+    return {
+      ...(creds !== undefined || seed !== undefined ? { authenticator: (nonce?: string): Auth => this.#authenticate?.(nonce) } : {}),
+      ...(login === undefined
+        ? {}
+        : login.pass === ''
+          ? { token: login.user }
+          : { authenticator: usernamePasswordAuthenticator(login.user, login.pass) }),
+      ...(this.tls === undefined ? {} : { tls: this.tls }),
+    };
+  }
+
+  /** Name of the user in messages, where the proof has one. */
+  get user(): string | undefined {
+    return this.#login?.pass === '' ? undefined : (this.#login?.user ?? this.#identity.user);
+  }
+
+  /**
+   * Reads the files. One that is missing or malformed leaves all as they were read before: a renewal may be under way.
+   * @throws Error with the setting, the file and the reason, never with its content
+   */
+  refresh(): void {
+    const { NATS_CREDS_FILE: creds, NATS_NKEY_SEED_FILE: seed, NATS_TLS_CERT_FILE: cert } = this.#files;
+    const [proof] = [...(creds === undefined ? [] : [this.#readCreds()]), ...(seed === undefined ? [] : [this.#readSeed()])];
+    const tls: TlsTexts = {
+      ...(cert === undefined ? {} : { cert: this.#read('NATS_TLS_CERT_FILE'), key: this.#read('NATS_TLS_KEY_FILE') }),
+      ...(this.#files.NATS_TLS_CA_FILE === undefined ? {} : { ca: this.#read('NATS_TLS_CA_FILE') }),
+    };
+    this.#check(cert === undefined ? ['NATS_TLS_CA_FILE'] : ['NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'], 'cannot be used', () =>
+      createSecureContext(tls),
+    );
+    if (proof !== undefined) [this.#authenticate, this.#identity] = [proof.authenticate, proof.identity];
+    if (this.tls !== undefined) Object.assign(this.tls, tls);
+  }
+
+  /** What is known of why a server refused the proof; empty when nothing is. */
+  explain(error: unknown): string {
+    const { expiresAt, bytes = 0 } = this.#identity;
+    const { NATS_CREDS_FILE: creds, NATS_TLS_CERT_FILE: cert } = this.#files;
+    if (expiresAt !== undefined && expiresAt * 1000 <= Date.now())
+      return `the credentials in NATS_CREDS_FILE ${creds} expired at ${new Date(expiresAt * 1000).toISOString()}`;
+    // A server that closes the connection before it answers is a timeout to the client.
+    if (!(error instanceof errors.TimeoutError)) return '';
+    if (bytes > usualControlLine)
+      return `the credentials in NATS_CREDS_FILE ${creds} have ${bytes} bytes, more than servers take (max_control_line, by default 4096)`;
+    return this.tls !== undefined && cert === undefined
+      ? 'the server may ask for a client certificate, and NATS_TLS_CERT_FILE is not set'
+      : '';
+  }
+
+  #readCreds(): { authenticate: Authenticator; identity: Identity } {
+    const text = this.#read('NATS_CREDS_FILE');
+    return this.#check(['NATS_CREDS_FILE'], 'is not a credentials file as `nsc generate creds` writes it', () => {
+      // The client asks for a line break at the end, and for none of Windows.
+      const authenticate = credsAuthenticator(new TextEncoder().encode(`${text.replaceAll('\r\n', '\n').trimEnd()}\n`));
+      const { jwt } = authenticate('nonce') as { jwt: string };
+      const claims = parseJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'));
+      if (!isJsonObject(claims)) throw new Error('the JWT has no claims');
+      const { name, exp } = claims;
+      return {
+        authenticate,
+        identity: {
+          user: typeof name === 'string' ? name : undefined,
+          expiresAt: typeof exp === 'number' ? exp : undefined,
+          bytes: jwt.length,
+        },
+      };
+    });
+  }
+
+  #readSeed(): { authenticate: Authenticator; identity: Identity } {
+    const text = this.#read('NATS_NKEY_SEED_FILE').trim();
+    return this.#check(['NATS_NKEY_SEED_FILE'], 'does not hold the seed of a user, which begins with SU', () => {
+      if (!text.startsWith('SU')) throw new Error('another kind of key');
+      const authenticate = nkeyAuthenticator(new TextEncoder().encode(text));
+      return { authenticate, identity: { user: (authenticate('nonce') as { nkey: string }).nkey } };
+    });
+  }
+
+  #read(setting: FileSetting): string {
+    return this.#check([setting], 'cannot be read', () => readFileSync(this.#files[setting] ?? '', 'utf8'));
+  }
+
+  #check<T>(settings: readonly FileSetting[], problem: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const names = settings.map((setting) => `${setting} ${this.#files[setting]}`).join(' and ');
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Error(`${names} ${problem}${code === undefined ? '' : `: ${message}`}`, { cause: error });
+    }
+  }
+}
+
+const decode = (text = ''): string => decodeURIComponent(text);
+
+/** Parameters of any of the servers' addresses. */
+function findFiles(urls: readonly URL[]): Partial<Record<FileSetting, string>> {
+  const files: Partial<Record<FileSetting, string>> = {};
+  for (const [name, value] of urls.flatMap(({ searchParams }) => [...searchParams])) {
+    const setting = fileSettings.find((candidate) => natsFileParameters[candidate] === name);
+    if (setting === undefined)
+      throw new ConfigError([`NATS_URL has an unknown parameter ${name}: known are ${Object.values(natsFileParameters).join(', ')}`]);
+    if (value !== '') files[setting] = value;
+  }
+  return files;
+}
+
+function checkFiles(files: Partial<Record<FileSetting, string>>, hasLogin: boolean): void {
+  const proofs = [
+    ...(hasLogin ? ['the user in NATS_URL'] : []),
+    ...(['NATS_CREDS_FILE', 'NATS_NKEY_SEED_FILE'] as const).filter((name) => files[name] !== undefined),
+  ];
+  if (proofs.length > 1) throw new ConfigError([`${proofs.join(' and ')} exclude each other: set one of them`]);
+  if ((files.NATS_TLS_CERT_FILE === undefined) !== (files.NATS_TLS_KEY_FILE === undefined))
+    throw new ConfigError(['NATS_TLS_CERT_FILE needs NATS_TLS_KEY_FILE, and NATS_TLS_KEY_FILE needs NATS_TLS_CERT_FILE']);
+}
