@@ -8,3 +8,8 @@ export const isRelease = process.env['TEST_RELEASE'] === 'true';
 export function sized<Size>({ smoke, release }: { readonly smoke: Size; readonly release: Size }): Size {
   return isRelease ? release : smoke;
 }
+
+/** All cases in a release, else every nth of them. */
+export function sampled<Case>(cases: readonly Case[], { every }: { readonly every: number }): Case[] {
+  return cases.filter((_case, index) => isRelease || index % every === 0);
+}

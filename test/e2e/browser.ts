@@ -45,10 +45,22 @@ export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
   };
 }
 
-export async function findAccessibilityProblems(page: Page): Promise<string[]> {
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** @param runOnly tags or rules of axe; default: all that hold for our pages */
+export async function findAccessibilityProblems(page: Page, runOnly: readonly string[] = everyRule): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
   return page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    `axe.run(document, { resultTypes: ['violations'], runOnly: ${JSON.stringify(runOnly)} })
        .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ' ' + node.target + ': ' + node.failureSummary)))`,
   );
+}
+
+/** What axe finds, in the dark too: there only the rules that depend on colours. The page must be one that asks for reduced motion. */
+export async function findProblemsOfBothSchemes(page: Page): Promise<string[]> {
+  const problems = await findAccessibilityProblems(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await findAccessibilityProblems(page, ['color-contrast', 'link-in-text-block']);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...problems, ...dark.map((problem) => `dark: ${problem}`)];
 }

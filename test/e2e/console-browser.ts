@@ -1,9 +1,10 @@
 /** The console in a real browser, on the real platform: who signs in, and what every page of it has to stand. */
 import { provideChromium } from '#libs/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { desk, findAccessibilityProblems, startBrowser, type TestBrowser } from './browser.ts';
+import { desk, findAccessibilityProblems, findProblemsOfBothSchemes, startBrowser, type TestBrowser } from './browser.ts';
 import { startWorld, type World } from './world.ts';
 
+export const still: BrowserContextOptions = { ...desk, reducedMotion: 'reduce' };
 export const narrow: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
 const accounts = { root: { superuser: true }, viewer: { groups: ['ops_viewers'] }, operator: { groups: ['ops_operators'] }, editor: {} };
@@ -15,6 +16,8 @@ export interface ConsoleBrowser extends Pick<TestBrowser, 'complaints' | 'endTes
   readonly world: World;
   /** A page of somebody who has signed in, at this address of the console. */
   open(who: Who, path: string, options?: BrowserContextOptions): Promise<Page>;
+  /** The same with a clock that the test moves on: `page.clock.runFor`. */
+  openWithClock(who: Who, path: string): Promise<Page>;
   /** A token of the same account, for what a test arranges. */
   login(who: Who): Promise<string>;
   stop(): Promise<void>;
@@ -33,15 +36,22 @@ export async function startConsoleBrowser(
     accounts: names.map((who) => ({ email: emailOf(who), person: who, password: passwordOf(who), ...accounts[who] })),
   });
   const browser = await startBrowser(world.baseUrl);
+  async function open(who: Who, path: string, options: BrowserContextOptions = desk): Promise<Page> {
+    const page = await (await browser.openContext(options)).newPage();
+    await page.goto(`${world.baseUrl}${path}`);
+    await signIn(page, who);
+    return page;
+  }
   return {
     world,
     complaints: browser.complaints,
     openContext: browser.openContext,
     endTest: browser.endTest,
-    open: async (who, path, options = desk) => {
-      const page = await (await browser.openContext(options)).newPage();
+    open,
+    openWithClock: async (who, path) => {
+      const page = await open(who, '/console/nothing');
+      await page.clock.install();
       await page.goto(`${world.baseUrl}${path}`);
-      await signIn(page, who);
       return page;
     },
     login: (who) => world.login(emailOf(who), passwordOf(who)),
@@ -66,9 +76,13 @@ export const focusedHeading = (page: Page, name: string | RegExp) => heading(pag
 export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
 
 /** What is true of no page: a fault that axe finds, on a desk or a phone, and something to scroll sideways on the smallest phone. */
-export async function findFaults(page: Page): Promise<string[]> {
+export const findFaults = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findAccessibilityProblems);
+/** The same in the light and in the dark; for a page that asks for reduced motion (`still`). */
+export const findFaultsOfBothSchemes = (page: Page): Promise<string[]> => findOnDeskAndPhone(page, findProblemsOfBothSchemes);
+
+async function findOnDeskAndPhone(page: Page, findProblems: (page: Page) => Promise<string[]>): Promise<string[]> {
   const size = page.viewportSize();
-  const faults = await findAccessibilityProblems(page);
+  const faults = await findProblems(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await page.evaluate(`document.querySelectorAll('.narrowing').forEach((filters) => { filters.open = true; })`);
   // What follows the width by itself does so with the next frames.
@@ -77,7 +91,7 @@ export async function findFaults(page: Page): Promise<string[]> {
     .filter((item) => !item.closest('thead, dialog:not([open])') && getComputedStyle(item).position !== 'absolute')
     .filter((item) => item.getBoundingClientRect().right > 321 || (item === document.documentElement && item.scrollWidth > 320))
     .map((item) => 'wide: ' + item.outerHTML.slice(0, 120))`);
-  faults.push(...wide, ...(await findAccessibilityProblems(page)));
+  faults.push(...wide, ...(await findProblems(page)));
   if (size !== null) await page.setViewportSize(size);
   return faults;
 }
