@@ -96,7 +96,7 @@ const sleeping = [
   'test/integration/object-store/object-store.test.ts',
   'test/jest/template-database.ts',
   'test/jest/watchdog-thread.ts', // measures a limit
-  'test/security/connections.test.ts',
+  'test/security/connections.drill.test.ts',
   'tools/servers/go-tool.test.ts',
 ];
 

@@ -57,15 +57,17 @@ export function head(method: string, path: string, headers: Readonly<Record<stri
 export const statusesOf = ({ received }: Wire): number[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
 
 export interface Cost {
+  /** Time of the processor since the process began. */
+  readonly cpuMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
 
-/** A service's memory as its metrics tell it. */
+/** A service's memory and processor time as its metrics tell them. */
 export async function readCost(world: World, service = 'api-gateway'): Promise<Cost> {
-  const [heap, resident] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes'] as const;
-  const text = await readMetrics(world, service, [heap, resident]);
-  return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident) };
+  const [heap, resident, cpu] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes', 'process_cpu_seconds_total'] as const;
+  const text = await readMetrics(world, service, [heap, resident, cpu]);
+  return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident), cpuMs: sumOf(text, cpu) * 1_000 };
 }
 
 /** A metric of a service: all its series with these labels together. @throws Error when it has no such metric */

@@ -1,11 +1,22 @@
 /** Connections that are many, silent, slow or greedy (OWASP API4 and API8:2023; D62, D73). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
+import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type World } from '../e2e/world.ts';
-import { countRefused, head, measureOther, openWire, readCost, readMetric, statusesOf, type Wire, startTarget } from './attacker.ts';
+import {
+  type Cost,
+  countRefused,
+  head,
+  measureOther,
+  openWire,
+  readCost,
+  readMetric,
+  statusesOf,
+  type Wire,
+  startTarget,
+} from './attacker.ts';
 
 const mebibyte = 1_048_576;
-const boundMs = 10_000;
 
 let world: World;
 let conversation: string;
@@ -41,17 +52,6 @@ describe('headers', () => {
     expect([statusesOf(wire), wire.received.includes('{"detail":"Request header fields too large"}')]).toEqual([[431], true]);
   });
 
-  it('that never end are 408', async () => {
-    const wire = await open('GET / HTTP/1.1\r\nHost: x\r\n');
-    const drip = setInterval(() => wire.socket.write('X-A: b\r\n'), 500);
-    try {
-      await wire.closed;
-      expect(statusesOf(wire)).toEqual([408]);
-    } finally {
-      clearInterval(drip);
-    }
-  });
-
   it('leave a short line in the log, however long the path is', async () => {
     const path = `/${'q'.repeat(15_000)}`;
     expect((await world.call('GET', path)).status).toBe(404);
@@ -60,26 +60,43 @@ describe('headers', () => {
   });
 });
 
-describe('idle connections', () => {
-  it('10,000 of them keep nobody out, and are closed', async () => {
-    const before = await readCost(world);
-    const idle: Wire[] = [];
-    for (let batch = 0; batch < 50; batch++) idle.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
-    expect(await measureOther(world, conversation)).toBeLessThan(boundMs);
+describe('connections that do not send a whole request', () => {
+  const count = sized({ smoke: 2_000, release: 10_000 });
+  /** All are under way together: each has 15 seconds for its first request. */
+  let before: Cost;
+  let endless: Wire;
+  let drip: NodeJS.Timeout;
+  let used: Wire;
+  const idle: Wire[] = [];
+  const request = () => head('GET', conversation, authorization());
+  beforeAll(async () => {
+    before = await readCost(world);
+    endless = await open('GET / HTTP/1.1\r\nHost: x\r\n');
+    drip = setInterval(() => endless.socket.write('X-A: b\r\n'), 500);
+    used = await open(request());
+    await waitFor(() => statusesOf(used).length === 1);
+    while (idle.length < count) idle.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
+  });
+  afterAll(() => clearInterval(drip));
+
+  it(`${count} of them keep out no other client, and are closed`, async () => {
+    await measureOther(world, conversation);
+    expect(idle.at(-1)?.isClosed).toBe(false);
     expect((await readCost(world)).residentBytes - before.residentBytes).toBeLessThan(300 * mebibyte);
     await Promise.all(idle.map((wire) => wire.closed));
     expect(idle.every((wire) => wire.received === '')).toBe(true);
   });
 
-  it('that were used are kept for the next request', async () => {
-    const request = head('GET', conversation, authorization());
-    const wire = await open(request);
-    await waitFor(() => statusesOf(wire).length === 1);
-    // Longer than a connection may wait for its first request.
-    await new Promise((resolve) => setTimeout(resolve, 20_000));
-    wire.send(request);
-    await waitFor(() => statusesOf(wire).length === 2);
-    expect([statusesOf(wire), wire.isClosed]).toEqual([[200, 200], false]);
+  it('get 408 when their headers never end', async () => {
+    await endless.closed;
+    expect(statusesOf(endless)).toEqual([408]);
+  });
+
+  it('are kept for the next request when they were used', async () => {
+    await Promise.all(idle.map((wire) => wire.closed));
+    used.send(request());
+    await waitFor(() => statusesOf(used).length === 2);
+    expect([statusesOf(used), used.isClosed]).toEqual([[200, 200], false]);
   });
 });
 
@@ -87,7 +104,7 @@ describe('pipelining', () => {
   it('of 5,000 requests in one go gets a few answers and an end', async () => {
     const before = await countRefused(world, 'pipelining');
     const wire = await open(head('GET', conversation, authorization()).repeat(5_000));
-    expect(await measureOther(world, conversation)).toBeLessThan(boundMs);
+    await measureOther(world, conversation);
     await wire.closed;
     const statuses = statusesOf(wire);
     expect([statuses.length, statuses.at(-1)]).toEqual([17, 503]);
@@ -113,11 +130,11 @@ describe('answers that nobody takes', () => {
       wire.send(head('GET', conversation, authorization()).repeat(16));
     };
     await Promise.all(Array.from({ length: 20 }, openGreedy));
-    expect(await measureOther(world, '/api/openapi.json')).toBeLessThan(boundMs);
+    await measureOther(world, '/api/openapi.json');
     // Sent away as others need their room; what the kernel keeps of an answer does not count.
     // While the gateway is too busy to take what they asked for, they are answered 503: then more of them ask.
     const isFull = async (): Promise<boolean> => (await countRefused(world, 'no_room_for_answer')) > 0;
-    for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++) await openGreedy();
+    for (let more = 0; more < 100 && !(await waitFor(isFull, { timeoutMs: 1_500 }).catch(() => false)); more++) await openGreedy();
     expect(await isFull()).toBe(true);
     await waitFor(async () => (await readCost(world)).residentBytes - before.residentBytes < 400 * mebibyte);
     // What they asked for has its price, and others are served again when it is paid.

@@ -5,14 +5,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
+import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
 import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const maxErrorBytes = 65_536;
 const mebibyte = 1_048_576;
 const fourMebibytes = 4 * mebibyte;
-/** What answering one refused request may take, on a machine several times slower than usual. */
-const boundMs = 10_000;
 const chat = '/api/chat/guide/message/';
 const hook = '/api/coherence/hook/booking/1';
 
@@ -49,6 +48,9 @@ const beginMany = async (count: number, path: string, headers: Record<string, st
   for (const wire of begun) wire.send(start);
   return begun;
 };
+/** Whoever was served meanwhile was served before them. */
+const expectUnanswered = (begun: readonly Wire[]): void =>
+  expect(begun.filter((wire) => wire.isClosed || statusesOf(wire).some((status) => status >= 200))).toEqual([]);
 /** A list of as many `item` as fit in a body of the largest size between `start` and `end`. */
 const fill = (start: string, item: string, end: string): string => {
   const count = Math.floor((fourMebibytes - start.length - end.length) / (item.length + 1));
@@ -56,15 +58,26 @@ const fill = (start: string, item: string, end: string): string => {
 };
 
 /** The answer to an attack, when the gateway has outlived it and serves others as before. */
-async function survive(attack: () => Promise<Answer>): Promise<Answer & { tookMs: number }> {
+async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs: number }> {
   const before = await readCost(world);
-  const startedAt = performance.now();
   const answer = await attack();
-  const tookMs = performance.now() - startedAt;
+  const cpuMs = (await readCost(world)).cpuMs - before.cpuMs;
   await measureOther(world, conversation);
   await waitFor(async () => (await readCost(world)).heapBytes - before.heapBytes < 50 * mebibyte, { what: 'the heap to shrink again' });
   if (answer.status >= 400) expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(maxErrorBytes);
-  return { ...answer, tookMs };
+  return { ...answer, cpuMs };
+}
+
+/** What working on a body may take of the gateway's processor: so many times what parsing it takes here. One pass for each item of it takes more. */
+const maxTimesParsed = 200;
+function parsingMs(body: string): number {
+  const took = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage();
+    JSON.parse(body);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return Math.max(...took, 5);
 }
 
 describe('small bodies that become large answers', () => {
@@ -108,13 +121,16 @@ describe('small bodies that become large answers', () => {
 });
 
 describe('bodies that take long', () => {
-  const room = (body: string) => survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+  const room = async (body: string): Promise<Answer> => {
+    const answer = await survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * parsingMs(body));
+    return answer;
+  };
 
   it('3,000 wrong participants are refused in a moment', async () => {
     const participants = Array.from({ length: 3_000 }, () => ({ customParticipantId: 1, personId: 'x', displayName: 2, assignedAt: 'y' }));
     const answer = await room(JSON.stringify({ participants }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
-    expect(answer.tookMs).toBeLessThan(boundMs);
   });
 
   it.each([
@@ -128,31 +144,30 @@ describe('bodies that take long', () => {
     const answer = await survive(() => world.call('POST', chat, { token: null, body }));
     // An empty message.
     expect(answer.status).toBe(400);
-    expect(answer.tookMs).toBeLessThan(boundMs);
+    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * parsingMs(body));
   });
 
   it('as many participants as fit in a body are merged in one pass, and are too large to be stored', async () => {
     const given = Array.from({ length: 100_000 }, (_value, index) => `{"customParticipantId":"p${index}"}`);
     const answer = await room(`{"participants":[${given.join(',')}]}`);
     expect([answer.status, answer.json]).toEqual([413, expect.objectContaining({ error: 'conversation_data_too_large' })]);
-    expect(answer.tookMs).toBeLessThan(boundMs);
   });
 
   it('numbers with a fraction of zero are read in one pass, not in one for each', async () => {
     const participant = (index: number): string => `{"customParticipantId":"p${index}","personId":1.0,"displayName":7}`;
     const answer = await room(`{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`);
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
-    expect(answer.tookMs).toBeLessThan(boundMs);
   });
 
-  it('four megabytes in chunks of a byte take four megabytes', async () => {
+  it('megabytes in chunks of a byte take as many megabytes', async () => {
+    const megabytes = sized({ smoke: 1, release: 4 });
     const before = await readCost(world);
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000));
-    for (let part = 0; part < 40 && !wire.socket.destroyed; part++) {
+    for (let part = 0; part < 10 * megabytes && !wire.socket.destroyed; part++) {
       if (!wire.socket.write(chunks)) await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
     }
-    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(150 * mebibyte);
+    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte + megabytes * 25 * mebibyte);
     if (!wire.socket.destroyed) wire.send('0\r\n\r\n');
     // 408 from a machine that does not read four million chunks in half a minute.
     await waitFor(() => [400, 408].includes(statusesOf(wire)[0] ?? 0));
@@ -166,25 +181,22 @@ describe('bodies that do not come', () => {
 
   it('of 70 anonymous clients do not make a caller wait for a large write', async () => {
     const slow = await beginMany(70, chat);
-    const startedAt = performance.now();
     expect((await patchLarge()).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
   it('of 70 callers do not make another one wait either', async () => {
     const slow = await beginMany(70, conversation, { Authorization: `Bearer ${world.sharedToken}` }, 'x'.repeat(70_000));
-    const startedAt = performance.now();
     expect((await patchLarge()).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
   it('of 70 hooks do not make another hook wait', async () => {
     const slow = await beginMany(70, hook);
-    const startedAt = performance.now();
     expect((await postHook(100_000)).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
   });
 
@@ -197,9 +209,7 @@ describe('bodies that do not come', () => {
       await Promise.all(begun.map((wire) => wire.closed));
       await measureOther(world, conversation);
     }
-    const startedAt = performance.now();
     expect((await postHook(100_000)).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(boundMs);
   });
 
   it('1,100 at the same time take nobody’s place, an anonymous one’s neither', async () => {
@@ -209,30 +219,6 @@ describe('bodies that do not come', () => {
     expect((await world.call('POST', chat, { token: null, json: { body: '' } })).status).toBe(400);
     expect((await postHook(10)).status).toBe(200);
     for (const wire of begun) wire.hangUp();
-  });
-
-  it('are 408 when they come too slowly, and the connection is closed', async () => {
-    const before = await countRefused(world, 'body_too_slow');
-    const authorization = { Authorization: `Bearer ${world.sharedToken}`, 'Content-Length': 60_000 };
-    const slow = await Promise.all([
-      open(`${head('PATCH', conversation, authorization)}{`),
-      open(`${head('POST', hook, { 'Content-Length': 60_000 })}{`),
-      open(`${head('POST', chat, { 'Transfer-Encoding': 'chunked' })}1\r\n{\r\n`),
-    ]);
-    const steady = await open(`${head('PATCH', conversation, authorization)}{"infos":{"a":"`);
-    const drip = setInterval(() => {
-      for (const wire of slow) wire.socket.write(wire === slow[2] ? '1\r\n \r\n' : ' ');
-      steady.socket.write('x'.repeat(400));
-    }, 200);
-    try {
-      await Promise.all(slow.map((wire) => wire.closed));
-      expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
-      expect([steady.isClosed, steady.received]).toEqual([false, '']);
-      expect(await countRefused(world, 'body_too_slow')).toBe(before + 3);
-    } finally {
-      clearInterval(drip);
-      steady.hangUp();
-    }
   });
 
   it('pass by after their answer, also when the connection ends with it', async () => {
@@ -252,56 +238,67 @@ describe('bodies that do not come', () => {
       else wire.hangUp();
     }
   });
-
-  it('pass by after their answer for a while only', async () => {
-    const wire = await open(`${head('POST', '/api/v1/people', { 'Content-Length': fourMebibytes })}{`);
-    await waitFor(() => statusesOf(wire)[0] === 401);
-    const drip = setInterval(() => wire.socket.write(' '), 200);
-    try {
-      await wire.closed;
-    } finally {
-      clearInterval(drip);
-    }
-  });
 });
 
-describe('bodies that keep the pace and do not end', () => {
-  /** All are under way together: each has half a minute. */
-  let unread: Wire;
-  let unreadMs: Promise<number>;
-  let read: Wire[];
+describe('bodies that do not end', () => {
+  /** All are under way together: those that keep the pace have half a minute. */
   let before: number[];
-  let drip: NodeJS.Timeout;
+  let slow: Wire[];
+  let slowUnread: Wire;
+  let steady: Wire[];
+  let steadyUnread: Wire;
+  let unreadMs: Promise<number>;
   let startedAt: number;
+  const drips: NodeJS.Timeout[] = [];
   const countLate = () => Promise.all(['body_too_late', 'body_too_slow'].map((reason) => countRefused(world, reason)));
   beforeAll(async () => {
-    const size = { 'Content-Length': 500_000 };
     before = await countLate();
-    unread = await open(`${head('POST', '/api/v1/people', size)}{`);
+    const size = { 'Content-Length': 500_000 };
+    const authorization = { Authorization: `Bearer ${world.sharedToken}`, ...size };
+    const openAll = () =>
+      Promise.all([
+        open(`${head('PATCH', conversation, authorization)}{"infos":{"a":"`),
+        open(`${head('POST', hook, size)}{"a":"`),
+        open(`${head('POST', chat, { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
+      ]);
+    const openUnread = () => open(`${head('POST', '/api/v1/people', size)}{`);
+    const drip = (wires: readonly Wire[], chunked: Wire | undefined, part: string): void => {
+      const chunk = `${part.length.toString(16)}\r\n${part}\r\n`;
+      drips.push(setInterval(() => wires.forEach((wire) => wire.socket.write(wire === chunked ? chunk : part)), 200));
+    };
+    steadyUnread = await openUnread();
     startedAt = performance.now();
-    unreadMs = unread.closed.then(() => performance.now() - startedAt);
-    read = await Promise.all([
-      open(`${head('PATCH', conversation, { Authorization: `Bearer ${world.sharedToken}`, ...size })}{"infos":{"a":"`),
-      open(`${head('POST', hook, size)}{"a":"`),
-      open(`${head('POST', chat, { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
-    ]);
-    const part = 'x'.repeat(0x320);
-    drip = setInterval(() => {
-      for (const wire of [unread, ...read]) wire.socket.write(wire === read[2] ? `320\r\n${part}\r\n` : part);
-    }, 200);
+    unreadMs = steadyUnread.closed.then(() => performance.now() - startedAt);
+    steady = await openAll();
+    drip([steadyUnread, ...steady], steady[2], 'x'.repeat(800));
+    slow = await openAll();
+    slowUnread = await openUnread();
+    drip([slowUnread, ...slow], slow[2], ' ');
   });
-  afterAll(() => clearInterval(drip));
+  afterAll(() => drips.forEach(clearInterval));
 
-  it('are 408 after half a minute, and the connection is closed (D62)', async () => {
-    const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
-    expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(read.map(() => [[408], true]));
+  it('are 408 when they come too slowly, and the connection is closed', async () => {
+    await Promise.all(slow.map((wire) => wire.closed));
+    expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
+    expect(steady.map((wire) => [wire.isClosed, wire.received])).toEqual(steady.map(() => [false, '']));
+  });
+
+  it('pass by after their answer for a while only', async () => {
+    await slowUnread.closed;
+    expect(statusesOf(slowUnread)).toEqual([401]);
+    expect(steadyUnread.isClosed).toBe(false);
+  });
+
+  it('are 408 after half a minute when they keep the pace, and the connection is closed (D62)', async () => {
+    const tookMs = await Promise.all(steady.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
+    expect(steady.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(steady.map(() => [[408], true]));
     expect(Math.min(...tookMs)).toBeGreaterThan(29_000);
-    const [late = 0, slow = 0] = before;
-    expect(await countLate()).toEqual([late + 3, slow]);
+    const [late = 0, tooSlow = 0] = before;
+    expect(await countLate()).toEqual([late + 3, tooSlow + 3]);
   });
 
-  it('pass by after their answer for half a minute only (D77)', async () => {
+  it('pass by after their answer for half a minute only when they keep the pace (D77)', async () => {
     expect(await unreadMs).toBeGreaterThan(29_000);
-    expect(statusesOf(unread)).toEqual([401]);
+    expect(statusesOf(steadyUnread)).toEqual([401]);
   });
 });
