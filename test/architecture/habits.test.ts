@@ -74,7 +74,7 @@ const sleeping = [
   'libs/transfer/transfer.test.ts',
   'services/agents/telegram/typing.test.ts',
   'test/e2e/audio-memory.drill.test.ts',
-  'test/e2e/bulk-import.test.ts',
+  'test/e2e/bulk-import.drill.test.ts',
   'test/e2e/shutdown/constant-load.ts',
   'test/e2e/shutdown/served-world.ts',
   'test/integration/agents/chat.test.ts',

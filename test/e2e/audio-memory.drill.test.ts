@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 /** The largest that is accepted. */
 const maxAudioBytes = 524_288_000;
 /** Of what is sent; larger than what a process may grow by. */
-const audioBytes = sized({ smoke: 128 * mebibyte, release: maxAudioBytes });
+const audioBytes = sized({ smoke: 80 * mebibyte, release: maxAudioBytes });
 const allowedGrowthBytes = 64 * mebibyte;
 const boundary = 'memory-test';
 const head = Buffer.from(

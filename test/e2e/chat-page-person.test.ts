@@ -33,18 +33,14 @@ describe('the visitor page while a person answers (H2)', () => {
     await row(operator, 'welcome-guide').getByRole('link').first().click();
     await operator.getByRole('button', { name: 'Take over' }).click();
     await operator.getByText('The agent is silent.').waitFor();
-    const takenAt = performance.now();
     await visitor.locator('.notice').getByText('A person has taken over this conversation and will answer here.').waitFor();
-    expect(performance.now() - takenAt).toBeLessThan(4_000);
     await say(visitor, 'I would rather talk to a person');
     await visitor.getByRole('status').getByText('A person has joined and will answer here.').waitFor();
     await operator.getByLabel('Your message to the visitor').fill('Here **I** am <b>');
     expect(await findFaults(operator)).toEqual([]);
     await operator.getByRole('button', { name: 'Send' }).click();
     await row(operator, 'Here **I** am <b>').filter({ hasText: 'operator-console@example.org' }).waitFor();
-    const sentAt = performance.now();
     await said(visitor, 'Here I am <b>').waitFor();
-    expect(performance.now() - sentAt).toBeLessThan(4_000);
     expect(await visitor.locator('.notice').count()).toBe(1);
     await visitor.reload();
     expect(await visitor.locator('.notice').count()).toBe(1);

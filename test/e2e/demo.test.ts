@@ -76,8 +76,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
       const tell = createTeller(world, files, loginAs);
       for (const [index, step] of steps.entries()) {
         let told = await tell(step);
-        if (step.eventually === true)
-          await waitFor(async () => isTold((told = await tell(step))), { timeoutMs: 30_000 }).catch(() => undefined);
+        if (step.eventually === true) await waitFor(async () => isTold((told = await tell(step)))).catch(() => undefined);
         const title = `${index + 1}. ${step.operation}`;
         if (step.operation === 'logout') tokens.delete(step.as);
         const { status, answer, expected } = told;

@@ -73,7 +73,8 @@ describe('a token of the identity provider (S1, S2)', () => {
     expect(await statusesOf(await provider.accessToken('cleo-2'))).toEqual([401]);
   });
 
-  it('ends within a second on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
+  /** How soon: services/api-gateway/credentials/remembered.test.ts. */
+  it('ends on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
     const ends = [
       ['accounts', 'unlink', 'emil@example.org', '--subject', 'emil'],
       ['accounts', 'deactivate', 'emil@example.org'],
@@ -83,10 +84,7 @@ describe('a token of the identity provider (S1, S2)', () => {
     for (const end of ends) {
       expect(await statusesOf(token)).toEqual([200]);
       await world.ask(...end);
-      const endedAt = performance.now();
-      let statuses: number[] = [];
-      while (performance.now() - endedAt < 1_000) statuses = await statusesOf(token);
-      expect(statuses).toEqual([401]);
+      await eventually(async () => expect(await statusesOf(token)).toEqual([401]));
       if (end[1] === 'unlink') await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
     }
   });
@@ -160,17 +158,18 @@ describe('an identity provider that is away (S4)', () => {
     const fresh = await statusesOf(known);
     expect(fresh).toEqual([200]);
     // Each gateway has asked for an unknown key less than half a minute ago, so restart them: then they know none at all.
-    for (const name of ['api-gateway', 'api-gateway#2']) {
+    const restart = async (name: string): Promise<void> => {
       await world.platform.processes.get(name)?.stop();
       await world.platform.restart(name);
-    }
+    };
+    await Promise.all(['api-gateway', 'api-gateway#2'].map(restart));
     const answer = await whoami(unknown);
     expect([answer.status, answer.json]).toEqual([
       503,
       { code: 'server_error', message: 'Credentials cannot be checked now', retryable: true },
     ]);
     await provider.return();
-    await eventually(async () => expect(await statusesOf(unknown)).toEqual([200]), 20_000);
+    await eventually(async () => expect(await statusesOf(unknown)).toEqual([200]));
   });
 });
 

@@ -31,8 +31,8 @@ const allCases = [
     rows: `events.subjects where type = 'conversation' and people @> array[$1::integer]`,
   },
 ] as const;
-/** In the smoke form the directory alone, where a merge begins. */
-const cases = isRelease ? allCases : allCases.slice(0, 2);
+/** In the smoke form the first alone, where a merge begins. */
+const cases = isRelease ? allCases : allCases.slice(0, 1);
 const pairs = cases.map((_case, index) => ({ gone: `gone-${index}`, stays: `stays-${index}` }));
 const everybody = pairs.flatMap(({ gone, stays }) => [gone, stays]);
 

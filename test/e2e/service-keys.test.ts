@@ -48,7 +48,8 @@ describe('a service key (K1, K2)', () => {
     expect(await world.readLogs()).not.toContain(token.slice(-43));
   });
 
-  it('ends within a second when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
+  /** How soon: services/api-gateway/credentials/remembered.test.ts. */
+  it('ends when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
     const ben = await world.login('ben-keys@example.org', 'secret-of-ben-keys');
     const ends = [
       async (id: string) => world.client.revokeKey({ path: { key_id: id } }, { token: ben }),
@@ -59,10 +60,7 @@ describe('a service key (K1, K2)', () => {
       const { key, token } = (await world.client.createKey({ body: { name: 'Of Ben', scopes: ['*'] } }, { token: ben })).body;
       expect(await statusOf(token)).toBe(200);
       await end(key.id);
-      const endedAt = performance.now();
-      let status = 200;
-      while (status !== 401 && performance.now() - endedAt < 1_000) status = await statusOf(token);
-      expect(status).toBe(401);
+      await eventually(async () => expect(await statusOf(token)).toBe(401));
     }
   });
 

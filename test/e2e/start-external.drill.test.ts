@@ -4,12 +4,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { sized } from '../drill.ts';
-import { createLaunchpad, type Launchpad } from './launch.ts';
+import { createLaunchpad, type Launch, type Launchpad } from './launch.ts';
 
 let pad: Launchpad;
 let env: TestEnvironment;
 beforeEach(async () => void (pad = await createLaunchpad()));
 afterEach(() => pad.clear());
+
+/** Started first: it tries for ten seconds, while the others run. */
+let lonelyPad: Launchpad;
+let lonely: Launch;
+beforeAll(async () => {
+  lonelyPad = await createLaunchpad();
+  lonely = lonelyPad.launch({
+    DATABASE_URL: 'postgresql://ghost:hidden-1@127.0.0.1:1/nowhere',
+    NATS_URL: 'nats://ghost:hidden-2@127.0.0.1:1',
+    S3_ENDPOINT: 'http://127.0.0.1:1',
+    S3_ACCESS_KEY_ID: 'key-of-mine',
+    S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3',
+  });
+});
+afterAll(() => lonelyPad.clear());
 
 const parts = {
   PostgreSQL: ['DATABASE_URL'],
@@ -44,27 +59,6 @@ describe('npm start with servers of others', () => {
     expect(login.status).toBe(200);
   });
 
-  it('says of each that cannot be used what was tried, why not, and what to do, and tells no secret', async () => {
-    const item = pad.launch({
-      DATABASE_URL: 'postgresql://ghost:hidden-1@127.0.0.1:1/nowhere',
-      NATS_URL: 'nats://ghost:hidden-2@127.0.0.1:1',
-      S3_ENDPOINT: 'http://127.0.0.1:1',
-      S3_ACCESS_KEY_ID: 'key-of-mine',
-      S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3',
-    });
-    await expect(item.status).resolves.toBe(1);
-    expect(item.output()).toContain(
-      'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): nobody listens there (ECONNREFUSED). Start PostgreSQL, or correct DATABASE_URL.',
-    );
-    expect(item.output()).toContain(
-      'NATS at 127.0.0.1:1 (user ghost): nobody listens there (ECONNREFUSED). Start NATS, or correct NATS_URL.',
-    );
-    expect(item.output()).toContain(
-      'the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there (ECONNREFUSED).',
-    );
-    expect(item.output()).not.toContain('hidden');
-  });
-
   it('says which user or database is refused', async () => {
     const wrong = new URL(env.settings['DATABASE_URL'] ?? '');
     wrong.pathname = '/nowhere';
@@ -76,6 +70,21 @@ describe('npm start with servers of others', () => {
     );
     expect(item.output()).toMatch(
       /the object store at .*: the credentials are refused, or have no right to the bucket \(403\)\. Correct S3_ENDPOINT/,
+    );
+    expect(item.output()).not.toContain('hidden');
+  });
+
+  it('says of each that cannot be used what was tried, why not, and what to do, and tells no secret', async () => {
+    const item = lonely;
+    await expect(item.status).resolves.toBe(1);
+    expect(item.output()).toContain(
+      'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): nobody listens there (ECONNREFUSED). Start PostgreSQL, or correct DATABASE_URL.',
+    );
+    expect(item.output()).toContain(
+      'NATS at 127.0.0.1:1 (user ghost): nobody listens there (ECONNREFUSED). Start NATS, or correct NATS_URL.',
+    );
+    expect(item.output()).toContain(
+      'the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there (ECONNREFUSED).',
     );
     expect(item.output()).not.toContain('hidden');
   });

@@ -70,6 +70,7 @@ const feedOf = async (as: string): Promise<any[]> =>
 describe('a delivery (V6)', () => {
   it('is the event of the feed, signed as the reference library has it', async () => {
     const made = await create();
+    const before = Math.floor(Date.now() / 1_000);
     const id = await converse();
     const [first] = await arrived(made, 2);
     const told = await waitFor(async () => {
@@ -82,7 +83,8 @@ describe('a delivery (V6)', () => {
       expect(told).toContainEqual(event);
       expect([item.id, item.headers['content-type']]).toEqual([event.id, 'application/json']);
       expect(String(item.headers['webhook-signature'])).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-      expect(Math.abs(Number(item.headers['webhook-timestamp']) * 1_000 - item.atMs)).toBeLessThan(10_000);
+      const timestamp = Number(item.headers['webhook-timestamp']);
+      expect([before <= timestamp, timestamp <= item.atMs / 1_000]).toEqual([true, true]);
       const other = new Webhook('whsec_' + Buffer.alloc(32).toString('base64'));
       expect(() => other.verify(item.body, item.headers as Record<string, string>)).toThrow('No matching signature');
     }
@@ -148,9 +150,8 @@ describe('what fails (V6)', () => {
     expect(waiting.attempts[0]).toMatchObject({ status_code: 500, error: 'status' });
     const delayMs = Date.parse(waiting.next_attempt_at) - Date.parse(waiting.attempts[0].at);
     expect(delayMs).toBeGreaterThan(3_700);
-    expect(delayMs).toBeLessThan(7_500);
     expect((await call('GET', `/${made.id}`)).json.endpoint.failing_since).toEqual(expect.any(String));
-    const [, second] = await arrived(made, 2, 15_000);
+    const [, second] = await arrived(made, 2);
     expect([second?.id, second?.body]).toEqual([first?.id, first?.body]);
     const done = await waitFor(async () => (await deliveries(made, '?status=delivered')).items[0]);
     expect(done.attempts.map((attempt: any) => [attempt.status_code, attempt.error])).toEqual([

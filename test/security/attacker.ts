@@ -1,5 +1,6 @@
 /** An attacker's tools: connections that say what they like as slowly as they like, and a look at what it costs the gateway. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { fetchNamed, startWorld, type World } from '../e2e/world.ts';
 
@@ -106,4 +107,26 @@ export async function measureOther(world: World, path: string): Promise<number> 
   const { status } = await world.call('GET', path);
   if (status !== 200) throw new Error(`another client got ${status}`);
   return performance.now() - startedAt;
+}
+
+/** Milliseconds of the processor that all processes of the platform have used, to a hundredth of a second. */
+export function readCpuMs(world: World): number {
+  const ticks = [...world.platform.processes.values()].map(({ identity }) => {
+    const stat = readFileSync(`/proc/${identity?.pid}/stat`, 'utf8');
+    // Behind the name in parentheses: state is the first, user and system time are the twelfth and thirteenth.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) * 10;
+}
+
+/** Milliseconds of the processor that parsing JSON takes here: what work of a service is compared with. */
+export function measureParsing(json: string): number {
+  const took = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage();
+    JSON.parse(json);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return Math.max(...took, 5);
 }

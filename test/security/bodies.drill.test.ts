@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
-import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
+import { countRefused, head, measureOther, measureParsing, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const maxErrorBytes = 65_536;
 const mebibyte = 1_048_576;
@@ -70,15 +70,6 @@ async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs:
 
 /** What working on a body may take of the gateway's processor: so many times what parsing it takes here. One pass for each item of it takes more. */
 const maxTimesParsed = 200;
-function parsingMs(body: string): number {
-  const took = Array.from({ length: 3 }, () => {
-    const before = process.cpuUsage();
-    JSON.parse(body);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1_000;
-  });
-  return Math.max(...took, 5);
-}
 
 describe('small bodies that become large answers', () => {
   /** Every problem of it would repeat the key. */
@@ -123,7 +114,7 @@ describe('small bodies that become large answers', () => {
 describe('bodies that take long', () => {
   const room = async (body: string): Promise<Answer> => {
     const answer = await survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
-    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * parsingMs(body));
+    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
     return answer;
   };
 
@@ -144,7 +135,7 @@ describe('bodies that take long', () => {
     const answer = await survive(() => world.call('POST', chat, { token: null, body }));
     // An empty message.
     expect(answer.status).toBe(400);
-    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * parsingMs(body));
+    expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
   });
 
   it('as many participants as fit in a body are merged in one pass, and are too large to be stored', async () => {

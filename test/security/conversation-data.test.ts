@@ -56,7 +56,7 @@ const listings = [
 /** Of these services, but nothing of a conversation; `/media` is looked at by itself. */
 const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
 
-/** Operators see work, not what was said, and are let in by their groups (test/e2e/auth-table.test.ts). */
+/** Operators see work, not what was said, and are let in by their groups (test/e2e/auth-table.drill.test.ts). */
 const ofMembers = routes.filter(({ path }) => !path.startsWith('/api/ops/'));
 const naming = ofMembers.filter(({ path }) => path.includes('{conversation_id}'));
 const isRead = ({ method }: Route): boolean => method === 'GET';

@@ -80,8 +80,8 @@ function send({ method, id, security }: DocumentedOperation, { path, headers, bo
 }
 
 /** Of the dimensions of an operation, one in so many is tried; its neighbours get the others. Bodies take megabytes. */
-const everyBody = sized({ smoke: 16, release: 2 });
-const everyParameter = sized({ smoke: 4, release: 1 });
+const everyBody = sized({ smoke: 32, release: 2 });
+const everyParameter = sized({ smoke: 8, release: 1 });
 
 /** Each dimension once, at places in turn. */
 function choose(operation: DocumentedOperation): readonly LargeRequest[] {

@@ -1,6 +1,6 @@
 /**
  * What a caller sends beside what was asked for: fields, paths, raw HTTP (OWASP API1, API3, API5, API8 and API9:2023). Who may read what is
- * played in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.test.ts, over the whole route table.
+ * played in test/e2e/v1-access.drill.test.ts and test/e2e/auth-table.drill.test.ts, over the whole route table.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sized } from '../drill.ts';
 import { applyDemo, demoWorkspace, startWorld, type Applied, type Demo, type World } from './world.ts';
 
 let world: World;
@@ -314,7 +315,8 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
 });
 
 describe('large workspace files (rules/workspace#bulk-import)', () => {
-  const many = 2_500;
+  const many = sized({ smoke: 500, release: 2_500 });
+  const repeated = many - 100;
   const item = (index: number) => ({
     key: `many-${index}`,
     journey: demo.journey,
@@ -356,10 +358,10 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
       const conversation = await read(idOf(result, 'many-77'));
       expect(conversation.infos.index).toBe(77);
 
-      const broken = write(text.replace('many-2400', 'many-7').replace(/After/, ''), `broken.${kind}`);
+      const broken = write(text.replace(`many-${repeated}`, 'many-7').replace(/After/, ''), `broken.${kind}`);
       const refused = await world.cli('workspace', 'apply', broken);
       const lineOf = (needle: string, from = 0): number => text.slice(0, text.indexOf(needle, from)).split('\n').length;
-      expect(refused.stderr).toContain(`${broken}:${lineOf('many-2400')}: conversations[2400].key: repeats conversations[7]`);
+      expect(refused.stderr).toContain(`${broken}:${lineOf(`many-${repeated}`)}: conversations[${repeated}].key: repeats conversations[7]`);
       expect(refused.stderr).toMatch(new RegExp(`${broken}:${lineOf('After')}: people\\[0\\]\\.name`));
     },
     120_000,

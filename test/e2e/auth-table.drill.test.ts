@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuthClass, Route } from '#libs/contract';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
+import { isRelease } from '../drill.ts';
 import { applyDemo, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -230,13 +231,25 @@ const table = routes.flatMap((route) =>
   })),
 );
 
+/** What is asked: all in a release, else one credential of each verdict on each route, at the next route another one. */
+const asked = isRelease
+  ? table
+  : routes.flatMap((route, index) =>
+      [
+        ...Map.groupBy(
+          table.filter((entry) => entry.route === route),
+          ({ verdict }) => verdict,
+        ).values(),
+      ].flatMap((alike) => alike[index % alike.length] ?? []),
+    );
+
 describe('the route table by credential (rules/access#classes-of-routes, rules/access#operators; D12, D13, D30, D40, S1, S5)', () => {
   it('has a class for every route', () => {
     expect(table.filter(({ verdict }) => verdict === 'no class').map(({ title }) => title)).toEqual([]);
     expect(table.length).toBe(routes.length * credentials.length);
   });
 
-  it.each(table.filter(({ verdict }) => verdict !== 'admitted'))(
+  it.each(asked.filter(({ verdict }) => verdict !== 'admitted'))(
     '$title answers "$verdict" to: $credential',
     async ({ route, credential, verdict }) => {
       const refusal = refusals[verdict as Exclude<Verdict, 'admitted'>];
@@ -246,7 +259,7 @@ describe('the route table by credential (rules/access#classes-of-routes, rules/a
     },
   );
 
-  it.each(table.filter(({ verdict }) => verdict === 'admitted'))('$title admits: $credential', async ({ route, credential }) => {
+  it.each(asked.filter(({ verdict }) => verdict === 'admitted'))('$title admits: $credential', async ({ route, credential }) => {
     const answer = await ask(route, credential);
     if (route.body === undefined) expect([401, 403]).not.toContain(answer.status);
     else expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);

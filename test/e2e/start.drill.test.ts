@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideChromium, waitFor } from '#libs/testing';
 import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { sized } from '../drill.ts';
 import { startBrowser } from './browser.ts';
 import { createLaunchpad, type Launch, type Launchpad, repoDir } from './launch.ts';
 
@@ -150,7 +151,7 @@ describe('npm start (architecture#running-it)', () => {
     await expect(readSchema()).resolves.toBe(200);
   });
 
-  it.each(['directory', 'PostgreSQL', 'NATS', 'Object store'])(
+  it.each(sized({ smoke: ['directory', 'PostgreSQL'], release: ['directory', 'PostgreSQL', 'NATS', 'Object store'] }))(
     'starts %s again after its SIGKILL, data kept',
     async (name) => {
       const before = pad.findIdentity(name);
@@ -160,7 +161,6 @@ describe('npm start (architecture#running-it)', () => {
       await waitFor(async () => (await logIn()) === 200, { what: 'a login' });
       expect(launches[0]?.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
     },
-    60_000,
   );
 
   it('leaves no process behind when the launcher is killed, and starts again with the data', async () => {

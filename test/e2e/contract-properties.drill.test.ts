@@ -5,13 +5,14 @@ import fc from 'fast-check';
 import { type LlmServer, startLlm } from '#libs/testing';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
+import { sized } from '../drill.ts';
 import type { Known } from './contract/arbitraries.ts';
 import { applyNetwork } from './contract/network.ts';
 import { breakingRequest, fittingRequest, type MadeRequest } from './contract/requests.ts';
 import { type DocumentedOperation, fetchDocuments, listOperations, type OpenApi } from './contract/served-documents.ts';
 import { type Answer, applyDemo, createConversation, startWorld, type World } from './world.ts';
 
-const runs = Number(process.env['CONTRACT_RUNS'] ?? 20);
+const runs = Number(process.env['CONTRACT_RUNS'] ?? sized({ smoke: 6, release: 20 }));
 const documents: OpenApi[] = Object.values(buildDocuments(routes));
 const operations = listOperations(documents);
 
