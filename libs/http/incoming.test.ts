@@ -1,0 +1,83 @@
+/** Bodies that do not end, on a clock that the test moves on; over real connections: test/security/bodies.drill.test.ts. */
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ArrivingBody } from './arriving.ts';
+import type { HttpContext } from './exchange.ts';
+import { letRestPass } from './incoming.ts';
+import { Room } from './room.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A request whose body is on its way. */
+function begin(status: number) {
+  const socket = { bytesRead: 0, destroyed: false, destroy: () => (socket.destroyed = true) };
+  const headers = { 'content-length': '500000' };
+  const req = Object.assign(new EventEmitter(), {
+    complete: false,
+    destroyed: false,
+    headers,
+    socket,
+    readableLength: 0,
+    resume: () => undefined,
+  });
+  const refused: string[] = [];
+  const state = { startedAt: performance.now(), refused: (reason: string) => void refused.push(reason) };
+  const res = { headersSent: false, writableEnded: true, setHeader: () => undefined };
+  const ctx = { req: Object.assign(req, { isPaused: () => false, pause: () => undefined }), res, state, status } as unknown as HttpContext;
+  /** Seconds in each of which so many bytes come. */
+  const pass = (seconds: number, bytes: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      socket.bytesRead += bytes;
+      jest.advanceTimersByTime(1_000);
+    }
+  };
+  return { ctx, socket, refused, pass };
+}
+const [fast, slow] = [4_000, 500];
+
+describe('ArrivingBody (D62)', () => {
+  const read = () => {
+    const { ctx, ...request } = begin(200);
+    const body = new ArrivingBody(ctx, new Room(1_000_000));
+    const errors: unknown[] = [];
+    body.on('error', (error) => errors.push((error as { code?: string }).code));
+    return { ...request, body };
+  };
+
+  it('fails after half a minute when the body keeps the pace and does not end', () => {
+    const { body, refused, pass } = read();
+    pass(29, fast);
+    expect([body.destroyed, refused]).toEqual([false, []]);
+    pass(1, fast);
+    expect([body.destroyed, refused]).toEqual([true, ['body_too_late']]);
+  });
+
+  it('fails after seconds when the body comes too slowly', () => {
+    const { body, refused, pass } = read();
+    pass(4, slow);
+    expect(body.destroyed).toBe(false);
+    pass(2, slow);
+    expect([body.destroyed, refused]).toEqual([true, ['body_too_slow']]);
+  });
+});
+
+describe('letRestPass (D77)', () => {
+  it('ends the connection half a minute after the answer when the rest keeps the pace and does not end', () => {
+    const { ctx, socket, pass } = begin(401);
+    letRestPass(ctx);
+    pass(30, fast);
+    expect(socket.destroyed).toBe(false);
+    pass(2, fast);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('ends the connection after seconds when the rest comes too slowly', () => {
+    const { ctx, socket, pass } = begin(401);
+    letRestPass(ctx);
+    pass(4, slow);
+    expect(socket.destroyed).toBe(false);
+    pass(3, slow);
+    expect(socket.destroyed).toBe(true);
+  });
+});

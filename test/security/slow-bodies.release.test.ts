@@ -1,0 +1,54 @@
+/** Bodies that keep the pace and do not end, over real connections; on a clock of its own: libs/http/incoming.test.ts (OWASP API4:2023; D62, D77). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, type World } from '../e2e/world.ts';
+import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
+
+const least = 29_000;
+let world: World;
+/** All are under way together: each has half a minute. */
+let unread: Wire;
+let unreadMs: Promise<number>;
+let read: Wire[];
+let before: number[];
+let drip: NodeJS.Timeout;
+let startedAt: number;
+const countLate = () => Promise.all(['body_too_late', 'body_too_slow'].map((reason) => countRefused(world, reason)));
+beforeAll(async () => {
+  const services = ['api-gateway', 'conversations', 'directory', 'agents'];
+  world = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
+  const conversation = `/api/coherence/conversations/${(await createConversation(world, await applyDemo(world, 'bodies'))).id}`;
+  const size = { 'Content-Length': 500_000 };
+  before = await countLate();
+  unread = await openWire(world, `${head('POST', '/api/v1/people', size)}{`);
+  startedAt = performance.now();
+  unreadMs = unread.closed.then(() => performance.now() - startedAt);
+  read = await Promise.all([
+    openWire(world, `${head('PATCH', conversation, { Authorization: `Bearer ${world.sharedToken}`, ...size })}{"infos":{"a":"`),
+    openWire(world, `${head('POST', '/api/coherence/hook/booking/1', size)}{"a":"`),
+    openWire(world, `${head('POST', '/api/chat/guide/message/', { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
+  ]);
+  const part = 'x'.repeat(0x320);
+  drip = setInterval(() => {
+    for (const wire of [unread, ...read]) wire.socket.write(wire === read[2] ? `320\r\n${part}\r\n` : part);
+  }, 200);
+});
+afterAll(async () => {
+  clearInterval(drip);
+  for (const wire of [unread, ...read]) wire.hangUp();
+  await world.stop();
+});
+
+describe('bodies that keep the pace and do not end', () => {
+  it('are 408 after half a minute, and the connection is closed (D62)', async () => {
+    const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
+    expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(read.map(() => [[408], true]));
+    expect(Math.min(...tookMs)).toBeGreaterThan(least);
+    const [late = 0, slow = 0] = before;
+    expect(await countLate()).toEqual([late + 3, slow]);
+  });
+
+  it('pass by after their answer for half a minute only (D77)', async () => {
+    expect(await unreadMs).toBeGreaterThan(least);
+    expect(statusesOf(unread)).toEqual([401]);
+  });
+});
