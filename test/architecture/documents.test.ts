@@ -40,6 +40,19 @@ describe('the documents', () => {
     expect(unnamed).toEqual([]);
   });
 
+  it('describe each service in at most 800 words, and name files of it that exist', () => {
+    for (const readme of globSync('services/*/README.md', { cwd: repoDir })) {
+      const [folder, text] = [dirname(readme), readFileSync(join(repoDir, readme), 'utf8')];
+      const named = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.(?:html|js|json|ts))`/g)].map(([, file = '']) => file);
+      // A file is named from the repository, from its service, or within the folder that the sentence is about.
+      const missing = named.filter(
+        (file) => !existsSync(join(repoDir, file)) && globSync(`${folder}/**/${file}`, { cwd: repoDir }).length === 0,
+      );
+      const words = text.split(/\s+/).filter((word) => word !== '').length;
+      expect({ readme, missing, isShort: words <= 800 }).toEqual({ readme, missing: [], isShort: true });
+    }
+  });
+
   it('link only to what is there', () => {
     const broken = pages
       .filter((page) => !parts.includes(page))
