@@ -59,7 +59,9 @@ describe('settings in files (SECRETS_DIR)', () => {
 describe('loadConfig (architecture#configuration)', () => {
   it('takes text, numbers and booleans from the environment, the rest from the defaults', () => {
     const config = loadConfig(schema, { NATS_URL: 'nats://localhost:4222', PORT: '9000', FORCE: 'TRUE', RATIO: '0.5', OTHER: 'x' });
+    const declared = Object.entries(telemetrySettings as Record<string, { readonly default?: unknown }>);
     expect(config).toEqual({
+      ...Object.fromEntries(declared.flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]))),
       NATS_URL: 'nats://localhost:4222',
       NATS_SUBJECT_PREFIX: '',
       NODE_ENV: '',
@@ -68,6 +70,7 @@ describe('loadConfig (architecture#configuration)', () => {
       METRICS_PORT: 9090,
       METRICS_TOKEN: '',
       OTEL_EXPORTER_OTLP_HEADERS: '',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
       OTEL_TRACES_SAMPLER_ARG: 1,
       PORT: 9000,
       FORCE: true,

@@ -7,8 +7,10 @@ import { compileSchema } from '#libs/schema';
 import { isBlank } from '#libs/text';
 import { readEnvironment } from './environment/index.ts';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
+import { tracingSettings } from './tracing.ts';
 
 export { readEnvironment } from './environment/index.ts';
+export { tracingSettings } from './tracing.ts';
 export { nameSecrets } from './name-secrets.ts';
 export {
   demoValues,
@@ -324,11 +326,7 @@ export const telemetrySettings = {
     default: 'unknown',
     description: 'commit of the release, for `coherence_build_info`; the image has it from the build argument REVISION',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
-    url('collector of traces (OTLP over HTTP, without /v1/traces), e.g. http://localhost:4318; unset = no traces', 'http|https'),
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: secret(Type.String({ default: '', description: 'headers for the collector, name=value,…' })),
-  OTEL_TRACES_SAMPLER_ARG: Type.Number({ default: 1, minimum: 0, maximum: 1, description: 'share of traces that are kept, 0 to 1' }),
+  ...tracingSettings,
 };
 
 /** Of services that speak HTTP (rules/operations#availability). */

@@ -5,8 +5,9 @@
 import Koa, { type Next } from 'koa';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import { findTracer, newTraceparent, readRequestId, readTraceIds, type Span } from '#libs/telemetry';
+import { newTraceparent, readRequestId, readTraceIds } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
+import { endExchange, startExchange, unmatchedRoute } from './exchange-span.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
 import { normalizeTarget, refuseFaulty } from './faulty.ts';
@@ -52,12 +53,12 @@ export function createApp(options: AppOptions): HttpApp {
     const requestId = readRequestId(req.headers['x-request-id']);
     const surface = findSurface(path);
     const parent = req.headers['traceparent'] as string | undefined;
-    const span = findTracer()?.start(ctx.method, 'server', { 'request.id': requestId }, parent);
+    const span = startExchange(req, path, requestId);
     const state: ExchangeState = {
       requestId,
       surface,
       startedAt: performance.now(),
-      route: 'unmatched',
+      route: unmatchedRoute,
       isWritten: false,
       actor: undefined,
       isOfConsole: false,
@@ -87,7 +88,7 @@ export function createApp(options: AppOptions): HttpApp {
         const durationMs = Math.round(seconds * 1e5) / 100;
         logger.info({ requestId, ...ids, method: ctx.method, path: loggedPath(path), route, status, ...who, durationMs }, 'request');
       }
-      span?.end(describeExchange(ctx.method, route, status));
+      endExchange(span, ctx.method, route, status);
     });
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
@@ -111,12 +112,6 @@ export function createApp(options: AppOptions): HttpApp {
     if (!isClientGone(error)) logger.error({ err: error }, 'answer could not be sent');
   });
   return app;
-}
-
-/** Attributes of an HTTP exchange in its trace; only the server's own failures are errors. */
-function describeExchange(method: string, route: string, status: number): Parameters<Span['end']>[0] {
-  const attributes = { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status };
-  return { name: `${method} ${route}`, attributes, error: status >= 500 ? String(status) : undefined };
 }
 
 /** Answers with the surface's envelope; once a response has started, its connection is closed instead, so that it does not look complete. */

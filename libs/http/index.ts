@@ -4,6 +4,7 @@ export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { readRawBody } from './body.ts';
 export { type HttpContext, readClientAddress, readdress, type Refusal, type Transfer } from './exchange.ts';
 export { createDocs, createDocsAssets, createDocument } from './docs.ts';
+export { endExchange, startExchange, unmatchedRoute } from './exchange-span.ts';
 export { refuseFaulty } from './faulty.ts';
 export { hasBody, isHeldBack, watchBody } from './incoming.ts';
 export { chooseFormat } from './formats.ts';

@@ -43,7 +43,6 @@ interface Pending {
 type Origin = Pick<EnqueueOptions, 'requestId' | 'traceparent'>;
 
 const keyedTries = 5;
-const handedOver = { 'messaging.system': 'nats', 'messaging.operation.type': 'create' };
 const checks = new WeakMap<TSchema, SchemaCheck>();
 
 export class Outbox {
@@ -69,11 +68,17 @@ export class Outbox {
     const id = createUuid();
     if (!isOwn) {
       const body = JSON.stringify({ id, key: options.key, run_at: delayMs === 0 ? undefined : Date.now() + delayMs, payload });
-      pending.outbox.push({ kind: 'job', messageId: id, subject: `jobs.${type}`, body, ...originOf(options, `enqueue ${type}`) });
+      pending.outbox.push({
+        kind: 'job',
+        messageId: id,
+        subject: `jobs.${type}`,
+        body,
+        ...originOf(options, `enqueue ${type}`, `jobs.${type}`),
+      });
       return id;
     }
     const now = delayMs === 0 && this.#relay.ready;
-    const { requestId, traceparent } = originOf(options, `enqueue ${type}`);
+    const { requestId, traceparent } = originOf(options, `enqueue ${type}`, `jobs.${type}`);
     const job: NewJob = { id, type, payload: JSON.stringify(payload), delayMs, now, generation: 0, request_id: requestId, traceparent };
     if (options.key === undefined) pending.jobs.push(job);
     else {
@@ -91,7 +96,7 @@ export class Outbox {
   emit(tx: Tx, declaration: Event, payload: unknown, options: Origin): void {
     checkPayload(declaration.payload, declaration.subject, payload);
     const message = { kind: 'event' as const, messageId: createUuid(), subject: declaration.subject, body: JSON.stringify(payload) };
-    this.#pendingOf(tx).outbox.push({ ...message, ...originOf(options, `emit ${declaration.subject}`) });
+    this.#pendingOf(tx).outbox.push({ ...message, ...originOf(options, `emit ${declaration.subject}`, declaration.subject) });
   }
 
   /** What the transaction has sent, if it committed and anything was to be sent. */
@@ -164,8 +169,22 @@ export class Outbox {
 }
 
 /** Where the work comes from, kept with it; with tracing on, a span of its own says when it was handed over. */
-function originOf({ requestId, traceparent }: Origin, name: string): { requestId: string | null; traceparent: string | null } {
-  const span = findTracer()?.startChild(name, 'producer', handedOver, traceparent);
+function originOf(
+  { requestId, traceparent }: Origin,
+  name: string,
+  subject: string,
+): { requestId: string | null; traceparent: string | null } {
+  const span = findTracer()?.startChild(
+    name,
+    'producer',
+    {
+      'messaging.system': 'nats',
+      'messaging.operation.name': 'create',
+      'messaging.operation.type': 'create',
+      'messaging.destination.name': subject,
+    },
+    traceparent,
+  );
   span?.end();
   return { requestId: requestId ?? null, traceparent: span?.traceparent ?? traceparent ?? null };
 }

@@ -295,6 +295,15 @@ export class Worker {
 
 /** The span of one attempt, in the trace of what asked for the job. */
 function startAttempt({ id, type, attempts, traceparent }: ClaimedRow): Span | undefined {
-  const attributes = { 'messaging.system': 'nats', 'job.type': type, 'job.id': id, 'job.attempt': attempts };
+  const attributes = {
+    'messaging.system': 'nats',
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': `jobs.${type}`,
+    'messaging.message.id': id,
+    'job.type': type,
+    'job.id': id,
+    'job.attempt': attempts,
+  };
   return findTracer()?.start(`job ${type}`, 'consumer', attributes, traceparent ?? undefined);
 }

@@ -9,9 +9,9 @@ import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
-import { findTracer } from '#libs/telemetry';
 import { Access } from './access.ts';
 import { checkCall, noActors } from './admission.ts';
+import { startCall } from './call-span.ts';
 import { openConnection, describeServers, inboxPrefixOf, inboxRoot, type OpenConnection } from './connect.ts';
 import type { Credentials } from './credentials.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
@@ -49,7 +49,6 @@ export const requiredPayloadBytes = 8 * 1024 * 1024;
 const nobodyDelaysMs = [50, 150, 300];
 /** Headers and subject of a message count against the broker's limit too. */
 const headerRoomBytes = 16 * 1024;
-const rpcAttributes = { 'rpc.system': 'nats' };
 /** A streamed reply that a service reads whole may have at most this size. */
 const maxCollectedBytes = 64 * 1024 * 1024;
 
@@ -131,9 +130,9 @@ class NatsBus implements Bus {
       if (this.#caller !== undefined) checkCall(rpc, this.#caller, context.actor);
       const assertion = context.actor === undefined ? undefined : this.#actors.write(context.actor);
       const startedMs = performance.now();
-      const span = findTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
+      const span = startCall(this.#connection.getServer(), rpc.subject, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
-        span?.end({ error: error?.code });
+        span?.end({ error: error?.code, attributes: { 'rpc.response.status_code': error?.code ?? 'ok' } });
         this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);
         if (reply === undefined) reject(error ?? connectionLost());
         else resolve(reply);

@@ -133,7 +133,7 @@ export class Responder {
       endpoint.stats.requests++;
       endpoint.stats.processingMs += elapsedMs;
       this.#deps.metrics.served?.(endpoint.rpc.subject, code, elapsedMs / 1000, context?.traceparent);
-      span?.end({ error: code === 'ok' ? undefined : code });
+      span?.end({ error: code === 'ok' ? undefined : code, attributes: { 'rpc.response.status_code': code } });
       if (--this.#inFlight === 0) this.#idle?.();
     }
   }
@@ -202,7 +202,7 @@ export class Responder {
 function startServing(context: ServedContext): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
-  const attributes = { 'rpc.system': 'nats', 'request.id': context.requestId };
+  const attributes = { 'rpc.system.name': 'nats', 'rpc.method': context.subject, 'request.id': context.requestId };
   const span = tracer.start(context.subject, 'server', attributes, context.traceparent);
   context.traceparent = span.traceparent;
   return span;

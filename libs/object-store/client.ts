@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, type S3ClientConfig, S3ServiceException, type ServerSideEncryption } from '@aws-sdk/client-s3';
 import { ConfigError, type ConfigOf, type s3Settings } from '#libs/config';
 import { unavailable } from '#libs/errors';
-import { findTracer, nameFailure, type Red } from '#libs/telemetry';
+import { findTracer, nameFailure, type Red, serverOf } from '#libs/telemetry';
 
 export interface ObjectStoreConfig {
   /** `http(s)://host[:port]`. */
@@ -108,6 +108,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
       httpsAgent: { keepAlive: true, maxSockets: 200 },
     },
   });
+  const described = { 'rpc.system.name': 'aws-api', 'cloud.region': config.region, ...serverOf(new URL(config.endpoint)) };
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (input) => {
@@ -119,7 +120,12 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
         }
         const operation = commandName?.replace(/Command$/, '') ?? 'unknown';
         const startedMs = performance.now();
-        const span = findTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
+        const { Bucket: bucket } = input.input as { readonly Bucket?: string };
+        const span = findTracer()?.startChild(`s3 ${operation}`, 'client', {
+          ...described,
+          'rpc.method': `S3/${operation}`,
+          ...(bucket === undefined ? {} : { 'aws.s3.bucket': bucket }),
+        });
         let failure: { name: string; outcome: string } | undefined;
         try {
           return await next(input);

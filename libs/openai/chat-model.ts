@@ -2,6 +2,7 @@
  * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
+import { cutText } from '#libs/errors';
 import { toStorableText } from '#libs/json';
 import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
@@ -20,9 +21,14 @@ export interface ModelAnswer {
   /** What it costs where usage is not told: all that the model wrote, its thoughts included. */
   readonly written: string;
   readonly usage: ModelUsage;
+  /** Which model the server says has answered. */
+  readonly model?: string;
 }
 
 export interface Model {
+  /** As it is asked for, and where. */
+  readonly name: string;
+  readonly baseUrl: string;
   /**
    * A listener hears the answer as the model writes it, from its first word on, where the server can do that.
    * @throws ModelFailure; never hangs longer than two attempts, nor past the signal.
@@ -34,6 +40,7 @@ export interface ModelSettings extends ClientSettings {
   readonly model: string;
 }
 
+const maxNameLength = 200;
 const maxAnswerCharacters = 100_000;
 /** More than any model takes; a larger count is a mistake of the server. */
 const maxTokens = 100_000_000;
@@ -70,6 +77,8 @@ export function createModel(settings: ModelSettings): Model {
   }
 
   return {
+    name: settings.model,
+    baseUrl: settings.baseUrl,
     answer: async (messages, signal, listener) => {
       if (listener === undefined || !canStream) return ask(messages, signal);
       try {
@@ -115,7 +124,8 @@ function readAnswer(completion: unknown, habit: ThinkingHabit): ModelAnswer {
   const text = toStorableText(words).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
   if (isBlank(text)) throw fail('empty', 'the answer is empty');
-  return { text, written, usage };
+  const model = property(completion, 'model');
+  return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: cutText(model, maxNameLength) } : {}) };
 }
 
 function isJsonText(text: string): boolean {

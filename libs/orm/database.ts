@@ -2,12 +2,13 @@
  * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
  */
 import pg from 'pg';
-import { findTracer, type Span, traceWork } from '#libs/telemetry';
+import type { SpanAttributes } from '#libs/telemetry';
 import { noteConnection } from './connections.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
 import { GatheredWrites } from './gathered-writes.ts';
+import { describeDatabase, startStatement, traceStatement } from './statement-span.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
 import { type Connection, Transaction } from './transaction.ts';
@@ -81,6 +82,7 @@ class PooledDatabase implements Database {
   readonly #queryTimeoutMs: number;
   /** Each connection is a session of PostgreSQL, which remembers the plans of named statements. */
   readonly #keepsPlans: boolean;
+  readonly #described: SpanAttributes;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
   readonly #writes: GatheredWrites;
@@ -90,6 +92,7 @@ class PooledDatabase implements Database {
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
     this.#keepsPlans = options.pooled !== true;
+    this.#described = describeDatabase(options.url, options.schema);
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
@@ -101,14 +104,14 @@ class PooledDatabase implements Database {
   }
 
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
-    const span = startStatement(item.name);
-    return span === undefined ? this.#query<Row>(item, params) : traceWork(span, () => this.#query<Row>(item, params));
+    const span = startStatement(this.#described, item.text, item.name);
+    return span === undefined ? this.#query<Row>(item, params) : traceStatement(span, () => this.#query<Row>(item, params));
   }
 
   gather<Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]): Promise<Row | undefined> {
     const run = (): Promise<Row | undefined> => this.#writes.run(item, values) as Promise<Row | undefined>;
-    const span = startStatement(item.name);
-    return span === undefined ? run() : traceWork(span, run);
+    const span = startStatement(this.#described, item.text, item.name);
+    return span === undefined ? run() : traceStatement(span, run);
   }
 
   async #query<Row>(item: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
@@ -152,7 +155,7 @@ class PooledDatabase implements Database {
     const { batch, firstBatch = batch, planner = {} } = options;
     let client: pg.PoolClient | undefined;
     let failed = true;
-    const span = startStatement(item.name);
+    const span = startStatement(this.#described, item.text, item.name);
     const settings = Object.entries(planner).map(
       ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
     );
@@ -248,8 +251,8 @@ class PooledDatabase implements Database {
     const tx: Tx = {
       query: async (item, params = []) => {
         if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
-        const span = startStatement(item.name);
-        return span === undefined ? this.#run(transaction, item, params) : traceWork(span, () => this.#run(transaction, item, params));
+        const span = startStatement(this.#described, item.text, item.name);
+        return span === undefined ? this.#run(transaction, item, params) : traceStatement(span, () => this.#run(transaction, item, params));
       },
       gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],
@@ -319,11 +322,6 @@ function toLists(values: readonly unknown[]): unknown[][] {
 
 async function fetchBatch<Row>(client: pg.PoolClient, count: number): Promise<Row[]> {
   return (await client.query<Row & pg.QueryResultRow>({ text: `fetch ${count} from batches`, types: rowParsers })).rows;
-}
-
-/** The span of a statement, by its name; nothing where no span is active. */
-function startStatement(name: string): Span | undefined {
-  return findTracer()?.startChild(`sql ${name}`, 'client', { 'db.system.name': 'postgresql', 'db.query.summary': name });
 }
 
 /** Who collided does not collide again at the same moment. */

@@ -3,7 +3,7 @@
  * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import type { Agent, Dispatcher } from 'undici';
-import { findTracer, type Metrics } from '#libs/telemetry';
+import { findTracer, type Metrics, serverOf, type Span } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
 import type { AgentOptions } from './agent.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
@@ -94,8 +94,7 @@ async function send(load: () => Promise<Agent>, request: OutboundRequest): Promi
   const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
   const where = `${request.method ?? 'GET'} ${url.origin}`;
   const translate = (error: unknown): OutboundError => toOutboundError(where, error, deadline, request.signal);
-  // Only the host: paths and queries may hold tokens. The trace is not told to other people's servers.
-  const span = findTracer()?.startChild(where, 'client', { 'server.address': url.host, 'http.request.method': request.method ?? 'GET' });
+  const span = startCall(url, request.method ?? 'GET');
   let response: Dispatcher.ResponseData;
   try {
     const agent = await load();
@@ -131,6 +130,15 @@ async function send(load: () => Promise<Agent>, request: OutboundRequest): Promi
       response.body.destroy();
     },
   };
+}
+
+/** Paths and queries may hold tokens: the host alone is told. The trace is not told to other people's servers. */
+function startCall(url: URL, method: string): Span | undefined {
+  return findTracer()?.startChild(method, 'client', {
+    'http.request.method': method,
+    'url.full': url.pathname === '/' && url.search === '' ? url.href : `${url.origin}/REDACTED`,
+    ...serverOf(url),
+  });
 }
 
 async function* limitBody(

@@ -9,7 +9,7 @@ import { createHttpServer } from '#libs/http/server';
 import type { Logger } from '#libs/logger';
 import { releaseVersion as version } from '#libs/release';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { findTracer, setTracer } from './tracing.ts';
+import { findTracer, isTracingOn, setTracer, type TracingSettings } from './tracing.ts';
 
 /** Resolves when the dependency can be used; rejects with a message that says what is wrong. */
 export type Check = () => Promise<void>;
@@ -46,7 +46,7 @@ interface Readiness {
 const checkTimeoutMs = 2_000;
 
 /** As `telemetrySettings` (libs/config) has it. */
-export interface TelemetrySettings {
+export interface TelemetrySettings extends TracingSettings {
   /** 0 takes any free one. */
   readonly METRICS_PORT: number;
   readonly METRICS_HOST?: string;
@@ -58,10 +58,6 @@ export interface TelemetrySettings {
   readonly COHERENCE_COMMIT?: string;
   /** Of each port of the process, as the gateway has it. */
   readonly MAX_CONNECTIONS?: number;
-  /** Where traces go; without an endpoint there are none. */
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
-  readonly OTEL_TRACES_SAMPLER_ARG?: number;
 }
 
 /** Probes and scrapes need few; for one more a silent or unused connection is closed (D95). */
@@ -156,10 +152,9 @@ export function createTelemetry(options: {
 
 /** Gives the process its tracer, unless a service of the same process did. @returns the end of it */
 async function startTracing(service: string, logger: Logger, settings: TelemetrySettings): Promise<() => Promise<void>> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '', OTEL_TRACES_SAMPLER_ARG: share = 1 } = settings;
-  if (endpoint === undefined || findTracer() !== undefined) return () => Promise.resolve();
+  if (!isTracingOn(settings) || findTracer() !== undefined) return () => Promise.resolve();
   const { createOtlpTracer } = await import('./otlp.ts');
-  const { tracer, stop } = createOtlpTracer({ service, endpoint, headers, share, logger });
+  const { tracer, stop } = createOtlpTracer({ service, settings, logger });
   setTracer(tracer);
   return async () => {
     setTracer(undefined);

@@ -3,4 +3,4 @@ export { createTelemetry, type Check, type Telemetry } from './health.ts';
 export { createMetrics, type Counter, type Metrics, type Red } from './metrics.ts';
 export { countSecretUses } from './secret-uses.ts';
 export { newRequestId, newTraceparent, readRequestId, readTraceIds } from './trace-context.ts';
-export { findTracer, nameFailure, type Span, traceWork } from './tracing.ts';
+export { findTracer, nameFailure, serverOf, type Span, type SpanAttributes, traceWork } from './tracing.ts';

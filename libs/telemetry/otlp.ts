@@ -1,5 +1,5 @@
 /**
- * The tracer that sends spans to a collector (OTLP over HTTP, JSON). Loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set: the packages
+ * The tracer that sends spans to a collector (OTLP over HTTP). Loaded only where traces are on: the packages
  * behind it take longer to load than a service to start.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -15,36 +15,22 @@ import {
   type Tracer as OtelTracer,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-  type ReadableSpan,
-  type SpanExporter,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, TracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '#libs/logger';
-import type { Span, SpanAttributes, SpanKind, Tracer } from './tracing.ts';
+import { createExporter, createResource, createSampler } from './otlp-settings.ts';
+import type { Span, SpanAttributes, SpanKind, Tracer, TracingSettings } from './tracing.ts';
 
 export interface OtlpOptions {
   service: string;
-  /** OTEL_EXPORTER_OTLP_ENDPOINT, without `/v1/traces`. */
-  endpoint: string;
-  /** OTEL_EXPORTER_OTLP_HEADERS: `name=value,…`. */
-  headers: string;
-  /** OTEL_TRACES_SAMPLER_ARG: share of the traces begun here that are kept, 0 to 1. A trace begun elsewhere is kept when its header says so. */
-  share: number;
+  settings: TracingSettings;
   logger: Logger;
-  /** Time of one export with its retries, which nothing ends early; default 10 s. */
-  exportTimeoutMs?: number;
 }
 
 const propagator = new W3CTraceContextPropagator();
 /** For all that is left at the process's end. */
 const stopTimeoutMs = 2_000;
 const exportIntervalMs = 1_000;
+const exportTimeoutMs = 30_000;
 const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   server: OtelKind.SERVER,
   client: OtelKind.CLIENT,
@@ -55,20 +41,20 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 
 /** A tracer whose spans are sent in batches; `stop` sends what is left. */
 export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: () => Promise<void> } {
-  const { exportTimeoutMs = 10_000 } = options;
-  const exporter = new OTLPTraceExporter({
-    url: `${options.endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
-    headers: readHeaders(options.headers),
-    timeoutMillis: exportTimeoutMs,
-  });
+  const { settings } = options;
+  const exporter = createExporter(settings);
+  const { OTEL_BSP_MAX_QUEUE_SIZE: maxQueueSize, OTEL_BSP_MAX_EXPORT_BATCH_SIZE: maxExportBatchSize = maxQueueSize } = settings;
   const provider = new TracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes({ 'service.name': options.service, 'service.namespace': 'coherence' })),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
+    resource: createResource(options.service, settings),
+    sampler: createSampler(settings),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new LoggingExporter(exporter, options.logger),
-        scheduledDelayMillis: exportIntervalMs,
-        exportTimeoutMillis: exportTimeoutMs,
+        scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY ?? exportIntervalMs,
+        exportTimeoutMillis: settings.OTEL_BSP_EXPORT_TIMEOUT ?? exportTimeoutMs,
+        ...(maxQueueSize === undefined || maxExportBatchSize === undefined
+          ? {}
+          : { maxQueueSize, maxExportBatchSize: Math.min(maxQueueSize, maxExportBatchSize) }),
       }),
     ],
   });
@@ -167,12 +153,4 @@ class LoggingExporter implements SpanExporter {
   forceFlush(): Promise<void> {
     return this.#exporter.forceFlush?.() ?? Promise.resolve();
   }
-}
-
-function readHeaders(text: string): Record<string, string> {
-  const pairs = text
-    .split(',')
-    .map((pair) => pair.split('='))
-    .filter(([name = '']) => name.trim() !== '');
-  return Object.fromEntries(pairs.map(([name = '', ...value]) => [name.trim(), decodeURIComponent(value.join('=').trim())]));
 }

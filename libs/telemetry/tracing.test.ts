@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadConfig, tracingSettings } from '#libs/config';
+import { Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
+import { releaseVersion } from '#libs/release';
 import { startTraceCollector, type TraceCollector, waitFor } from '#libs/testing';
-import { createOtlpTracer, type OtlpOptions } from './otlp.ts';
-import { findTracer, nameFailure, traceWork } from './tracing.ts';
+import { createOtlpTracer } from './otlp.ts';
+import { findTracer, isTracingOn, nameFailure, traceWork, type TracingSettings } from './tracing.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -19,8 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => collector.stop());
 
-const create = (options: Partial<OtlpOptions> = {}) =>
-  createOtlpTracer({ service: 'media', endpoint: `${collector.endpoint}/`, headers: '', share: 1, logger, ...options });
+const create = (settings: TracingSettings = {}, told = logger) =>
+  createOtlpTracer({ service: 'media', settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...settings }, logger: told });
 
 describe('the tracer (rules/operations#traces)', () => {
   it('hangs a span under its parent, under the active one, or begins a trace', async () => {
@@ -44,7 +47,7 @@ describe('the tracer (rules/operations#traces)', () => {
   });
 
   it('keeps what the header of a trace begun elsewhere says, and the configured share of its own', async () => {
-    const { tracer, stop } = create({ share: 0 });
+    const { tracer, stop } = create({ OTEL_TRACES_SAMPLER_ARG: 0 });
     const dropped = [tracer.start('unsampled', 'server', {}, unsampled), tracer.start('own', 'server', {})];
     for (const span of dropped) span.end();
     tracer.start('sampled', 'server', {}, sampled).end();
@@ -67,7 +70,7 @@ describe('the tracer (rules/operations#traces)', () => {
   it('goes on without a collector, and says so once', async () => {
     const lines = new PassThrough();
     const told = createLogger({ service: 'media', destination: lines });
-    const { tracer, stop } = create({ endpoint: 'http://127.0.0.1:9', logger: told, exportTimeoutMs: 500 });
+    const { tracer, stop } = create({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: 500 }, told);
     let text = '';
     lines.on('data', (chunk: Buffer) => (text += chunk.toString()));
     tracer.start('lost', 'server', {}).end();
@@ -75,6 +78,115 @@ describe('the tracer (rules/operations#traces)', () => {
     tracer.start('lost too', 'server', {}).end();
     await stop();
     expect(text.split('traces cannot be sent')).toHaveLength(2);
+  });
+});
+
+describe('variables of the OpenTelemetry specification (rules/operations#traces)', () => {
+  /** What a collector gets of one span that a tracer with these settings makes. */
+  const send = async (settings: TracingSettings, parent?: string) => {
+    const { tracer, stop } = create(settings);
+    tracer.start('one', 'internal', {}, parent).end();
+    await stop();
+    return collector;
+  };
+
+  it('names service, release and instance, as far as the environment says nothing else', async () => {
+    await send({});
+    await send({
+      OTEL_SERVICE_NAME: 'renamed',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=lost, deployment.environment.name=a%2Cb,service.version=9,k8s.pod.name=p=1,bad=%FF,',
+    });
+    const [own, given] = collector.spans.map(({ resource }) => resource);
+    expect(own).toMatchObject({
+      'service.name': 'media',
+      'service.namespace': 'coherence',
+      'service.version': releaseVersion,
+      'service.instance.id': expect.stringMatching(/^[\da-f]{8}-/),
+      'telemetry.sdk.language': 'nodejs',
+    });
+    expect(given).toMatchObject({
+      'service.name': 'renamed',
+      'service.namespace': 'coherence',
+      'service.version': '9',
+      'deployment.environment.name': 'a,b',
+      'k8s.pod.name': 'p=1',
+      bad: '%FF',
+    });
+    expect(given?.['service.instance.id']).not.toBe(own?.['service.instance.id']);
+  });
+
+  it.each<[TracingSettings, { path?: string; contentType?: string; encoding?: string; headers?: object }]>([
+    [{}, { path: '/v1/traces', contentType: 'application/json', encoding: '' }],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, { path: '/v1/traces', contentType: 'application/x-protobuf' }],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' },
+      { contentType: 'application/json' },
+    ],
+    [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }, { encoding: 'gzip' }],
+    [{ OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip', OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'none' }, { encoding: '' }],
+    [
+      { OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,x-both=lost', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-both=two%20words' },
+      { headers: expect.objectContaining({ 'x-tenant': 'one', 'x-both': 'two words' }) },
+    ],
+  ])('sends as the exporter is set: %j', async (settings, request) => {
+    expect((await send(settings)).requests).toEqual([expect.objectContaining(request)]);
+  });
+
+  it('sends to the address for traces exactly as it is', async () => {
+    const { requests, endpoint } = collector;
+    await send({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/own/traces` });
+    expect(requests.map(({ path }) => path)).toEqual(['/own/traces']);
+  });
+
+  it.each<[TracingSettings['OTEL_TRACES_SAMPLER'], number, [boolean, boolean, boolean]]>([
+    ['always_on', 0, [true, true, true]],
+    ['always_off', 1, [false, false, false]],
+    ['traceidratio', 0, [false, false, false]],
+    ['traceidratio', 1, [true, true, true]],
+    ['parentbased_always_on', 0, [true, true, false]],
+    ['parentbased_always_off', 1, [false, true, false]],
+    ['parentbased_traceidratio', 0, [false, true, false]],
+    [undefined, 1, [true, true, false]],
+  ])(
+    'keeps what the sampler %s with %d says, of traces without a parent, with a sampled and with an unsampled one',
+    async (name, share, kept) => {
+      const { tracer, stop } = create({ ...(name === undefined ? {} : { OTEL_TRACES_SAMPLER: name }), OTEL_TRACES_SAMPLER_ARG: share });
+      const spans = [undefined, sampled, unsampled].map((parent) => tracer.start('one', 'internal', {}, parent));
+      for (const span of spans) span.end();
+      await stop();
+      expect(spans.map(({ traceparent }) => traceparent.endsWith('01'))).toEqual(kept);
+    },
+  );
+
+  it.each<[TracingSettings, boolean]>([
+    [{}, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }, true],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c/t' }, true],
+    [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_EXPORTER: 'none' }, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_SDK_DISABLED: true }, false],
+  ])('turns traces on or off: %j → %s', (settings, isOn) => {
+    expect(isTracingOn(settings)).toBe(isOn);
+  });
+
+  it('names the variable whose file cannot be read', () => {
+    expect(() => create({ OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/nowhere/ca.pem' })).toThrow(
+      'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot read /nowhere/ca.pem: ENOENT',
+    );
+  });
+
+  it.each([
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'no pairs' }, 'OTEL_RESOURCE_ATTRIBUTES must be name=value pairs'],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'a=50%' }, 'in values, `,` is written %2C'],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/json, http/protobuf'],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER must be one of otlp, none'],
+    [{ OTEL_EXPORTER_OTLP_TIMEOUT: '0' }, 'OTEL_EXPORTER_OTLP_TIMEOUT'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'secret-without-name' }, 'OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs'],
+  ])('are refused at start where nothing can be made of them: %j', (env, problem) => {
+    const load = (): unknown => loadConfig(Type.Object(tracingSettings), env);
+    expect(load).toThrow(problem);
+    expect(load).not.toThrow('secret-without-name');
   });
 });
 
@@ -102,6 +214,7 @@ describe('without a collector (rules/operations#traces)', () => {
     expect(findTracer()).toBeUndefined();
     await expect(load({})).resolves.toBe('not loaded off');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })).resolves.toBe('loaded on');
+    await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_SDK_DISABLED: true })).resolves.toBe('not loaded off');
   });
 
   it('runs the work of a span that is not there as it is', async () => {

@@ -3,6 +3,11 @@
  * none. Without one nothing is loaded and nothing is made: callers look for it first.
  */
 
+import type { ConfigOf, tracingSettings } from '#libs/config';
+
+/** Settings of traces; a missing one has its default. */
+export type TracingSettings = Partial<ConfigOf<typeof tracingSettings>>;
+
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 /** Names of operations, outcomes, counts. Never bodies, tokens, values of statements, addresses with their query. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
@@ -34,6 +39,13 @@ export function setTracer(next: Tracer | undefined): void {
   tracer = next;
 }
 
+/** Whether traces are to be sent: to a collector that is set, or to the usual one where the exporter is. */
+export function isTracingOn(settings: TracingSettings): boolean {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tracesEndpoint } = settings;
+  if (settings.OTEL_SDK_DISABLED === true || settings.OTEL_TRACES_EXPORTER === 'none') return false;
+  return settings.OTEL_TRACES_EXPORTER === 'otlp' || (endpoint ?? tracesEndpoint) !== undefined;
+}
+
 /** Runs `work` as a span under the active one; without tracing or an active span it just runs. `end` names a failure. */
 export async function traceWork<T>(span: Span | undefined, work: () => Promise<T>): Promise<T> {
   if (span === undefined) return work();
@@ -45,6 +57,22 @@ export async function traceWork<T>(span: Span | undefined, work: () => Promise<T
     span.end({ error: nameFailure(error) });
     throw error;
   }
+}
+
+const usualPorts: Readonly<Record<string, number>> = {
+  'https:': 443,
+  'http:': 80,
+  'postgresql:': 5432,
+  'postgres:': 5432,
+  'nats:': 4222,
+  'tls:': 4222,
+};
+
+/** Host and port of an address as spans name them; the host alone where the port is not known. */
+export function serverOf({ hostname, port, protocol }: Pick<URL, 'hostname' | 'port' | 'protocol'>): SpanAttributes {
+  const number = port === '' ? usualPorts[protocol] : Number(port);
+  const address = hostname.replace(/^\[(.+)\]$/, '$1');
+  return { ...(address === '' ? {} : { 'server.address': address }), ...(number === undefined ? {} : { 'server.port': number }) };
 }
 
 /** What may be told of a failure: its code or its class, never its message. */

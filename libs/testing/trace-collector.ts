@@ -1,11 +1,15 @@
 /** A collector of traces: takes OTLP over HTTP in its JSON form, as the exporter sends it, and keeps the spans. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
+import { buffer as readBody } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 
 export interface CollectedSpan {
   readonly service: string;
+  /** Attributes of the process. */
+  readonly resource: Readonly<Record<string, unknown>>;
+  readonly kind: number;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
@@ -13,6 +17,13 @@ export interface CollectedSpan {
   readonly parentSpanId: string | undefined;
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface CollectedRequest {
+  readonly path: string;
+  readonly contentType: string;
+  readonly encoding: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface TraceCollector {
@@ -24,6 +35,8 @@ export interface TraceCollector {
   readonly bodies: readonly string[];
   /** Values of the header `x-tenant`. */
   readonly tenants: ReadonlySet<string>;
+  /** How they came; bodies that are not JSON are taken and not read. */
+  readonly requests: readonly CollectedRequest[];
   stop(): Promise<void>;
 }
 
@@ -43,6 +56,7 @@ interface OtlpBody {
         readonly spanId: string;
         readonly parentSpanId?: string;
         readonly name: string;
+        readonly kind: number;
         readonly attributes: OtlpAttributes;
         readonly status: { readonly code?: number };
       }[];
@@ -56,13 +70,21 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const tenants = new Set<string>();
+  const requests: CollectedRequest[] = [];
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    void readText(request).then((text) => {
-      const known = request.method === 'POST' && request.url === '/v1/traces';
+    void readBody(request).then((body) => {
+      const { url: path = '', headers } = request;
+      const known = request.method === 'POST' && path.endsWith('/traces');
       if (known) {
-        bodies.push(text);
-        tenants.add(String(request.headers['x-tenant'] ?? ''));
-        spans.push(...readSpans(JSON.parse(text) as OtlpBody));
+        const contentType = headers['content-type'] ?? '';
+        const encoding = headers['content-encoding'] ?? '';
+        requests.push({ path, contentType, encoding, headers });
+        tenants.add(String(headers['x-tenant'] ?? ''));
+        if (contentType === 'application/json') {
+          const text = (encoding === 'gzip' ? gunzipSync(body) : body).toString();
+          bodies.push(text);
+          spans.push(...readSpans(JSON.parse(text) as OtlpBody));
+        }
       }
       response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
     });
@@ -74,6 +96,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     spans,
     bodies,
     tenants,
+    requests,
     stop: async () => {
       server.close();
       server.closeAllConnections();
@@ -84,10 +107,13 @@ export async function startTraceCollector(): Promise<TraceCollector> {
 
 function readSpans(body: OtlpBody): CollectedSpan[] {
   return body.resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(readAttributes(resource.attributes)['service.name']);
+    const attributesOfProcess = readAttributes(resource.attributes);
+    const service = String(attributesOfProcess['service.name']);
     return scopeSpans.flatMap((scope) =>
-      scope.spans.map(({ name, traceId, spanId, parentSpanId, attributes, status }) => ({
+      scope.spans.map(({ name, kind, traceId, spanId, parentSpanId, attributes, status }) => ({
         service,
+        resource: attributesOfProcess,
+        kind,
         name,
         traceId,
         spanId,

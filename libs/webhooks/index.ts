@@ -54,7 +54,17 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
   const check = compileSchema(intake.facts);
 
   const store = async ({ facts, body, traceparent: given }: Webhook, { subject, streamSequence }: Delivery): Promise<void> => {
-    const span = findTracer()?.start(`receive ${subject}`, 'consumer', { 'messaging.system': 'nats' }, given);
+    const span = findTracer()?.start(
+      `receive ${subject}`,
+      'consumer',
+      {
+        'messaging.system': 'nats',
+        'messaging.operation.name': 'process',
+        'messaging.operation.type': 'process',
+        'messaging.destination.name': subject,
+      },
+      given,
+    );
     const received = { body, streamSequence, traceparent: span?.traceparent ?? given };
     await traceWork(span, () => intake.store(facts as Static<Schema>, received));
   };

@@ -24,6 +24,7 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
     '@opentelemetry/api',
     '@opentelemetry/core',
     '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-proto',
     '@opentelemetry/resources',
     '@opentelemetry/sdk-trace',
     '@prometheus-io/client',

@@ -11,7 +11,8 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import { findTracer, traceWork } from '#libs/telemetry';
+import { findTracer, serverOf } from '#libs/telemetry';
+import { startStatement, traceStatement } from '../statement-span.ts';
 
 class PooledConnection implements DatabaseConnection {
   readonly client: pg.PoolClient;
@@ -30,10 +31,15 @@ class PooledConnection implements DatabaseConnection {
   /** Statements of entities have no name; their first word says what they do. */
   #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const run = (): Promise<pg.QueryResult> => this.client.query(query.sql, [...query.parameters]);
-    const tracer = findTracer();
-    if (tracer === undefined) return run();
-    const verb = /^\s*([a-z]+)/i.exec(query.sql)?.[1]?.toLowerCase() ?? 'statement';
-    return traceWork(tracer.startChild(`sql ${verb}`, 'client', { 'db.system.name': 'postgresql', 'db.operation.name': verb }), run);
+    if (findTracer() === undefined) return run();
+    const {
+      host: hostname = '',
+      port,
+      database,
+    } = this.client as { readonly host?: string; readonly port?: number; readonly database?: string };
+    const server = serverOf({ hostname, port: String(port ?? ''), protocol: 'postgresql:' });
+    const described = { 'db.system.name': 'postgresql', ...(database === undefined ? {} : { 'db.namespace': database }), ...server };
+    return traceStatement(startStatement(described, query.sql), run);
   }
 
   streamQuery(): never {

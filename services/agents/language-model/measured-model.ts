@@ -4,7 +4,7 @@
  */
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
-import { findTracer, type Metrics, traceWork } from '#libs/telemetry';
+import { findTracer, type Metrics, nameFailure, serverOf, type Span, type SpanAttributes } from '#libs/telemetry';
 import { estimateMessage, estimateTokens } from '../tokens.ts';
 import { addUsage, type UsagePurpose } from './statements/usage.ts';
 import type { TokenBudget } from './token-budget.ts';
@@ -75,16 +75,43 @@ export function createMeasuredModel(deps: {
       const { agentId, purpose, messages, signal, listener } = call;
       const spend = agentId === null ? async () => undefined : await budget.take(agentId, estimatePrompt(messages) + answerTokens);
       const startedMs = performance.now();
+      const model = deps.models[purpose];
+      const span = startAsking(purpose, model);
       try {
-        const span = findTracer()?.startChild(`llm ${purpose}`, 'client', { 'gen_ai.operation.name': 'chat' });
-        const answer = await traceWork(span, () => deps.models[purpose].answer(messages, signal, listener));
-        await account(call, { outcome: 'ok', ...answer }, startedMs, spend);
+        const ask = (): Promise<ModelAnswer> => model.answer(messages, signal, listener);
+        const answer = await (span === undefined ? ask() : span.run(ask));
+        span?.end({ attributes: describeAnswer(answer) });
+        await account(call, { outcome: 'ok', ...answer }, startedMs, spend, span?.traceparent);
         return answer;
       } catch (error) {
-        if (error instanceof ModelFailure) await account(call, { outcome: error.kind, usage: error.usage }, startedMs, spend);
+        const isFailure = error instanceof ModelFailure;
+        span?.end({ error: isFailure ? error.kind : nameFailure(error), attributes: isFailure ? describeAnswer(error) : {} });
+        if (isFailure) await account(call, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
         throw error;
       }
     },
+  };
+}
+
+/** The servers speak OpenAI's protocol; who runs them is not known. */
+function startAsking(purpose: ModelCall['purpose'], { name, baseUrl }: Model): Span | undefined {
+  const tracer = findTracer();
+  if (tracer === undefined) return undefined;
+  const server = URL.parse(baseUrl);
+  return tracer.startChild(`llm ${purpose}`, 'client', {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': name,
+    ...(server === null ? {} : serverOf(server)),
+  });
+}
+
+function describeAnswer({ usage, model }: { readonly usage: ModelUsage; readonly model?: string }): SpanAttributes {
+  const { promptTokens, completionTokens } = usage;
+  return {
+    ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
+    ...(promptTokens === undefined ? {} : { 'gen_ai.usage.input_tokens': promptTokens }),
+    ...(completionTokens === undefined ? {} : { 'gen_ai.usage.output_tokens': completionTokens }),
   };
 }
 

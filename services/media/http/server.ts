@@ -4,19 +4,22 @@ import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import {
   createHttpServer,
+  endExchange,
   hasBody,
   type HttpServer,
   loggedPath,
-  refuseFaulty,
   type Refusal,
+  refuseFaulty,
   Room,
+  startExchange,
   type Transfer,
+  unmatchedRoute,
   watchAnswer,
   watchBody,
 } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
-import { findTracer, newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/telemetry';
+import { newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
 import { hangUp, sendError, Unverified } from './replies.ts';
@@ -98,7 +101,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const known = listener.paths.find(({ pattern }) => pattern.test(path));
   const parent = readHeader(request, 'traceparent');
-  const span = findTracer()?.start(request.method ?? '', 'server', { 'request.id': requestId }, parent);
+  const span = startExchange(request, path, requestId);
   const traceparent = span?.traceparent ?? newTraceparent(parent);
   const ids = { requestId, ...readTraceIds(traceparent) };
   response.setHeader('request-id', requestId);
@@ -107,14 +110,10 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     const status = response.writableFinished ? response.statusCode : clientGoneStatus;
     const durationMs = performance.now() - state.startedAt;
     const { method = '' } = request;
-    const route = known?.template ?? 'unmatched';
+    const route = known?.template ?? unmatchedRoute;
     requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000, traceparent);
     logger.info({ ...ids, method, path: loggedPath(path), status, durationMs: Math.round(durationMs) }, 'request');
-    span?.end({
-      name: `${method} ${route}`,
-      attributes: { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status },
-      error: status >= 500 ? String(status) : undefined,
-    });
+    endExchange(span, method, route, status);
   });
   // Without a listener a broken connection would end the process; whoever reads or writes sees it himself.
   request.on('error', () => undefined);

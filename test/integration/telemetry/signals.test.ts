@@ -76,8 +76,8 @@ describe('traces (rules/operations#traces)', () => {
       (span) => span.name === recordedRoute,
       ['conversations: enqueue transcripts.transcript-import', 'transcripts: job transcripts.transcript-import'],
     );
-    const { host } = new URL(signals.provider.baseUrl);
-    const calls = trace.filter((span) => span.attributes['server.address'] === host);
+    const { hostname, port } = new URL(signals.provider.baseUrl);
+    const calls = trace.filter(({ attributes: of }) => of['server.address'] === hostname && of['server.port'] === Number(port));
     expect(calls.length).toBeGreaterThanOrEqual(2);
     for (const call of [...calls, ...trace.filter((span) => span.service === 'transcripts' && span.name.startsWith('sql '))]) {
       expect(ancestorsOf(call, trace)).toEqual(
@@ -115,6 +115,125 @@ describe('traces (rules/operations#traces)', () => {
     };
     expect(model(asked)).toContain('agents: agents.chat.send');
     expect(model(told)).toEqual(expect.arrayContaining(['agents: job agents.work-chat', 'api-gateway: POST /api/hook/agents/{slug}']));
+  });
+
+  /** Attributes that OpenTelemetry's conventions ask for. */
+  const anyText = expect.stringMatching(/./) as unknown;
+  const anyPort = expect.any(Number) as unknown;
+  const named = (name: string | RegExp) => (span: CollectedSpan) => (typeof name === 'string' ? span.name === name : name.test(span.name));
+  it.each<[string, (span: CollectedSpan) => boolean, Record<string, unknown>]>([
+    [
+      'a served HTTP request',
+      named('GET /api/coherence/conversations/{conversation_id}'),
+      {
+        'http.request.method': 'GET',
+        'url.path': expect.stringMatching(/^\/api\/coherence\/conversations\/\d+$/),
+        'url.scheme': 'http',
+        'http.route': '/api/coherence/conversations/{conversation_id}',
+        'http.response.status_code': 200,
+        'server.address': '127.0.0.1',
+        'server.port': anyPort,
+      },
+    ],
+    [
+      'an HTTP request without a route',
+      named('PUT'),
+      { 'http.request.method': 'PUT', 'url.path': '/api/nowhere', 'http.response.status_code': 404 },
+    ],
+    [
+      'an outgoing HTTP request',
+      (span) => span.service === 'transcripts' && span.name === 'GET',
+      {
+        'http.request.method': 'GET',
+        'url.full': expect.stringMatching(/^http:\/\/[\d.]+:\d+\/REDACTED$/),
+        'server.address': anyText,
+        'server.port': anyPort,
+        'http.response.status_code': 200,
+      },
+    ],
+    [
+      'an RPC on the side of its caller',
+      (span) => span.service === 'api-gateway' && span.name === 'conversations.conversations.get',
+      {
+        'rpc.system.name': 'nats',
+        'rpc.method': 'conversations.conversations.get',
+        'rpc.response.status_code': 'ok',
+        'server.address': anyText,
+        'server.port': anyPort,
+      },
+    ],
+    [
+      'a statement',
+      named('sql conversations.get'),
+      {
+        'db.system.name': 'postgresql',
+        'db.namespace': expect.stringMatching(/^[^.]+\.conversations$/),
+        'db.operation.name': anyText,
+        'db.query.summary': 'conversations.get',
+        'server.address': anyText,
+        'server.port': anyPort,
+      },
+    ],
+    [
+      'a request to the object store',
+      named('s3 PutObject'),
+      {
+        'rpc.system.name': 'aws-api',
+        'rpc.method': 'S3/PutObject',
+        'aws.s3.bucket': anyText,
+        'server.address': anyText,
+        'server.port': anyPort,
+      },
+    ],
+    [
+      'a job that is handed over',
+      named('enqueue transcripts.transcript-import'),
+      {
+        'messaging.system': 'nats',
+        'messaging.operation.name': 'create',
+        'messaging.operation.type': 'create',
+        'messaging.destination.name': 'jobs.transcripts.transcript-import',
+      },
+    ],
+    [
+      'an attempt of a job',
+      named('job transcripts.transcript-import'),
+      {
+        'messaging.system': 'nats',
+        'messaging.operation.name': 'process',
+        'messaging.operation.type': 'process',
+        'messaging.destination.name': 'jobs.transcripts.transcript-import',
+        'messaging.message.id': anyText,
+      },
+    ],
+    [
+      'a question to the language model',
+      named('llm chat'),
+      {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'openai',
+        'gen_ai.request.model': anyText,
+        'gen_ai.response.model': anyText,
+        'gen_ai.usage.input_tokens': expect.any(Number),
+        'gen_ai.usage.output_tokens': expect.any(Number),
+        'server.address': anyText,
+        'server.port': anyPort,
+      },
+    ],
+  ])('describes %s as OpenTelemetry does', async (_what, isMeant, attributes) => {
+    await eventually(async () => {
+      const spans = signals.collector.spans.filter(isMeant);
+      expect(spans.map((span) => span.attributes)).toContainEqual(expect.objectContaining(attributes));
+    });
+  });
+
+  it('has no port and no path in an address, and the process in every span', () => {
+    const { spans } = signals.collector;
+    const addresses = spans.map((span) => span.attributes['server.address']).filter((address) => typeof address === 'string');
+    expect(addresses.filter((address) => /^[^:]+:\d+$|\//.test(address))).toEqual([]);
+    expect(spans.filter(({ resource }) => resource['service.version'] !== releaseVersion)).toEqual([]);
+    const instances = Map.groupBy(spans, (span) => span.service);
+    for (const [, of] of instances) expect(new Set(of.map(({ resource }) => resource['service.instance.id'])).size).toBe(1);
   });
 
   it('passes the headers for the collector on', () => {

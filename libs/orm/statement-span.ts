@@ -1,0 +1,52 @@
+/** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). Never the values of a statement. */
+import { findTracer, nameFailure, serverOf, type Span, type SpanAttributes } from '#libs/telemetry';
+import { listHosts } from './hosts.ts';
+
+/** What is the same for all statements of a database. Of several servers it is not known which one answers. */
+export function describeDatabase(url: string, schema: string): SpanAttributes {
+  const urls = listHosts(url).urls.map((one) => new URL(one));
+  const [first] = urls;
+  const database = decodeURIComponent(first?.pathname.slice(1) ?? '');
+  return {
+    'db.system.name': 'postgresql',
+    'db.namespace': database === '' ? schema : `${database}.${schema}`,
+    ...(first !== undefined && urls.length === 1 ? serverOf(first) : {}),
+  };
+}
+
+/** Nothing where no span is active. `summary` names a statement; the first word of its text says what it does. */
+export function startStatement(described: SpanAttributes, text: string, summary?: string): Span | undefined {
+  const tracer = findTracer();
+  if (tracer === undefined) return undefined;
+  const verb = /^\s*([a-z]+)/i.exec(text)?.[1]?.toLowerCase() ?? 'statement';
+  return tracer.startChild(`sql ${summary ?? verb}`, 'client', {
+    ...described,
+    'db.operation.name': verb,
+    ...(summary === undefined ? {} : { 'db.query.summary': summary }),
+  });
+}
+
+/** Runs a statement as its span. */
+export async function traceStatement<T>(span: Span | undefined, run: () => Promise<T>): Promise<T> {
+  if (span === undefined) return run();
+  try {
+    const result = await span.run(run);
+    span.end();
+    return result;
+  } catch (error) {
+    const status = findSqlState(error);
+    span.end({
+      error: status ?? nameFailure(error),
+      ...(status === undefined ? {} : { attributes: { 'db.response.status_code': status } }),
+    });
+    throw error;
+  }
+}
+
+/** PostgreSQL's code of an error, or of the one that it was made of. */
+function findSqlState(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^[\dA-Z]{5}$/.test(at.code)) return at.code;
+  }
+  return undefined;
+}
