@@ -1,10 +1,10 @@
-/** Alerts, their runbook pages and the dashboards as files; that their metrics exist is shown on a running platform. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * Alerts and dashboards as files; signals.test.ts shows on a running platform that their metrics exist, test/architecture/runbooks.test.ts reads the
+ * runbook pages.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { listExpressions, readAlerts, readDashboards, readExpression } from './promql.ts';
 
-const runbooksDir = join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
 const alerts = readAlerts();
 
 describe('alerts (rules/operations#alerts-and-dashboards)', () => {
@@ -12,14 +12,11 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
 
-  it.each(alerts)('$alert has a severity, words for people, and a runbook page that tells what to do', (alert) => {
+  it.each(alerts)('$alert has a name, a severity, a summary and a description', (alert) => {
     expect(alert.alert).toMatch(/^Coherence[A-Z]\w+$/);
     expect(['critical', 'warning']).toContain(alert.labels.severity);
     expect(alert.annotations.summary.length).toBeGreaterThan(10);
     expect(alert.annotations.description.length).toBeGreaterThan(10);
-    const page = readFileSync(join(runbooksDir, `${alert.runbook}.md`), 'utf8');
-    expect(page.split('\n')[0]).toBe(`# ${alert.alert}`);
-    expect(page.match(/^## .*$/gm)).toEqual(['## Meaning', '## Impact', '## What to look at', '## What to do']);
   });
 
   it.each(alerts)('$alert sees the metrics of its installation alone, and waits or says why it does not', (alert) => {
@@ -27,21 +24,6 @@ describe('alerts (rules/operations#alerts-and-dashboards)', () => {
     expect(selectors.filter(({ labels }) => !labels.includes('namespace'))).toEqual([]);
     expect(alert.expr.match(/namespace="\$namespace"/g)).toHaveLength(selectors.length);
     expect([alert.for, alert.instant].filter((given) => given !== undefined)).toHaveLength(1);
-  });
-
-  it('have all pages between them, and the list of pages names each', () => {
-    const pages = readdirSync(runbooksDir).filter((name) => name !== 'README.md');
-    expect(alerts.map(({ runbook }) => `${runbook}.md`).toSorted()).toEqual(pages.toSorted());
-    const list = readFileSync(join(runbooksDir, 'README.md'), 'utf8');
-    for (const { alert, runbook, labels } of alerts) expect(list).toContain(`[${alert}](${runbook}.md) (${labels.severity})`);
-  });
-
-  it('link to pages that are there', () => {
-    const pages = readdirSync(runbooksDir);
-    for (const page of pages) {
-      const text = readFileSync(join(runbooksDir, page), 'utf8');
-      for (const [, target = ''] of text.matchAll(/\]\(([\w-]+\.md)\)/g)) expect(pages).toContain(target);
-    }
   });
 
   it('speak of labels in their words that their expression yields', () => {
