@@ -69,7 +69,10 @@ describe('runbooks (rules/operations#alerts-and-dashboards)', () => {
   it.each(runbooks)('$name has the title, the sections and the length of the template', ({ name, text }) => {
     expect(text.match(/^#+ .*$/gm)).toEqual([
       `# ${alerts.find(({ runbook }) => runbook === name)?.alert}`,
-      ...['## Symptom', '## Check', '## Fix', '## Resolved when'],
+      '## Symptom',
+      '## Check',
+      '## Fix',
+      '## Resolved when',
     ]);
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
     for (const section of text.split(/^#+ .*$/m).slice(2)) expect(section.trim()).not.toBe('');
