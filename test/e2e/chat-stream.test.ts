@@ -124,11 +124,11 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
 
   it('begins while the model still writes', async () => {
     const held = Promise.withResolvers<void>();
-    llm.answerWith(() => answer, { pauseMs: 200 });
+    llm.answerWith(() => answer, { pauseMs: 100 });
     const asked = performance.now();
     const events = await readEvents(await send({ body: 'Begin' }), () => held.resolve());
     await held.promise;
-    expect(performance.now() - asked).toBeGreaterThan(200 * (words - 1));
+    expect(performance.now() - asked).toBeGreaterThan(100 * (words - 1));
     expect(events.filter(({ event }) => event === 'snapshot').length).toBeGreaterThan(words / 2);
   });
 

@@ -19,9 +19,9 @@ const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as con
 type Secrets = Record<(typeof names)[number], string>;
 
 /** Of each secret, as long as a state lasts. */
-const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 5, release: 100 }));
+const usesOfState = Number(process.env['ROTATION_USES'] ?? sized({ smoke: 3, release: 100 }));
 /** As k6's clients. */
-const thinkMs = 200;
+const thinkMs = sized({ smoke: 100, release: 200 });
 /** k6 may have to be built first. */
 const testTimeoutMs = 420_000 + usesOfState * 1_000;
 const newSecrets = (): Secrets => Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Secrets;
@@ -147,7 +147,7 @@ async function useMore(position: number): Promise<void> {
   const before = sumOf(await readUses(), position);
   const hasMore = async (): Promise<boolean> =>
     sumOf(await readUses(), position).every((count, index) => count >= (before[index] ?? 0) + usesOfState);
-  await waitFor(hasMore, { timeoutMs: testTimeoutMs, intervalMs: 200, what: `uses of value ${position}` });
+  await waitFor(hasMore, { timeoutMs: testTimeoutMs, intervalMs: thinkMs, what: `uses of value ${position}` });
 }
 
 /** As the runbook has it: only then may the old values go. */

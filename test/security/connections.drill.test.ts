@@ -3,18 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
 import { applyDemo, createConversation, type World } from '../e2e/world.ts';
-import {
-  type Cost,
-  countRefused,
-  head,
-  measureOther,
-  openWire,
-  readCost,
-  readMetric,
-  statusesOf,
-  type Wire,
-  startTarget,
-} from './attacker.ts';
+import { countRefused, head, measureOther, openWire, readCost, readMetric, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const mebibyte = 1_048_576;
 
@@ -60,43 +49,26 @@ describe('headers', () => {
   });
 });
 
+/** All are under way together from the first test on: each has 15 seconds for its first request. */
+const silentCount = sized({ smoke: 2_000, release: 10_000 });
+const silent: Wire[] = [];
+let endless: Wire;
+let used: Wire;
+let drip: NodeJS.Timeout;
+const useAgain = () => head('GET', conversation, authorization());
+afterAll(() => clearInterval(drip));
+
 describe('connections that do not send a whole request', () => {
-  const count = sized({ smoke: 2_000, release: 10_000 });
-  /** All are under way together: each has 15 seconds for its first request. */
-  let before: Cost;
-  let endless: Wire;
-  let drip: NodeJS.Timeout;
-  let used: Wire;
-  const idle: Wire[] = [];
-  const request = () => head('GET', conversation, authorization());
-  beforeAll(async () => {
-    before = await readCost(world);
+  it(`keep out no other client, ${silentCount} of them`, async () => {
+    const before = await readCost(world);
     endless = await open('GET / HTTP/1.1\r\nHost: x\r\n');
     drip = setInterval(() => endless.socket.write('X-A: b\r\n'), 500);
-    used = await open(request());
+    used = await open(useAgain());
     await waitFor(() => statusesOf(used).length === 1);
-    while (idle.length < count) idle.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
-  });
-  afterAll(() => clearInterval(drip));
-
-  it(`${count} of them keep out no other client, and are closed`, async () => {
+    while (silent.length < silentCount) silent.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
     await measureOther(world, conversation);
-    expect(idle.at(-1)?.isClosed).toBe(false);
+    expect(silent.at(-1)?.isClosed).toBe(false);
     expect((await readCost(world)).residentBytes - before.residentBytes).toBeLessThan(300 * mebibyte);
-    await Promise.all(idle.map((wire) => wire.closed));
-    expect(idle.every((wire) => wire.received === '')).toBe(true);
-  });
-
-  it('get 408 when their headers never end', async () => {
-    await endless.closed;
-    expect(statusesOf(endless)).toEqual([408]);
-  });
-
-  it('are kept for the next request when they were used', async () => {
-    await Promise.all(idle.map((wire) => wire.closed));
-    used.send(request());
-    await waitFor(() => statusesOf(used).length === 2);
-    expect([statusesOf(used), used.isClosed]).toEqual([[200, 200], false]);
   });
 });
 
@@ -124,8 +96,10 @@ describe('answers that nobody takes', () => {
     const infos = { text: 'x'.repeat(900_000) };
     expect((await world.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
     const before = await readCost(world);
+    const greedy: Wire[] = [];
     const openGreedy = async (): Promise<void> => {
       const wire = await open();
+      greedy.push(wire);
       wire.socket.pause();
       wire.send(head('GET', conversation, authorization()).repeat(16));
     };
@@ -134,12 +108,31 @@ describe('answers that nobody takes', () => {
     // Sent away as others need their room; what the kernel keeps of an answer does not count.
     // While the gateway is too busy to take what they asked for, they are answered 503: then more of them ask.
     const isFull = async (): Promise<boolean> => (await countRefused(world, 'no_room_for_answer')) > 0;
-    for (let more = 0; more < 100 && !(await waitFor(isFull, { timeoutMs: 1_500 }).catch(() => false)); more++) await openGreedy();
+    for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++) await openGreedy();
     expect(await isFull()).toBe(true);
     await waitFor(async () => (await readCost(world)).residentBytes - before.residentBytes < 400 * mebibyte);
     // What they asked for has its price, and others are served again when it is paid.
     await waitFor(() => measureOther(world, conversation));
-    for (const wire of wires) wire.hangUp();
+    for (const wire of greedy) wire.hangUp();
+  });
+});
+
+describe('connections that have not sent a whole request in 15 seconds', () => {
+  it('are closed', async () => {
+    await Promise.all(silent.map((wire) => wire.closed));
+    expect(silent.every((wire) => wire.received === '')).toBe(true);
+  });
+
+  it('get 408 when their headers never end', async () => {
+    await endless.closed;
+    expect(statusesOf(endless)).toEqual([408]);
+  });
+
+  it('are kept for the next request when they were used', async () => {
+    await Promise.all(silent.map((wire) => wire.closed));
+    used.send(useAgain());
+    await waitFor(() => statusesOf(used).length === 2);
+    expect([statusesOf(used), used.isClosed]).toEqual([[200, 200], false]);
   });
 });
 

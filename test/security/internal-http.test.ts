@@ -340,7 +340,9 @@ describe("the media service's ports", () => {
 
   it('tell the operator of it, without what was brought', async () => {
     const reasons = ['no_actor', 'malformed', 'unknown_key', 'expired', 'other_request', 'wrong_kind', 'bad_ticket'];
-    const counts = await Promise.all(reasons.map((reason) => readMetric(circle.world, 'media', 'coherence_refused_callers_total', { reason })));
+    const counts = await Promise.all(
+      reasons.map((reason) => readMetric(circle.world, 'media', 'coherence_refused_callers_total', { reason })),
+    );
     expect(reasons.filter((_reason, index) => Number(counts[index]) > 0)).toEqual(reasons);
     const logs = await circle.world.readLogs();
     expect(logs).toContain('request refused: its caller cannot be verified');
