@@ -10,7 +10,11 @@ import { secretKeyOf } from '../tools/servers/service-accounts.ts';
 
 const program = join(import.meta.dirname, 'main.ts');
 let folder: string;
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'))));
+let printed: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'));
+  printed = generate();
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Where no platform runs, and none is named. */
@@ -19,7 +23,7 @@ const generate = (...args: string[]): string => execFileSync(process.execPath, [
 
 describe('secrets generate', () => {
   it('prints an env file with secrets that no two sets share and that every configuration takes as text', () => {
-    const [first, second] = [parseEnv(generate()), parseEnv(generate())];
+    const [first, second] = [parseEnv(printed), parseEnv(generate())];
     expect(Object.keys(first)).toEqual(
       expect.arrayContaining([
         'API_TOKEN',
@@ -40,11 +44,11 @@ describe('secrets generate', () => {
   });
 
   it('names what an installation has to decide, with the careful answer and what it means (D92)', () => {
-    expect(generate()).toMatch(/^# Whose conversations .*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
+    expect(printed).toMatch(/^# Whose conversations .*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
   });
 
   it('prints one object with --json', () => {
-    expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(Object.keys(parseEnv(generate())).toSorted());
+    expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(Object.keys(parseEnv(printed)).toSorted());
   });
 
   it('writes a file for its owner alone with --out, and never over another', () => {

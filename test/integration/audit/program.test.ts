@@ -100,13 +100,18 @@ describe('metrics of the audit log (rules/operations#metrics)', () => {
     measureAudit(metrics, db);
     const read = async (): Promise<Record<string, number>> =>
       Object.fromEntries(
-        [...(await metrics.render()).text.matchAll(/^(coherence_audit_log_\w+)\S* (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]),
+        [...(await metrics.render()).text.matchAll(/^(coherence_audit_log_\w+)\S* (\S+)$/gm)].map(([, name = '', value]) => [
+          name,
+          Number(value),
+        ]),
       );
     const now = await read();
     expect([now['coherence_audit_log_broken'], (now['coherence_audit_log_verified_seconds'] ?? 1e9) < 600]).toEqual([0, true]);
     await env.sql(`update media.audit_head set broken_id = 1, verified_at = clock_timestamp() - interval '3 days'`);
     const later = await read();
-    expect([later['coherence_audit_log_broken'], Math.round((later['coherence_audit_log_verified_seconds'] ?? 0) / 86_400)]).toEqual([1, 3]);
+    expect([later['coherence_audit_log_broken'], Math.round((later['coherence_audit_log_verified_seconds'] ?? 0) / 86_400)]).toEqual([
+      1, 3,
+    ]);
     await env.sql(`update media.audit_head set verified_at = null`);
     await env.sql(`update media.audit_log set at = at - interval '5 days' where id = 1`);
     expect(Math.round(((await read())['coherence_audit_log_verified_seconds'] ?? 0) / 86_400)).toBe(5);

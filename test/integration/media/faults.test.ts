@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTcpProxy, waitFor } from '#libs/testing';
+import { startTcpProxy, waitFor, watchJobs } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
 import { createWorld, speakTo, type RunningMedia, type World } from './world.ts';
@@ -122,7 +122,11 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect((await media.get(id)).status).toBe(503);
     await world.startConversations();
     expect((await media.get(id)).body.toString()).toBe('talk');
-    await waitFor(async () => (await world.readInfosAudio(id)) !== undefined);
+    const attaching = watchJobs(world.env, 'conversations.attach-audio');
+    await waitFor(async () => {
+      await attaching.hurry();
+      return (await world.readInfosAudio(id)) !== undefined;
+    });
     expect(await world.readInfosAudio(id)).toEqual(reply.json);
     expect(await world.listNotes(id)).toHaveLength(1);
   });

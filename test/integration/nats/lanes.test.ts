@@ -118,5 +118,6 @@ describe('large replies for one process', () => {
       return false;
     };
     await waitFor(isAnswered, { intervalMs: 250, timeoutMs: 120_000 });
+    reader.say('what came'); // the responder waits for the rest when it stops
   });
 });
