@@ -130,7 +130,7 @@ class NatsBus implements Bus {
       if (this.#caller !== undefined) checkCall(rpc, this.#caller, context.actor);
       const assertion = context.actor === undefined ? undefined : this.#actors.write(context.actor);
       const startedMs = performance.now();
-      const span = startCall(this.#connection.getServer(), rpc.subject, context.traceparent);
+      const span = startCall(this.#connection, rpc.subject, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
         span?.end({ error: error?.code, attributes: { 'rpc.response.status_code': error?.code ?? 'ok' } });
         this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);

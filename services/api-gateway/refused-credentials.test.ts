@@ -13,7 +13,9 @@ async function countedBy(authenticate: () => never, auth: AuthClass, authorizati
   const check = countRefusedCredentials(metrics, authenticate);
   await expect(async () => check({ auth, scope: null }, withToken(authorization))).rejects.toThrow();
   const { text } = await metrics.render();
-  return [...text.matchAll(/^coherence_credentials_refused_total\{.*credential="(\w+)".*\} 1$/gm)].map(([, credential]) => credential ?? '');
+  return [...text.matchAll(/^coherence_credentials_refused_total\{.*credential="(\w+)".*\} 1$/gm)].map(
+    ([, credential]) => credential ?? '',
+  );
 }
 const refuse = (): never => {
   throw refusal;

@@ -20,6 +20,7 @@ export interface Alert {
 
 interface Panel {
   readonly title: string;
+  readonly description?: string;
   readonly type: string;
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
   readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
@@ -29,6 +30,7 @@ export interface Dashboard {
   readonly uid: string;
   readonly title: string;
   readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly name: string; readonly enable: boolean; readonly expr: string }[] };
   readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
 }
 
@@ -47,7 +49,10 @@ export function listExpressions(): { place: string; expr: string }[] {
   const panels = readDashboards().flatMap(({ file, panels: list }) =>
     list.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ place: `${file}: ${title}`, expr }))),
   );
-  return [...alerts, ...panels].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
+  const annotations = readDashboards().flatMap(({ file, annotations: { list } }) =>
+    list.map(({ name, expr }) => ({ place: `${file}: ${name}`, expr })),
+  );
+  return [...alerts, ...panels, ...annotations].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
 }
 
 /** Of Prometheus itself, of kube-state-metrics and of the kubelets. */

@@ -2,8 +2,10 @@
  * Alerts and dashboards as files; signals.test.ts shows on a running platform that their metrics exist, test/architecture/runbooks.test.ts reads the
  * runbook pages.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { listExpressions, readAlerts, readDashboards, readExpression } from './promql.ts';
+import { isClusterMetric, listExpressions, readAlerts, readDashboards, readExpression } from './promql.ts';
 
 const alerts = readAlerts();
 
@@ -41,12 +43,41 @@ describe('expressions of alerts and dashboards (rules/operations#alerts-and-dash
     expect(readExpression(expr).selectors.length).toBeGreaterThan(0);
   });
 
+  it.each(listExpressions())('$place names metrics by their prefix', ({ expr }) => {
+    const { selectors } = readExpression(expr);
+    expect(selectors.filter(({ metric }) => !isClusterMetric(metric) && !/^(coherence|process|nodejs)_/.test(metric))).toEqual([]);
+  });
+
   it.each(['sum by (service (up)', 'rate(up[5m]', 'up{a=}', 'up >'])('would be refused as %s', (expr) => {
     expect(() => readExpression(expr)).toThrow('no PromQL');
   });
 });
 
 describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
+  it.each(readDashboards())('$title marks when another release began to run', ({ annotations }) => {
+    expect(annotations.list).toEqual([expect.objectContaining({ name: 'Releases', enable: true })]);
+    expect(annotations.list[0]?.expr).toContain('coherence_build_info{namespace=~"$namespace"}');
+  });
+
+  it('show on the overview how many services there are, the lag of the feed and the delay of endpoints', () => {
+    const overview = readDashboards().find(({ file }) => file === 'overview.json');
+    const panel = (title: string) => overview?.panels.find((one) => one.title === title);
+    const platformFile = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'platform.json');
+    const { components } = JSON.parse(readFileSync(platformFile, 'utf8')) as { components: object };
+    const words = ['five', 'six', 'seven', 'eight', 'nine'];
+    expect(panel('Services ready')?.description).toBe(`Of ${words[Object.keys(components).length - 5]}.`);
+    expect(
+      panel('Feed lag')
+        ?.targets?.map(({ expr }) => expr)
+        .join(),
+    ).toMatch(/coherence_feed_delay_seconds.*coherence_feed_outbox_age_seconds/);
+    expect(
+      panel('Endpoint delay')
+        ?.targets?.map(({ expr }) => expr)
+        .join(),
+    ).toContain('coherence_webhook_delivery_delay_seconds');
+  });
+
   it.each(readDashboards())('$title has its data source and namespace as variables, and units on every panel', (dashboard) => {
     expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
     expect(dashboard.templating.list.map(({ name }) => name)).toEqual(expect.arrayContaining(['datasource', 'namespace']));
