@@ -21,7 +21,10 @@ const everySeen = 1_000;
 
 /** @param run as the owner of the schema */
 export async function fillFeed(run: Run, { days, eventsPerDay, hiddenSubjects, seen, hiddenHolon, personId }: FeedSizes): Promise<void> {
-  await run(`select events.add_feed_days((now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + 2)`, [days]);
+  await run(
+    `select events.add_feed_day(day::date) from generate_series((now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + 2, interval '1 day') as day`,
+    [days],
+  );
   const [first] = (await run('select last_position from events.feed_head')) as { last_position: string }[];
   const begin = Number(first?.last_position ?? 0);
   for (let day = 0; day < days; day++) {

@@ -83,7 +83,7 @@ interface KeyTable {
 export type KeyStatements = ReturnType<typeof keyStatements>;
 
 /** Statements on a table of keys without responses, see `runOncePerKey`. */
-// eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types
+// oxlint-disable-next-line typescript/explicit-module-boundary-types
 export function keyStatements(declared: KeyTable) {
   const table = sql.id(declared.table);
   const scope = sql.id(declared.scope);

@@ -2,7 +2,7 @@ import { Migration } from '#libs/orm/migrations';
 
 /**
  * Tables for days of the feed are made detached and attached, which lets others read and write the feed meanwhile; each function waits for locks
- * for a moment only. `end_feed_before` stays for the previous release.
+ * for a moment only. The functions that they replace are dropped: no release has called them.
  */
 export class Migration20261201090000_feed_days extends Migration {
   override up(): void {
@@ -46,14 +46,6 @@ const functions = [
     begin
       execute format('drop table if exists events.%I', 'feed_' || to_char(day, 'YYYYMMDD'));
     end $$`,
-  `create or replace function events.add_feed_days(first date, last date) returns void ${definer} as $$
-    declare day date;
-    begin
-      for day in select generate_series(first, last, interval '1 day')::date loop
-        if to_regclass(format('events.feed_%s', to_char(day, 'YYYYMMDD'))) is null and not exists (select from events.feed_other
-          where occurred_at >= day::timestamp at time zone 'UTC' and occurred_at < (day + 1)::timestamp at time zone 'UTC') then
-          perform events.add_feed_day(day);
-        end if;
-      end loop;
-    end $$`,
+  `drop function events.add_feed_days(date, date)`,
+  `drop function events.end_feed_before(timestamptz)`,
 ];

@@ -5,6 +5,7 @@ import { plannerOptions } from '#libs/orm';
 import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { fillFeed } from '../../../lab/feed/fill.ts';
+import { raiseFloor } from '../../../services/events/feed/statements/days.ts';
 import * as reading from '../../../services/events/feed/statements/read.ts';
 import * as writing from '../../../services/events/feed/statements/write.ts';
 
@@ -116,22 +117,6 @@ describe('plans of the feed with many events on several days (V3, V4)', () => {
   });
 
   it('finds where the feed ends by its positions, in the tables of days that are old', async () => {
-    const [row] = await env.sql<{ text: string }>(`select prosrc as text from pg_proc where oid = 'events.end_feed_before'::regproc`);
-    const text = /select max\(position\) into last (from [^;]+);/.exec(row?.text ?? '')?.[1]?.replace('before', '$1');
-    const statement = { prepared: { name: 'x', text: `select max(position) ${text}` }, order: ['before'] };
-    expect(await scansOf(statement, { before: new Date(Date.now() - 2 * 86_400_000).toISOString() })).toEqual([]);
-  });
-
-  it('ends days by dropping their tables, and deletes no row', async () => {
-    const tables = async (): Promise<number> =>
-      (await env.sql(`select 1 from pg_inherits where inhparent = 'events.feed'::regclass`)).length;
-    const before = await tables();
-    await env.sql(`select events.end_feed_before((now() at time zone 'UTC')::date - 2)`);
-    expect(await tables()).toBe(before - 2);
-    const [head] = await env.sql<{ floor: string }>('select floor_position as floor from events.feed_head');
-    const [first] = await env.sql<{ position: string }>('select min(position) as position from events.feed where position > $1', [
-      head?.floor,
-    ]);
-    expect(Number(first?.position)).toBe(Number(head?.floor) + 1);
+    expect(await scansOf(raiseFloor, { before: new Date(Date.now() - 2 * 86_400_000).toISOString() })).toEqual([]);
   });
 });
