@@ -75,7 +75,7 @@ class NatsBus implements Bus {
   readonly #jetstream: JetStream;
   readonly #logger: Logger;
   readonly #metrics: BusMetrics;
-  readonly #reconnectListeners = new Set<() => void>();
+  readonly #reconnectListeners = new Set<(outageMs: number) => void>();
   readonly #responders = new Set<Responder>();
   readonly #publisher: Publisher;
   readonly #parties: Parties;
@@ -225,7 +225,7 @@ class NatsBus implements Bus {
     return () => subscription.unsubscribe();
   }
 
-  onReconnect(listener: () => void): () => void {
+  onReconnect(listener: (outageMs: number) => void): () => void {
     this.#reconnectListeners.add(listener);
     return () => this.#reconnectListeners.delete(listener);
   }
@@ -310,9 +310,10 @@ class NatsBus implements Bus {
 
   /** Follows the connection's state. Never rejects. */
   async #watch(onUp: () => void, credentials: Credentials): Promise<void> {
-    let isRefused = false;
+    let [isRefused, lostAtMs] = [false, 0];
     for await (const status of this.#connection.status()) {
       if (status.type === 'disconnect') {
+        if (this.#up) lostAtMs = performance.now();
         this.#up = false;
         this.#metrics.connected?.(false);
         this.#logger.warn({ server: status.server }, 'connection to NATS lost');
@@ -325,7 +326,7 @@ class NatsBus implements Bus {
         this.#logger.info({ server: status.server }, 'connection to NATS restored');
         this.#jetstream.resume();
         this.#access.recheck();
-        for (const listener of this.#reconnectListeners) this.#runListener(listener);
+        for (const listener of this.#reconnectListeners) this.#runListener(listener, performance.now() - lostAtMs);
       } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
         this.#access.onViolation(status.error);
       } else if (status.type === 'error' && isRefusal(status.error)) {
@@ -340,9 +341,9 @@ class NatsBus implements Bus {
     this.#up = false;
   }
 
-  #runListener(listener: () => void): void {
+  #runListener(listener: (outageMs: number) => void, outageMs: number): void {
     try {
-      listener();
+      listener(outageMs);
     } catch (error) {
       this.#logger.error({ err: error }, 'reconnect listener failed');
     }

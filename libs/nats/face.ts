@@ -41,8 +41,8 @@ export interface Bus {
   publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void;
   /** Every replica receives the event while connected; a handler's failure is logged. Returns the end of it. */
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
-  /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
-  onReconnect(listener: () => void): () => void;
+  /** Runs after each reconnection, with the time without a connection: events may have been missed, caches are void. Returns the end of it. */
+  onReconnect(listener: (outageMs: number) => void): () => void;
   /**
    * Creates the streams or brings them up to date; for the set-up job, whose user may.
    * @param replicas servers that hold each; undefined = as many as a stream has, one for a new one

@@ -13,13 +13,15 @@ import { Feed } from '#libs/feed';
 import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
+import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers, streams } from '#libs/nats';
 import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
 import { migrationsOf, natsPermissions } from '#libs/release';
 import { type ServiceFacts, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
 const prepareAgainMs = 500;
+/** Of what the stream of events keeps. */
+const eventsHalfLifeMs = streams.EVENTS.maxAgeMs / 2;
 
 type FrameSettings = typeof databaseSettings &
   typeof natsSettings &
@@ -200,6 +202,18 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
         await sleep(prepareAgainMs);
       }
     }
+  }
+
+  /**
+   * For what a service does because it may have missed events (D97): `work` at the start, when the connection to NATS returns after so long that
+   * events may have expired, and now and then, since a database that was away has the same effect.
+   */
+  async catchUp(work: () => Promise<unknown>, { intervalMs = eventsHalfLifeMs, longOutageMs = eventsHalfLifeMs } = {}): Promise<void> {
+    await this.prepare(work);
+    const again = (): Promise<void> =>
+      this.prepare(work).catch((error: unknown) => this.logger.error({ err: error }, 'failed to start the catch-up with missed events'));
+    this.onStop(this.bus.onReconnect((outageMs) => (outageMs >= longOutageMs ? void again() : undefined)));
+    this.every(intervalMs, 'failed to start the catch-up with missed events', work);
   }
 
   /**

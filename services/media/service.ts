@@ -112,7 +112,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     frame.feed(await workers.start(jobs, bus));
     await jobs.work(workers.handlers(jobs, bus, frame.news), { onDead: workers.onDead(jobs, bus) });
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
-    await frame.prepare(() => enqueueCatchUp(jobs));
+    await frame.catchUp(() => enqueueCatchUp(jobs));
     sweep.start();
     frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
     frame.onStop(() => sweep.stop());

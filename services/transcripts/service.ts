@@ -112,7 +112,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
     frame.feed(await consumeDeletions({ bus, db, logger: frame.logger }));
     frame.feed(await followConversations({ bus, db, logger: frame.logger }));
     await frame.prepare(() => indexWhatIsMissing({ db, jobs }));
-    await frame.prepare(() => enqueueCatchUp(jobs));
+    await frame.catchUp(() => enqueueCatchUp(jobs));
   });
 }
 

@@ -46,7 +46,7 @@ export function createFollowConversation(deps: {
   };
 }
 
-/** Job `media.catch-up` (D97): enqueued at each start, because what was reported while no replica ran may be lost. */
+/** Job `media.catch-up` (D97): enqueued at each start and after long outages, because what was reported meanwhile may be lost. */
 export function createCatchUp({ bus, db, jobs }: { bus: Bus; db: Database; jobs: Jobs }): JobHandler<PayloadOf<typeof media.jobs.catchUp>> {
   return async (run) => {
     const owners = await listOwners(db, { after: run.payload.after, limit: conversationsPerPage });

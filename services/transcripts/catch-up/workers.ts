@@ -1,5 +1,5 @@
 /**
- * Job `transcripts.catch-up` (D97): enqueued at each start, because events that were published while no replica ran may be gone. Conversations are
+ * Job `transcripts.catch-up` (D97): enqueued at each start and after long outages, because events that were published meanwhile may be gone. Conversations are
  * compared with their owner; nothing that was deleted or restricted meanwhile is found.
  */
 import type { PayloadOf } from '#libs/contract';

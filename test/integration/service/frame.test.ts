@@ -152,6 +152,24 @@ describe('the frame of a service (architecture#services)', () => {
     await database.stop();
   });
 
+  it('catches up at its start and after a long outage of NATS, not after a short one', async () => {
+    const nats = await startTcpProxy(env.settings['NATS_URL'] ?? '');
+    const frame = await open({ NATS_URL: nats.url });
+    const caughtUp = { anyOutage: 0, longOutage: 0 };
+    let reconnections = 0;
+    frame.bus.onReconnect(() => reconnections++);
+    await run(frame, async () => {
+      await frame.catchUp(async () => void caughtUp.anyOutage++, { longOutageMs: 0 });
+      await frame.catchUp(async () => void caughtUp.longOutage++);
+    });
+    expect(caughtUp).toEqual({ anyOutage: 1, longOutage: 1 });
+    nats.breakConnections();
+    await waitFor(() => reconnections === 1 && caughtUp.anyOutage === 2, { what: 'the second catch-up' });
+    expect(caughtUp.longOutage).toBe(1);
+    await stop?.();
+    await nats.stop();
+  });
+
   it('does upkeep at once where that is asked for, while the start goes on', async () => {
     const frame = await open();
     const seen: string[] = [];
