@@ -82,7 +82,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     server = await listen(bus, intake);
     port = await server.listen({ host: config.HOST, port: config.PORT });
     telemetry.started();
-    logger.info({ port, docs: `http://localhost:${port}/api/docs` }, 'gateway is listening');
+    logger.info({ port, metricsPort: telemetry.port, docs: `http://localhost:${port}/api/docs` }, 'gateway is listening');
   };
 
   const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {

@@ -44,6 +44,13 @@ const sessionOf = ({ back }: { back: Answer }): string =>
   firstPart(cookiesOf(back).find((cookie) => cookie.startsWith('coherence_console=')));
 const whoami = (session: string): Promise<Answer> => get('/console/api/v1/auth/whoami', session);
 
+/** Failed sign-ins by reason, as the gateway's metrics have them. */
+async function countFailures(): Promise<(reason: string) => number> {
+  const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await world.readLogs())?.[1];
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return (reason) => Number(new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
 describe('the console with an identity provider (S3)', () => {
   it('says so while the provider is away, and asks it again', async () => {
     await provider.leave();
@@ -173,6 +180,7 @@ describe('the console with an identity provider (S3)', () => {
   });
 
   it('tells failures apart, to the page, in the log and in a metric (D105)', async () => {
+    const before = await countFailures();
     const failed = async (answer: Parameters<IdentityProvider['answer']>[1]): Promise<string | null> => {
       const { path, kept } = await signInThere('ada');
       await provider.answer('/token', answer);
@@ -186,6 +194,8 @@ describe('the console with an identity provider (S3)', () => {
     const log = await world.readLogs();
     for (const detail of ['invalid_client', 'status_503', 'invalid_grant', 'no_account', 'state'])
       expect(log).toContain(`"detail":"${detail}"`);
+    const after = await countFailures();
+    for (const reason of ['misconfigured', 'away', 'refused']) expect([reason, after(reason) - before(reason)]).toEqual([reason, 1]);
   });
 
   it('leads to the end of the session at the provider, from its own page alone (D105)', async () => {

@@ -172,6 +172,17 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     expect(texts(video)).toEqual([expect.stringContaining('More words.')]);
   });
 
+  it('that could not be sent are noted when their job is given up', async () => {
+    const id = await hold();
+    await say(id, ['ada', 'Words.']);
+    for (let attempt = 0; attempt < 2; attempt++) youtube.fail('captions insert', { kind: 'status', status: 401, reason: 'authError' });
+    await publish(id);
+    expect(await sent.ends(id, 'dead')).toMatchObject({ error: expect.stringContaining('the host refuses the access token') });
+    const text = 'videohost_publish: the captions could not be sent: ';
+    const note = await waitFor(async () => (await notes(id)).find((body) => body.startsWith(text)), { what: 'the note' });
+    expect(note).toBe(`${text}the host refuses the access token`);
+  });
+
   it('are one track after an answer that was lost', async () => {
     const id = await hold();
     await say(id, ['ada', 'Words.']);

@@ -1,0 +1,48 @@
+/** Code that reads text of outsiders takes time in proportion to its size, where an expression or a loop once took its square (rules/http#overload). */
+import { describe, expect, it } from '@jest/globals';
+import { emailKey } from '#libs/text';
+import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
+import { splitByTokens } from '../../services/agents/publishing-summary/rules/parts.ts';
+import { slugOf } from '../../services/directory/experiences/rules.ts';
+import { readProviderTime } from '../../services/transcripts/provider-time.ts';
+
+/** A script of the console's pages, which has no types. */
+const script = new URL('../../services/api-gateway/console-page/plain-text.js', import.meta.url);
+const { toPlainText } = (await import(script.href)) as { toPlainText: (rich: string) => string };
+const { renderUnfinished } = createMessagingHtml();
+const start = 0n as Parameters<typeof readProviderTime>[1];
+
+/** What is done with a text, what it consists of, and how often. */
+const cases: readonly (readonly [what: string, work: (text: string) => unknown, piece: string, pieces?: number])[] = [
+  ['rich text of the console', toPlainText, '<a'],
+  ['rich text of the console', toPlainText, '</p '],
+  ['visible text of messages', toVisibleText, '<'],
+  ['unfinished tables', (text) => renderUnfinished(`|${text}\n|${'-|'.repeat(text.length / 2)}`), 'a|', 500],
+  ['parts of a transcript without line breaks', (text) => splitByTokens(text, 1_000), 'a'],
+  ['parts of a transcript of line breaks', (text) => splitByTokens(text, 1_000), '\n'],
+  ['domains of dots', (text) => emailKey(`ada@${text}a`), '.'],
+  ['slugs of dashes', (text) => slugOf(`a${text}a`), '-'],
+  ['times of the meeting provider', (text) => readProviderTime(`${text}x`, start), '1'],
+  ['times of the meeting provider', (text) => readProviderTime(`${text}x`, start), ' '],
+];
+const factor = 8;
+
+/** Microseconds of the processor. What else the process does only adds to them: of each size the least counts. */
+function costOf(work: (text: string) => unknown, text: string): number {
+  const costs = [1, 2, 3].map(() => {
+    const before = process.cpuUsage();
+    work(text);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  });
+  return Math.min(...costs);
+}
+
+describe('text that outsiders choose', () => {
+  it.each(cases)('%s: %# takes time in proportion to its size', (_what, work, piece, pieces = 20_000) => {
+    const small = costOf(work, piece.repeat(pieces));
+    const large = costOf(work, piece.repeat(pieces * factor));
+    // 8 in proportion, 64 in its square; a millisecond is too little to compare with.
+    expect(large / Math.max(small, 1_000)).toBeLessThan(factor * 4);
+  });
+});
