@@ -1,6 +1,6 @@
-/** Operators take chats over: rights, two of them at once, the admin CLI, and the streamed answer (H1, H2, H5). */
+/** Operators take chats over: rights, two of them at once, and the admin CLI (H1, H2, H5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LlmServer, startLlm, waitFor } from '#libs/testing';
+import { type LlmServer, startLlm } from '#libs/testing';
 import { startWorld, type World } from './world.ts';
 
 const password = 'the right password';
@@ -109,35 +109,6 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const events = text.split('\n\n').filter((event) => event.startsWith('event: '));
     expect(events).toHaveLength(1);
     expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
-  });
-
-  it('begins a stream after 15 s without a word, also while it waits for its turn; a failure is its last event then (D96)', async () => {
-    const { visitorId } = await openThread();
-    const held = Promise.withResolvers<string>();
-    const asked = performance.now();
-    const stream = async (body: string) => {
-      const response = await fetch(`${world.baseUrl}/api/chat/guide/message/`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
-        body: JSON.stringify({ body, visitor_id: visitorId }),
-      });
-      return { response, beganAfterMs: performance.now() - asked, text: response.text() };
-    };
-    llm.answerWith(() => held.promise);
-    const first = stream('Slowly, please');
-    await waitFor(() => llm.pending > 0, { what: 'the first question' });
-    const second = stream('And then?');
-    const both = await Promise.all([first, second]);
-    for (const { response, beganAfterMs } of both) {
-      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
-      expect(beganAfterMs).toBeGreaterThan(14_900);
-    }
-    llm.fail({ kind: 'refusal' });
-    llm.answerWith(undefined);
-    held.resolve('At last');
-    const [answered, failed] = await Promise.all(both.map(({ text }) => text));
-    expect(answered).toMatch(/^(:\n\n)+(event: snapshot\n.*\n\n)*event: done\ndata: .*"agent_html":"At last".*\n\n$/);
-    expect(failed).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot answer now; nothing was recorded"\}\n\n$/);
   });
 
   it('is in the admin CLI', async () => {
