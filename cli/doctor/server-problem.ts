@@ -23,7 +23,7 @@ const correct = ({ setting }: Target): string => `Correct ${setting}.`;
 /** Tried in this order against codes and messages of an error and of its causes. */
 const explanations: readonly Explanation[] = [
   {
-    pattern: /credentials in NATS_CREDS_FILE .* expired/,
+    pattern: / expired at \d{4}-\d\d-\d\dT/,
     cause: 'the credentials expired',
     advice: () => 'Issue new ones; they are read again for each connection.',
   },

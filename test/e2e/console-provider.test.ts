@@ -48,7 +48,8 @@ const whoami = (session: string): Promise<Answer> => get('/console/api/v1/auth/w
 async function countFailures(): Promise<(reason: string) => number> {
   const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await world.readLogs())?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return (reason) => Number(new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  return (reason) =>
+    Number(new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
 describe('the console with an identity provider (S3)', () => {
