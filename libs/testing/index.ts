@@ -22,7 +22,7 @@ export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
 export { listLockWaits, waitForLockWait } from './lock-waits.ts';
 export { quickJobs, watchJobs, type JobWatch } from './job-watch.ts';
-export { createNatsOperator, createNkey,  } from './nats-operator.ts';
+export { createNatsOperator, createNkey } from './nats-operator.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
 export { playBytes, type PlayedContent } from './realtimekit-recordings.ts';
