@@ -18,8 +18,8 @@ export interface Rules {
 }
 
 /** With the lines that belong to it. */
-const definition = /^- \*\*([ACDIKMPSTV]\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
-const id = /(?<![\w%+/#-])(?:D\d{1,3}[a-h]?|[ACIKMPSTV][1-9]\d?)(?![\w-]|:\d)/g;
+const definition = /^- \*\*([ACDHIKMPSTV]\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
+const id = /(?<![\w%+/#-])(?:D\d{1,3}[a-h]?|[ACHIKMPSTV][1-9]\d?)(?![\w-]|:\d)/g;
 /** They look like ids, and are names of other things: a store's protocol, an engine, a set of control characters. */
 const otherNames = new Set(['S3', 'V8', 'C1']);
 const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
