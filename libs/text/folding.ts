@@ -6,8 +6,8 @@
 /** Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; what other scripts cannot be read without stays. */
 const accents =
   '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u064b-\\u065f\\u0670';
-/** They are within words and not seen. */
-const invisible = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff';
+/** Not visible and part of words, as the content of a character class: the folding removes them. */
+export const invisible = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff';
 /** Spaces of any width; a line break ends a value. */
 const spaces = ' \\t\\u000b\\u000c\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 /** Letters that no decomposition takes apart, as `unaccent` writes them. */

@@ -42,4 +42,4 @@ export const toLines = (text: string): string => text.replace(everyControlWithin
 export { cutText } from './cut.ts';
 export { emailKey } from './email-key.ts';
 export { phoneDigits } from './phone-digits.ts';
-export { fold } from './folding.ts';
+export { fold, invisible } from './folding.ts';

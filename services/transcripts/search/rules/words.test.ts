@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { invisible } from '#libs/text';
 import { listWords, writeVector } from './words.ts';
 
+const codes = Array.from({ length: 0x1_0000 }, (_value, code) => String.fromCharCode(code));
+const invisibleInWords = codes.filter((sign) => new RegExp(`[${invisible}]`).test(sign));
 const words = (text: string): string[] => listWords(text).map(({ word }) => word);
 
 describe('words of a text (T2, T6)', () => {
@@ -15,12 +18,18 @@ describe('words of a text (T2, T6)', () => {
     ["well-known e.g. and/or don't 3.5 %", ['well', 'known', 'e', 'g', 'and', 'or', 'don', 't', '3', '5']],
     ['dʼUnger d’Unger d‘Unger ʻokina', ['d', 'unger', 'd', 'unger', 'd', 'unger', 'okina']],
     ['Haus\u00adhalt ﬁne ①', ['haushalt', 'fine']],
+    ['zero\u200bwidth \ufeffmark\u2060ed \u200eleft\u202eright\u2066', ['zerowidth', 'marked', 'leftright']],
     ['東京で会う tomorrow', ['東', '京', 'で', '会', 'う', 'tomorrow']],
     ['שָׁלוֹם', ['שלום']],
     ['हिन्दी', ['हिन्दी'.normalize('NFKD')]],
     [' -- “” 👍 ', []],
   ])('%j are %j', (text, expected) => {
     expect(words(text).slice(0, expected.length)).toEqual(expected);
+  });
+
+  it('are not split by invisible characters, whatever these are', () => {
+    expect(invisibleInWords.length).toBeGreaterThan(25);
+    expect(invisibleInWords.filter((sign) => words(`one${sign}two`).join(' ') !== 'onetwo')).toEqual([]);
   });
 
   it('stand where they are said', () => {
