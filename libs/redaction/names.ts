@@ -1,19 +1,20 @@
 /** Names of fields, headers and parameters whose values are secrets, whatever separates their words. */
 import { isJsonObject, isRawNumber } from '#libs/json';
+import { labelName } from './label-words.ts';
 
 /** Anywhere in a name, without what separates its words. */
 const secretPart =
-  /passw(?:or)?[dt](?!less)|passcode|passphrase|kennwort|kenncode|secret(?!ar)|token(?!i[sz])|apikey|authorization|credential|(?:private|signing|access|session|encryption|master|deploy)key|signature|cookies?$|codeverifier|assertion$/;
-const secretWhole = /^(?:auth|pin|pass|pwd|otp|totp|jwt|bearer|sig|hmac|sid|(?:php|j)?sess(?:ion)?id)$/;
+  /passw(?:or)?[dt](?!less)|passcode|passphrase|kennwort|kenncode|secret(?!ar)|token(?!i[sz])|apikey|authorization|credential|(?:private|signing|access|session|encryption|master|deploy|host|room|account|shared|storage|subscription|function|auth|license)key|signature|cookies?$|codeverifier|assertion$/;
+const secretWhole = /^(?:auth|pin|pass|pwd|pw|zak|otp|totp|jwt|bearer|sig|hmac|sid|(?:php|j)?sess(?:ion)?id)$/;
 /** What a last word makes of the words before it: `pin` in `meetingPin` and `pinCode`, not in `shopping`. */
 const secretWords =
-  /(?:^|-)(?:(?:pin|pwd|otp|jwt)|(?:db|user|smtp|mail|pg|redis|login|admin|root)-?pass|(?:pin|access|auth|verification|security|mfa|otp|backup|recovery|login)-?codes?)$/;
+  /(?:^|-)(?:(?:pin|pwd|pw|otp|jwt|zak)|(?:db|user|smtp|mail|pg|redis|login|admin|root)-?pass|(?:pin|access|auth|verification|security|mfa|otp|totp|sms|backup|recovery|login|conference|host|moderator|participant|attendee|guest|dial-?in|entry|door|gate|unlock|invite|invitation|join|activation|reset|pairing|device|one-?time)-?codes?)$/;
 /** A last word that says something about a secret. */
 const plainWords =
   /-(?:types?|counts?|ur[li]|endpoint|at|on|expir(?:es|y|ation)|ttl|lifetime|alg|algorithm|version|policy|consent|hint|length|required|enabled|limit|budget|usage|used|format|method|location|name|status|state|scheme)$/;
 const plural = /s$/;
 /** Parameters of addresses and forms that carry secrets; elsewhere these names are plain. */
-const secretParameter = /^(?:key|code|tk|ticket)$/;
+const secretParameter = /^(?:key|code|tk|ticket|ztk|tkn|mtid|hk)$/;
 const plainValue = /^(?:true|false|null|undefined|none|yes|no)$/i;
 
 const maxNameLength = 100;
@@ -28,11 +29,23 @@ function wordsOf(name: string): string {
     .toLowerCase();
 }
 
+/** Most names are the same few again and again. */
+const knownNames = new Map<string, boolean>();
+const maxKnownNames = 2_000;
+
 export function isSecretName(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = namesSecret(name);
+  if (name.length <= maxNameLength && knownNames.size < maxKnownNames) knownNames.set(name, isSecret);
+  return isSecret;
+}
+
+function namesSecret(name: string): boolean {
   const words = wordsOf(name);
   if (plainWords.test(words)) return false;
   const bare = words.replaceAll('-', '');
-  return secretPart.test(bare) || secretWhole.test(bare) || secretWords.test(words);
+  return secretPart.test(bare) || secretWhole.test(bare) || secretWords.test(words) || labelName.test(name.slice(0, maxNameLength).trim());
 }
 
 /** Whether a field holds a secret. A flag and what is empty are none, nor is a number of a plural, such as how many tokens were used. */

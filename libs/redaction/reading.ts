@@ -1,0 +1,33 @@
+/** Reads parts of a text from a place in it. */
+
+export const quoteAt = /\\{0,16}["']/y;
+
+/** What the sticky expression finds at the place. */
+export function readAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}
+
+/** Index of the closing quote, which has as many backslashes before it as the opening one; the text's end when it is cut. */
+export function findQuote(text: string, from: number, quote: string): number {
+  const sign = quote.at(-1) ?? '';
+  const wanted = quote.length - 1;
+  for (let at = text.indexOf(sign, from); at >= 0; at = text.indexOf(sign, at + 1)) {
+    let slashes = 0;
+    while (at - slashes > from && text[at - slashes - 1] === '\\') slashes++;
+    if (wanted === 0 ? slashes % 2 === 0 : slashes === wanted) return at - wanted;
+  }
+  return text.length;
+}
+
+/** Behind the bracket that closes the one at `from`; the text's end when it is cut. */
+export function findClose(text: string, from: number): number {
+  const brackets = /[{}[\]]/g;
+  brackets.lastIndex = from;
+  let depth = 0;
+  for (let match = brackets.exec(text); match !== null; match = brackets.exec(text)) {
+    depth += match[0] === '{' || match[0] === '[' ? 1 : -1;
+    if (depth === 0) return brackets.lastIndex;
+  }
+  return text.length;
+}
