@@ -5,6 +5,7 @@
  *
  * Code is read line by line, so that a stray backtick in a thought reaches no further than its line; a fence that nobody closes is none.
  */
+import { cleanStrings, isJson, mayBecomeJson } from './json.ts';
 import { beginsInChannel, type Marker, markerSigns, mayBecomeStripped, readMarker } from './markers.ts';
 
 /** An open fence, or a backtick that may begin code. */
@@ -28,6 +29,8 @@ const strippedRole = 'assistant';
 const longestStripped = 20;
 /** What is read again is copied with all that follows it: never much. */
 const maxPiece = 4_096;
+/** The beginning of an answer, which tells whether it may be JSON. */
+const headLength = 64;
 
 /** Takes an answer in pieces, cut anywhere. */
 export class ThoughtFilter {
@@ -48,7 +51,8 @@ export class ThoughtFilter {
   #runsLeft: Map<number, number> | undefined;
   /** Behind the first closing marker in the code of a thought: that was no code, if no other follows. */
   #behindCodeAt: number | undefined;
-  #hasThoughts = false;
+  #behindFirstAt: number | undefined;
+  #mayBeJson = false;
   #isUnopened = false;
   readonly #isSecondReading: boolean;
 
@@ -71,8 +75,9 @@ export class ThoughtFilter {
     return this.#raw;
   }
 
-  /** The answer as far as it can be told; it begins anew behind each closing marker. */
+  /** The answer as far as it can be told; it begins anew behind each closing marker. Nothing of JSON before its end. */
   get words(): string {
+    if (this.#mayBeJson) return '';
     if (this.#isThinking || this.#isBeginning) return this.#answer;
     const { text = '', markAt } = this.#code ?? {};
     const tail = strippedRole.startsWith(this.#tail) ? this.#tail : '';
@@ -81,7 +86,12 @@ export class ThoughtFilter {
 
   /** Whether there are thoughts before these words. */
   get hasThoughts(): boolean {
-    return this.#hasThoughts;
+    return this.#behindFirstAt !== undefined;
+  }
+
+  /** All behind the first closing marker. */
+  get behindFirst(): string {
+    return this.#behindFirstAt === undefined ? '' : this.#raw.slice(this.#behindFirstAt);
   }
 
   /** Whether thoughts have ended that no marker had opened. */
@@ -221,9 +231,9 @@ export class ThoughtFilter {
   #mark({ kind, length }: Marker): true {
     const code = this.#code;
     if (code === undefined) {
+      this.#at += length;
       if (kind === 'close') this.#beginAnswer();
       else this.#isThinking = true;
-      this.#at += length;
       return true;
     }
     if (this.#isThinking && kind === 'close') this.#behindCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
@@ -232,7 +242,7 @@ export class ThoughtFilter {
   }
 
   #beginAnswer(): void {
-    this.#hasThoughts = true;
+    this.#behindFirstAt ??= this.#raw.length - this.#tail.length + this.#at;
     this.#isUnopened ||= !this.#isThinking;
     this.#isThinking = false;
     this.#isUnsure = false;
@@ -269,7 +279,11 @@ export class ThoughtFilter {
 
   #take(text: string): void {
     if (this.#code !== undefined) this.#code.text += text;
-    else if (!this.#isThinking) this.#answer += text;
+    else if (!this.#isThinking) {
+      const isHead = this.#answer.length < headLength;
+      this.#answer += text;
+      if (isHead) this.#mayBeJson ||= mayBecomeJson(this.#answer);
+    }
   }
 }
 
@@ -288,12 +302,14 @@ function hasMarker(text: string): boolean {
   return false;
 }
 
-/** The answer without thoughts, and whether some of them had no beginning. */
+/** The answer without thoughts, and whether some of them had no beginning. In JSON each string is read by itself, so that it stays JSON. */
 export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean } {
+  if (isJson(answer)) return { words: cleanStrings(answer, dropThoughts), isUnopened: false };
   const filter = new ThoughtFilter();
   filter.push(answer);
   const words = filter.finish();
-  return { words, isUnopened: filter.isUnopened };
+  const { isUnopened, behindFirst } = filter;
+  return { words: isJson(behindFirst) ? cleanStrings(behindFirst, dropThoughts) : words, isUnopened };
 }
 
 export function dropThoughts(answer: string): string {

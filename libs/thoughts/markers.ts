@@ -9,7 +9,7 @@ export interface Marker {
   readonly length: number;
 }
 
-const tagNames = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think'];
+const tagNames = ['think', 'thinking', 'thought', 'thoughts', 'reason', 'reasoning', 'seed:think', 'analysis', 'reflection', 'scratchpad'];
 const tag = new RegExp(String.raw`<(/?)\s{0,3}(?:${tagNames.join('|')})(?:\s[^<>]{0,200}?)?(/?)>`, 'iy');
 const tagBeginning = /^<\/?\s{0,3}([a-z:]*)((?:\s[^<>]{0,200})?\/?)$/;
 
@@ -17,7 +17,7 @@ const messageToken = '<|message|>';
 const channelToken = '<|channel|>';
 /** A channel with its name. */
 const channel = /<\|channel\|>\s{0,3}([a-z]*)[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>/iy;
-const channelBeginning = /^<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?(?:<[|a-z]{0,10})?$/;
+const channelBeginning = /^<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?(?:<[|a-z]{0,11})?$/;
 
 const words: Readonly<Record<string, Marker['kind']>> = {
   '[think]': 'open',
@@ -28,6 +28,17 @@ const words: Readonly<Record<string, Marker['kind']>> = {
   '<|end_thinking|>': 'close',
   '<|begin_of_thought|>': 'open',
   '<|end_of_thought|>': 'close',
+  '<|thinking|>': 'open',
+  '<|/thinking|>': 'close',
+  '<|start_response|>': 'close',
+  '<|begin_of_solution|>': 'close',
+  // Behind the end of a message there is no answer.
+  '<|end_response|>': 'open',
+  '<|end_of_solution|>': 'open',
+  '<|im_end|>': 'open',
+  '<|eot_id|>': 'open',
+  '<|endoftext|>': 'open',
+  '<end_of_turn>': 'open',
   // Only what stands in the channel `final` is the answer; a message of a model that goes on behind its end is none.
   [channelToken]: 'open',
   '<|start|>': 'open',
@@ -106,15 +117,18 @@ function mayBecomeMarker(rest: string): boolean {
   return channelBeginning.test(rest) && !rest.includes(messageToken);
 }
 
-/** The channel that a stripped answer begins with; `sure`: no word begins so. */
+/** The channel that a stripped answer begins with. */
 const strippedBeginning = /^(?:analysis|commentary)/;
 const strippedNames = ['analysis', 'commentary'];
+/** Words that begin a sentence, not the second half of a name such as `analysisResult`. */
+const sentenceBeginning = /^(?:we|i|the|this|that|it|user|they|he|she|you|there|need|let|must|should|so|ok|okay|first)(?![a-z\d])/i;
+const longestBeginning = 8;
 
 /** Whether a text begins with a channel of thoughts without its control tokens. */
 export function beginsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
   const [name] = strippedBeginning.exec(text) ?? [];
   if (name === undefined) return !isEnd && strippedNames.some((known) => known.startsWith(text)) ? 'more' : 'no';
-  const next = text.slice(name.length, name.length + 1);
-  if (next === '' && !isEnd) return 'more';
-  return /[\p{L}\p{N}]/u.test(next) ? 'yes' : 'perhaps';
+  const next = text.slice(name.length);
+  if (next.length < longestBeginning && !isEnd && /^[a-z]*$/i.test(next)) return 'more';
+  return sentenceBeginning.test(next) ? 'yes' : 'perhaps';
 }

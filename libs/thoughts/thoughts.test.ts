@@ -39,9 +39,20 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     ['channels without control tokens', 'analysisWe need to greet.assistantfinalb', 'b'],
     ['such channels with a call', 'analysisWe need.assistantcommentary to=x json{}assistantanalysisNow.assistantfinalb', 'b'],
     ['such a channel without its beginning', 'We need to greet.assistantfinalb', 'b'],
+    ['<analysis>', '<analysis>a</analysis>b', 'b'],
+    ['<reflection>', '<reflection>a</reflection>b', 'b'],
+    ['<scratchpad>', '<scratchpad>a</scratchpad>b', 'b'],
+    ['<|thinking|>', '<|thinking|>a<|/thinking|>b', 'b'],
+    ['a token at the start and end of the answer', '<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>', 'b'],
+    ['a solution', '<|begin_of_thought|>a<|end_of_thought|>\n<|begin_of_solution|>b<|end_of_solution|>', 'b'],
+    ['the end of the message', 'b<|im_end|>\n<|im_start|>user\na', 'b'],
+    ['a final channel with a format', '<|channel|>analysis<|message|>a<|end|><|channel|>final <|constrain|>text<|message|>b', 'b'],
     ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
-  ])('leaves out thoughts by %s', (_what, answer, words) => {
+  ])('leaves out thoughts by %s, also letter by letter', (_what, answer, words) => {
     expect(dropThoughts(answer)).toBe(words);
+    const filter = new ThoughtFilter();
+    for (const letter of answer) filter.push(letter);
+    expect(filter.finish()).toBe(words);
   });
 
   it.each([
@@ -59,6 +70,32 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     expect(dropThoughts(answer)).toBe('');
   });
 
+  it.each([
+    ['a tag in a string', '{"answer":"<think>secret</think>hi"}', '{"answer":"hi"}'],
+    ['a bracket in a string', '{"a":"[THINK]secret[/THINK]b"}', '{"a":"b"}'],
+    ['channels in a string', `{"a": ${JSON.stringify(harmony('secret', 'b'))}}`, '{"a": "b"}'],
+    ['only a closing tag', '{"a":"secret </think> y"}', '{"a":" y"}'],
+    ['an unclosed tag', '{"a":"y <think> secret","b":"z"}', '{"a":"y ","b":"z"}'],
+    ['escaped signs', String.raw`{"a":"\u003cthink\u003esecret\u003c/think>hi"}`, '{"a":"hi"}'],
+    ['a name', '{"<think>secret</think>a":1}', '{"a":1}'],
+    ['an array', '[["<think>secret</think>b"]]', '[["b"]]'],
+    ['a string alone', '"<think>secret</think>b"', '"b"'],
+    ['JSON in a string', JSON.stringify({ a: '{"b":"<think>secret</think>hi"}' }), JSON.stringify({ a: '{"b":"hi"}' })],
+    ['thoughts before it and in it', '<think>secret</think>\n{"a":"secret</think>b"}', '\n{"a":"b"}'],
+    [
+      'numbers and space as they are',
+      '{ "n": 12345678901234567890.0, "a": "x</think>\\n" }',
+      '{ "n": 12345678901234567890.0, "a": "\\n" }',
+    ],
+  ])('leaves JSON whole and its strings without thoughts: %s', (_what, answer, words) => {
+    expect(dropThoughts(answer)).toBe(words);
+    const filter = new ThoughtFilter();
+    for (const letter of answer) {
+      filter.push(letter);
+      expect(filter.words).not.toMatch(/secret/);
+    }
+  });
+
   it('ends where thoughts begin that do not end', () => {
     expect(dropThoughts('Welcome.\n<think>Was that right?')).toBe('Welcome.\n');
   });
@@ -71,6 +108,12 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     'a < b > c </b>',
     '</thinker>a',
     'analysis of the data',
+    'analysisResult is the variable that holds it.',
+    'analysis2 is faster',
+    'commentaryText = "a"',
+    'analyses',
+    '{"a": "Write `<think>`."}',
+    '{ "a": 1.0, "b": ["c"] }',
     'Analysis: a',
     'assistant',
     'the final assistant',

@@ -16,5 +16,5 @@ export function cleanAnswer<M extends { readonly body: string; readonly html: st
 
 /** Whether JSON of recorded messages may hold thoughts, so that it takes a closer look. */
 export function mayHoldThoughts(json: string): boolean {
-  return /think|thought|reason|analysis|channel|assistant/i.test(json);
+  return /think|thought|reason|analysis|commentary|channel|assistant|reflection|scratchpad|<\||end_of_turn/i.test(json);
 }
