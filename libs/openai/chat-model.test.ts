@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createModel, type Listener, ModelFailure } from '#libs/openai';
+import { createModel, type Listener, ModelFailure, plainAnswers } from '#libs/openai';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -158,6 +158,70 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(answer))).resolves.toBe('Hi');
     const nothing = whole('NaN', '').replace('"NaN"', 'NaN');
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(nothing))).kind).toBe('empty');
+  });
+
+  it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])('and sends events as %s is heard', async (type) => {
+    const heard: string[] = [];
+    const streamed = answerWith(
+      (_request, response) =>
+        response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(event('Hi') + event('', 'stop')),
+      { listener: (words) => heard.push(words) },
+    );
+    await expect(streamed).resolves.toBe('Hi');
+    expect(heard.at(-1)).toBe('Hi');
+  });
+
+  it('and sends a whole answer as an event stream gives an answer', async () => {
+    const listener = (): void => undefined;
+    await expect(answerWith((_request, response) => response.writeHead(200, events).end(whole('Hi', 'stop')), { listener })).resolves.toBe(
+      'Hi',
+    );
+  });
+
+  it('and answers JSON with thoughts in its strings gives JSON without them', async () => {
+    const answer = '{"answer":"<think>secret</think>hi"}';
+    await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(answer, 'stop')))).resolves.toBe(
+      '{"answer":"hi"}',
+    );
+  });
+
+  it.each([429, 503])('and refuses with status %d until a date names the time to wait', async (status) => {
+    const failAt = (ms: number): Promise<ModelFailure> =>
+      failureWith((_request, response) =>
+        response.writeHead(status, { 'retry-after': new Date(Date.now() + ms).toUTCString(), 'retry-after-ms': '1' }).end(),
+      );
+    const { retryAfter = 0 } = await failAt(600_000);
+    expect(retryAfter).toBeGreaterThan(60);
+    expect(retryAfter).toBeLessThanOrEqual(600);
+    expect((await failAt(-600_000)).retryAfter).toBeUndefined();
+    expect((await failAt(100_000_000)).retryAfter).toBe(3_600);
+  });
+
+  it('shows text as it comes after three plain answers, and no longer after an unopened thought', async () => {
+    let content = 'Hi there';
+    const server = createServer((_request, response) => {
+      response.writeHead(200, events).end(
+        content
+          .split(/(?<= )/)
+          .map((word) => event(word))
+          .join('') + event('', 'stop'),
+      );
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const asked: boolean[] = [];
+    const learnt: boolean[] = [];
+    let plain = 0;
+    const habit = {
+      isPlain: async () => (asked.push(plain >= plainAnswers), plain >= plainAnswers),
+      learn: async (isUnopened: boolean) => void (learnt.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
+    };
+    const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
+    for (content of ['Hi', 'Hi', 'Hi', 'Hi', 'I greet.</think> Hi', 'Hi'])
+      await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
+    expect(asked).toEqual([false, false, false, true, true, false]);
+    expect(learnt).toEqual([false, false, false, false, true, false]);
   });
 
   it('and leaves the line open behind its answer is not waited for', async () => {

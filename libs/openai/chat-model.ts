@@ -8,8 +8,8 @@ import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
-import { readFinish, textOf } from './message-text.ts';
-import { ThinkingHabit } from './thinking-habit.ts';
+import { isWholeEnd, readFinish, textOf } from './message-text.ts';
+import { createThinkingHabit, type ThinkingHabit } from './thinking-habit.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -38,6 +38,8 @@ export interface Model {
 
 export interface ModelSettings extends ClientSettings {
   readonly model: string;
+  /** By default forgotten with the process. */
+  readonly habit?: ThinkingHabit;
 }
 
 const maxNameLength = 200;
@@ -45,27 +47,24 @@ const maxAnswerCharacters = 100_000;
 /** More than any model takes; a larger count is a mistake of the server. */
 const maxTokens = 100_000_000;
 
-/** How servers say that the model has said all that it wanted to: OpenAI's word, and the words of models that some servers hand on. */
-const wholeEnds = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
-
 /** Statuses of servers that cannot stream, or not with their usage: they are asked again for a whole answer. */
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
   const open = openLazily(settings);
-  const habit = new ThinkingHabit();
+  const habit = settings.habit ?? createThinkingHabit();
   /** Until a server has refused what it then did whole. */
   let canStream = true;
 
   async function ask(messages: readonly PromptMessage[], signal: AbortSignal, listener?: Listener): Promise<ModelAnswer> {
-    const { client, listening, toFailure } = await open();
+    const [{ client, listening, toFailure }, isPlain] = await Promise.all([open(), listener !== undefined && habit.isPlain()]);
     const body = { model: settings.model, messages: [...messages] };
     let completion: unknown;
     try {
       completion =
         listener === undefined
           ? await client.chat.completions.create(body, { signal })
-          : await listening(client, { listener: fromFirstWord(listener), habit }).post('/chat/completions', {
+          : await listening(client, { listener: fromFirstWord(listener), isPlain }).post('/chat/completions', {
               body: { ...body, stream: true, stream_options: { include_usage: true } },
               signal,
             });
@@ -73,7 +72,7 @@ export function createModel(settings: ModelSettings): Model {
       throw toFailure(error, signal);
     }
     if (listener !== undefined && signal.aborted) throw toFailure(undefined, signal);
-    return readAnswer(completion, habit);
+    return await readAnswer(completion, habit);
   }
 
   return {
@@ -102,7 +101,7 @@ function fromFirstWord(listener: Listener): Listener {
   };
 }
 
-function readAnswer(completion: unknown, habit: ThinkingHabit): ModelAnswer {
+async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<ModelAnswer> {
   const choices = property(completion, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = property(choice, 'message');
@@ -114,28 +113,17 @@ function readAnswer(completion: unknown, habit: ThinkingHabit): ModelAnswer {
   if (finish === 'length') throw fail('truncated', 'the answer is cut off');
   if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the answer');
   if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
-  if (typeof finish === 'string' && !wholeEnds.has(finish.toLowerCase())) throw fail('empty', 'the model gave no answer');
+  if (typeof finish === 'string' && !isWholeEnd(finish)) throw fail('empty', 'the model gave no answer');
   if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
   const written = textOf(content);
   if (written === undefined) throw fail('unreadable', 'the answer is no text');
-  // What was asked for as JSON has no thoughts around it; what its texts say is read where they are.
-  const { words, isUnopened } = isJsonText(written) ? { words: written, isUnopened: false } : readThoughts(written);
-  habit.learn(isUnopened);
+  const { words, isUnopened } = readThoughts(written);
+  await habit.learn(isUnopened);
   const text = toStorableText(words).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
   if (isBlank(text)) throw fail('empty', 'the answer is empty');
   const model = property(completion, 'model');
   return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: cutText(model, maxNameLength) } : {}) };
-}
-
-function isJsonText(text: string): boolean {
-  if (!/^\s*\{/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function property(value: unknown, key: string): unknown {

@@ -3,13 +3,13 @@ import OpenAI, { toFile } from 'openai';
 import { EventStreamReader } from './event-stream.ts';
 import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
 import { parseLeniently } from './lenient-json.ts';
-import type { ThinkingHabit } from './thinking-habit.ts';
 
 export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
 /** An event says a few letters in some hundred bytes; what is kept of it is bounded as a whole answer is. */
 const maxStreamBytes = 64 * 1024 * 1024;
+const maxRetryAfterSeconds = 3_600;
 
 /** Client with one retry on 408, 409, 429, 5xx, timeouts and broken connections. */
 export function createClient(settings: ClientSettings): OpenAI {
@@ -27,10 +27,10 @@ export function createClient(settings: ClientSettings): OpenAI {
   });
 }
 
-/** Who hears an answer while it comes, and what is known of its model. */
+/** The listener to an answer while it comes; whether its model is known to write no thoughts without an opening marker. */
 export interface Hearing {
   readonly listener: Listener;
-  readonly habit: ThinkingHabit;
+  readonly isPlain: boolean;
 }
 
 /** The same client for one call whose answer may come as events, and is heard meanwhile. */
@@ -46,7 +46,8 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit, heari
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
-  if (response.ok && contentType.startsWith('text/event-stream')) {
+  const isUntyped = contentType === '' || /^(?:text\/plain|application\/octet-stream)\b/.test(contentType);
+  if (response.ok && (contentType.startsWith('text/event-stream') || (isUntyped && hearing !== undefined))) {
     return Response.json(await readEvents(readBounded(response, maxStreamBytes), hearing), { status });
   }
   const parts: Uint8Array[] = [];
@@ -78,7 +79,7 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
 
 /** The completion. One that breaks off is asked for again by the client, but not when somebody has heard a part of it: it is cut off then (C1). */
 async function readEvents(body: AsyncIterable<Uint8Array>, hearing: Hearing | undefined): Promise<Record<string, unknown>> {
-  const reader = new EventStreamReader(hearing?.habit);
+  const reader = new EventStreamReader({ isPlain: hearing?.isPlain ?? false });
   const decoder = new TextDecoder();
   let heard = 0;
   try {
@@ -106,9 +107,15 @@ export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
   if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not answer in time');
   if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model could not be reached');
   if (error instanceof OpenAI.APIError && typeof error.status === 'number') {
-    const seconds = Number(error.headers?.get('retry-after'));
-    const retryAfter = Number.isFinite(seconds) && seconds > 0 ? Math.min(Math.ceil(seconds), 3_600) : undefined;
+    const retryAfter = readRetryAfter(error.headers);
     return new ModelFailure('status', `the model answered with status ${error.status}`, { status: error.status, retryAfter });
   }
   return new ModelFailure('unreadable', 'the model’s response could not be read');
+}
+
+/** Seconds, of a number or an HTTP date; undefined when the header is neither, or in the past. A date is read by the clock of its server. */
+function readRetryAfter(headers: Headers | undefined): number | undefined {
+  const text = headers?.get('retry-after') ?? '';
+  const seconds = /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : (Date.parse(text) - Date.parse(headers?.get('date') ?? '')) / 1_000;
+  return seconds > 0 ? Math.min(Math.ceil(seconds), maxRetryAfterSeconds) : undefined;
 }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { EventStreamReader } from './event-stream.ts';
-import { ThinkingHabit } from './thinking-habit.ts';
 
 const chunk = (content: string | null, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: content === null ? {} : { content }, finish_reason: finish }] })}\n\n`;
 const usage = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n';
 
 function assembleEventStream(...pieces: string[]): Record<string, unknown> {
-  const reader = new EventStreamReader();
+  const reader = new EventStreamReader({ isPlain: true });
   for (const piece of pieces) reader.push(piece);
   return reader.finish();
 }
@@ -45,6 +44,14 @@ describe('a completion that comes as events (rules/providers#language-models)', 
       'comments and pings come between',
       `: OPENROUTER PROCESSING\n\n${chunk('Hel')}:\n\nevent: ping\ndata: pong\n\ndata:\n\n${chunk('lo', 'stop')}${done}`,
     ],
+    [
+      'data are pings',
+      `${chunk('Hel')}data: ping\n\ndata: [PING]\n\ndata: {"type":"ping"}\n\ndata: heartbeat\n\ndata: : keep-alive\n\nping\n\n${chunk('lo', 'stop')}${done}`,
+    ],
+    [
+      'events without choices say that all is well',
+      `${chunk('Hel')}data: {"code":0,"message":"Success"}\n\ndata: {"status":"processing"}\n\n${chunk('lo', 'stop')}`,
+    ],
     ['events have names and numbers', `event: message\nid: 1\nretry: 10\n${chunk('Hello', 'stop')}`],
     ['events take several lines', `data: {"choices":\ndata: [{"delta":{"content":"Hello"},\ndata: "finish_reason":"stop"}]}\n\n${done}`],
     ['no empty line stands between events', (chunk('Hel') + chunk('lo', 'stop') + done).replaceAll('\n\n', '\n')],
@@ -77,9 +84,32 @@ describe('a completion that comes as events (rules/providers#language-models)', 
       'data: {"object":"error","message":"no","code":400}\n\n',
       'data: {"type":"error","message":"no"}\n\n',
       'data: {"choices":[{"delta":{},"error":{"code":502}}]}\n\n',
+      'error: {"code":500,"message":"boom"}\n\n',
+      'data: {"detail":"Internal error"}\n\n',
+      'data: {"detail":[{"msg":"no"}]}\n\n',
+      'data: {"errors":[{"message":"no"}]}\n\n',
+      'data: [{"error":{"code":503}}]\n\n',
+      'data: {"code":500,"message":"Internal"}\n\n',
+      'data: {"status":500,"title":"Internal"}\n\n',
+      'data: {"status":"error","message":"out of memory"}\n\n',
+      'data: {"message":"Too many requests"}\n\n',
+      'data: {"type":"response.failed"}\n\n',
+      'data: {"choices":[],"code":"internal_error"}\n\n',
+      'data: Internal Server Error\n\n',
+      'event: server_error\ndata: {}\n\n',
+      'Internal Server Error\n\n',
+      '{"error":{"message":"no"}}\n\n',
+      '<html><body>502 Bad Gateway</body></html>\n',
+      'upstream connect error or disconnect/reset before headers. reset reason: overflow\n',
     ]) {
-      expect([part, assembleEventStream(chunk('Hel') + part + chunk(null, 'stop'))]).toEqual([part, {}]);
+      for (const end of [chunk(null, 'stop'), done]) expect([part, assembleEventStream(chunk('Hel') + part + end)]).toEqual([part, {}]);
     }
+  });
+
+  it('is the whole answer that a server sends in the place of events', () => {
+    const answer = '\n{"choices":[{"message":{"content":"Hello\\n\\ndata: x"},"finish_reason":"stop"}]}';
+    expect(assembleEventStream(...answer.split(''))).toMatchObject({ choices: [{ message: { content: 'Hello\n\ndata: x' } }] });
+    expect(assembleEventStream('{"choices":[')).toEqual({});
   });
 
   it('goes on where a server says in each event that there is no error', () => {
@@ -92,7 +122,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
   it('is the same however its text is cut, and what has come of it only grows (C1)', () => {
     const text = `${chunk('Hel')}${chunk('lo, 😀 ')}${chunk('there')}${chunk(null, 'stop')}${usage}data: [DONE]\r\n\r\n`;
     const property = fc.property(fc.array(fc.nat(text.length)), (places) => {
-      const reader = new EventStreamReader();
+      const reader = new EventStreamReader({ isPlain: true });
       let before = '';
       for (const [index, start] of [0, ...places.toSorted((a, b) => a - b)].entries()) {
         reader.push(text.slice(start, [0, ...places.toSorted((a, b) => a - b), text.length][index + 1]));
@@ -105,28 +135,60 @@ describe('a completion that comes as events (rules/providers#language-models)', 
   });
 
   it('has no words when the model refuses', () => {
-    const reader = new EventStreamReader();
+    const reader = new EventStreamReader({ isPlain: true });
     reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
     expect(reader.words).toBe('');
   });
 
-  it('has no words while they may still be thoughts, of a model that thinks so or is not known (D84)', () => {
-    const habit = new ThinkingHabit();
-    const hear = (...pieces: string[]): string[] => {
-      const reader = new EventStreamReader(habit);
-      return pieces.map((piece) => (reader.push(chunk(piece)), reader.words));
-    };
-    expect(hear('The', ' user greets me.', '</th', 'ink>Hello')).toEqual(['', '', '', 'Hello']);
-    expect(hear('The', ' garden opens at five.')).toEqual(['', 'The garden opens at five.']);
-    expect(hear('Wel', 'come', ' to you')).toEqual(['', 'Welcome', 'Welcome to you']);
-    expect(hear('First', ' words', ' of it')).toEqual(['', 'First words', 'First words of it']);
-    expect(hear('First', ', they', ' greet me')).toEqual(['', '', '']);
-    expect(hear('First', ' I', ' greet them')).toEqual(['', '', '']);
-    habit.learn(true);
-    expect(hear('Welcome, they', ' say.</think>', 'Hello')).toEqual(['', '', 'Hello']);
-    for (let answers = 0; answers < 3; answers++) habit.learn(false);
-    expect(hear('Okay', ', here', ' it is.')).toEqual(['', 'Okay, here', 'Okay, here it is.']);
-    expect(hear('Okay', ', the user', ' greets me.')).toEqual(['', '', '']);
+  const hear = (isPlain: boolean, pieces: readonly string[]): string[] => {
+    const reader = new EventStreamReader({ isPlain });
+    return pieces.map((piece) => (reader.push(piece), reader.words));
+  };
+
+  it.each([
+    'Got it, the visitor greets.',
+    "Here's a thinking process:\n1. **Analyze**",
+    'It seems the user greets.',
+    'Greeting from user.',
+    '好，用户',
+    'Пользователь здоровается.',
+    'I have to greet.',
+    'Welcome, they say.',
+  ])('shows no text before the closing marker of a model that is not known to write none: %s (D84)', (thought) => {
+    const pieces = [
+      chunk(thought),
+      chunk(' Internal note: budget is 5. '),
+      chunk('</th'),
+      chunk('ink>Hel'),
+      chunk('lo'),
+      chunk(null, 'stop'),
+    ];
+    expect(hear(false, pieces)).toEqual(['', '', '', 'Hel', 'Hello', 'Hello']);
+  });
+
+  it('shows text of a model that is not known when the answer is whole, and not when it is cut off (D84)', () => {
+    expect(hear(false, [chunk('Hel'), chunk('lo'), chunk(null, 'stop')])).toEqual(['', '', 'Hello']);
+    expect(hear(false, [chunk('Hel'), chunk('lo'), done])).toEqual(['', '', 'Hello']);
+    expect(hear(false, [chunk('Hel'), chunk('lo', 'length'), done])).toEqual(['', '', '']);
+    expect(hear(true, [chunk('Hel'), chunk('lo')])).toEqual(['Hel', 'Hello']);
+  });
+
+  it.each([
+    ['a field of their own', raw('{"delta":{"reasoning_content":"secret"}}')],
+    ['another field', raw('{"delta":{"reasoning":"secret"}}')],
+    ['a part of the message', raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}')],
+    ['markers', chunk('<think>secret</think>')],
+  ])('shows text as it comes behind thoughts in %s', (_where, thoughts) => {
+    expect(hear(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
+  });
+
+  it('holds back what begins like a thought, also of a model that is known to write none', () => {
+    expect(hear(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual(['', '', 'Hello']);
+    expect(hear(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
+  });
+
+  it('holds text back where the field for thoughts is empty', () => {
+    expect(hear(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual(['']);
   });
 
   it('bears any input', () => {

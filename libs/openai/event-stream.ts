@@ -4,35 +4,40 @@
  */
 import { ThoughtFilter } from '#libs/thoughts';
 import { parseLeniently } from './lenient-json.ts';
-import { readFinish, textOf } from './message-text.ts';
-import type { ThinkingHabit } from './thinking-habit.ts';
+import { hasReasoning, isWholeEnd, readFinish, textOf } from './message-text.ts';
+import { isErrorName, isKeepAlive, isStreamField, saysError } from './stream-faults.ts';
+import { beginsLikeThought } from './thinking-habit.ts';
 
 interface Chunk {
   readonly choices?: readonly Choice[] | null;
   readonly usage?: unknown;
-  readonly error?: unknown;
-  readonly object?: unknown;
-  readonly type?: unknown;
+}
+
+interface Delta {
+  readonly content?: unknown;
+  readonly refusal?: unknown;
+  readonly reasoning_content?: unknown;
+  readonly reasoning?: unknown;
 }
 
 interface Choice {
-  readonly delta?: { readonly content?: unknown; readonly refusal?: unknown } | null;
+  readonly delta?: Delta | null;
   readonly finish_reason?: unknown;
-  readonly error?: unknown;
 }
-
-/** Events that say no more than that the server is there. */
-const keepAlives = new Set(['ping', 'heartbeat', 'keepalive', 'keep-alive']);
 
 /** Takes the text of a stream in pieces, cut anywhere. */
 export class EventStreamReader {
-  readonly #habit: ThinkingHabit | undefined;
+  readonly #isPlain: boolean;
   #isFirst = true;
+  /** The server sends a whole answer in the place of events. */
+  #document: string | undefined;
   #line = '';
   /** Of an event: its name, and its data so far when they take several lines. */
   #event = '';
   #data: string[] = [];
   readonly #thoughts = new ThoughtFilter();
+  /** The server has sent thoughts apart from the text, so the text has none. */
+  #hasReasoned = false;
   #refusal = '';
   #finishReason: unknown;
   #usage: unknown;
@@ -40,16 +45,22 @@ export class EventStreamReader {
   #isBroken = false;
   #size = 0;
 
-  /** @param habit of the model; without it no words are held back that may be thoughts. */
-  constructor(habit?: ThinkingHabit) {
-    this.#habit = habit;
+  /** @param isPlain the model is known to write no thoughts without an opening marker; otherwise text is held back that may be one. */
+  constructor({ isPlain }: { readonly isPlain: boolean }) {
+    this.#isPlain = isPlain;
   }
 
   /** The answer without thoughts as far as it has come; empty when the model refuses or the stream is no answer. */
   get words(): string {
     if (this.#isBroken || this.#refusal !== '') return '';
     const { words, hasThoughts } = this.#thoughts;
-    return !hasThoughts && this.#habit?.mayBeThought(words) === true ? '' : words;
+    const isAnswer = hasThoughts || this.#hasReasoned || this.#isWhole;
+    return isAnswer || (this.#isPlain && !beginsLikeThought(words)) ? words : '';
+  }
+
+  /** No closing marker can follow any more. */
+  get #isWhole(): boolean {
+    return this.#finishReason === undefined ? this.#isOver : isWholeEnd(this.#finishReason);
   }
 
   /** The server has said that nothing more comes. */
@@ -59,12 +70,17 @@ export class EventStreamReader {
 
   /** Characters that are kept. */
   get size(): number {
-    return this.#line.length + this.#size + this.#refusal.length;
+    return (this.#document?.length ?? 0) + this.#line.length + this.#size + this.#refusal.length;
   }
 
   push(text: string): void {
     const given = this.#isFirst && text !== '' ? text.replace(/^\ufeff/, '') : text;
-    this.#isFirst &&= text === '';
+    if (this.#isFirst && given.trimStart().startsWith('{')) this.#document = '';
+    this.#isFirst &&= given.trim() === '';
+    if (this.#document !== undefined) {
+      this.#document += given;
+      return;
+    }
     if (!/[\r\n]/.test(given) && !this.#line.endsWith('\r')) {
       this.#line += given;
       return;
@@ -77,6 +93,7 @@ export class EventStreamReader {
 
   /** The completion, or `{}` for what is none. */
   finish(): Record<string, unknown> {
+    if (this.#document !== undefined) return readDocument(this.#document);
     this.push('\n\n');
     if (this.#isBroken) return {};
     const { raw } = this.#thoughts;
@@ -89,9 +106,10 @@ export class EventStreamReader {
     if (this.#isBroken || this.#isOver) return;
     if (line === '') return this.#endEvent();
     if (line.startsWith('event:')) this.#event = line.slice('event:'.length).trim();
-    this.#isBroken = this.#event === 'error';
-    if (!line.startsWith('data:') || keepAlives.has(this.#event)) return;
+    this.#isBroken = isErrorName(this.#event) || !isStreamField(line);
+    if (!line.startsWith('data:') || isKeepAlive(this.#event)) return;
     const data = line.slice('data:'.length).trim();
+    if (this.#data.length === 0 && isKeepAlive(data)) return;
     if (data === '[DONE]') {
       this.#endEvent();
       this.#isOver = true;
@@ -117,7 +135,7 @@ export class EventStreamReader {
     } catch {
       return false;
     }
-    if (typeof chunk !== 'object' || chunk === null || isError(chunk)) this.#isBroken = true;
+    if (typeof chunk !== 'object' || chunk === null || saysError(chunk)) this.#isBroken = true;
     else this.#takeChunk(chunk);
     return true;
   }
@@ -125,6 +143,7 @@ export class EventStreamReader {
   #takeChunk(chunk: Chunk): void {
     this.#usage = chunk.usage ?? this.#usage;
     const choice = Array.isArray(chunk.choices) ? (chunk.choices[0] as Choice | null | undefined) : undefined;
+    this.#hasReasoned ||= hasReasoning(choice?.delta);
     const piece = textOf(choice?.delta?.content) ?? '';
     this.#size += piece.length;
     this.#thoughts.push(piece);
@@ -133,8 +152,10 @@ export class EventStreamReader {
   }
 }
 
-function isError(chunk: Chunk): boolean {
-  const [choice] = Array.isArray(chunk.choices) ? (chunk.choices as (Choice | null)[]) : [];
-  const given = [chunk.error, choice?.error].some((error) => error !== undefined && error !== null && error !== '' && error !== false);
-  return given || chunk.object === 'error' || chunk.type === 'error';
+function readDocument(text: string): Record<string, unknown> {
+  try {
+    return parseLeniently(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }

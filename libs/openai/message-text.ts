@@ -8,3 +8,18 @@ export function textOf(content: unknown): string | undefined {
 export function readFinish(finish: unknown): unknown {
   return finish === '' || finish === 'null' ? null : finish;
 }
+
+/** How servers say that the model has said all that it wanted to: OpenAI's word, and the words of models that some servers hand on. */
+const wholeEnds = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
+
+export function isWholeEnd(finish: unknown): boolean {
+  return typeof finish === 'string' && wholeEnds.has(finish.toLowerCase());
+}
+
+/** Whether a message or a piece of one has thoughts apart from its text. */
+export function hasReasoning(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return false;
+  const { reasoning_content: content, reasoning, content: parts } = message as Readonly<Record<string, unknown>>;
+  if ([content, reasoning].some((text) => typeof text === 'string' && text.trim() !== '')) return true;
+  return Array.isArray(parts) && parts.some((part: { type?: unknown } | null) => part?.type === 'thinking');
+}

@@ -36,6 +36,8 @@ export type LlmFault =
 export interface LlmSpeech {
   /** Between its words. */
   readonly pauseMs?: number;
+  /** What the model thinks before it, sent in a field of its own; empty: nothing. */
+  readonly reasoning?: string;
   /** What is waited for before a word, if anything. */
   readonly before?: (word: string) => Promise<void> | undefined;
 }
@@ -106,7 +108,7 @@ export async function sendStream(
   fault: LlmFault & { kind: 'stream' },
   includesUsage = true,
 ): Promise<void> {
-  const { ending = 'whole', pauseMs = 0, before } = fault;
+  const { ending = 'whole', pauseMs = 0, reasoning = 'The visitor asks something.', before } = fault;
   const send = (data: unknown): void => void response.write(`data: ${JSON.stringify(data)}\n\n`);
   const chunk = (delta: unknown, finish: string | null): unknown => ({
     id: 'chatcmpl-1',
@@ -116,6 +118,7 @@ export async function sendStream(
   });
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   send(chunk({ role: 'assistant', content: '' }, null));
+  if (reasoning !== '') send(chunk({ reasoning_content: reasoning }, null));
   for (const [index, word] of answer.split(/(?<= )/).entries()) {
     if (index > 0 && pauseMs > 0 && !(await waitOrLeave(response, pauseMs))) return;
     await before?.(word.trim());

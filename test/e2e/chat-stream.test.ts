@@ -9,7 +9,14 @@ beforeAll(async () => {
   llm = await startLlm();
   world = await startWorld(
     import.meta.url,
-    { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted', LLM_TIMEOUT_MS: '5000', RATE_LIMIT_CHAT_PER_MINUTE: '0' },
+    {
+      LLM_BASE_URL: llm.baseUrl,
+      LLM_API_KEY: llm.apiKey,
+      LLM_MODEL: 'scripted',
+      LLM_MEMORY_MODEL: 'memory',
+      LLM_TIMEOUT_MS: '5000',
+      RATE_LIMIT_CHAT_PER_MINUTE: '0',
+    },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
@@ -205,14 +212,6 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     },
   );
 
-  it('is the turn alone where the model’s server cannot stream', async () => {
-    llm.answerWith(() => answer);
-    llm.fail({ kind: 'no_streams' });
-    expect((await readEvents(await send({ body: 'Whole please' }))).map(({ event }) => event)).toEqual(['done']);
-    llm.fail({ kind: 'no_streams', status: 400 }, { kind: 'no_streams' });
-    expect((await readEvents(await send({ body: 'Whole please' }))).map(({ event }) => event)).toEqual(['done']);
-  });
-
   it('refuses as without a stream', async () => {
     for (const [json, status] of [
       [{ body: ' ' }, 400],
@@ -253,11 +252,21 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     ['a channel', '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>'],
     ['no marker', 'The visitor is new here. I greet them.\n</think>\n\n'],
     ['no marker again', 'New here, as it seems.</think>'],
+    ['no marker and any words', 'Got it, somebody new here. Internal note: budget is 5. </think>'],
   ])('has no thought in any event where thoughts begin with %s (D84)', async (_what, thoughts) => {
-    llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
+    llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5, reasoning: '' });
     const events = await readEvents(await send({ body: 'Who thinks?' }));
     expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
     expect(events.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'Welcome to the <b>garden</b>, dear guest' } });
     for (const { data } of events) expect('agent_html' in data && data.agent_html).toMatch(/^Welcome/);
+  });
+
+  // From here on the server is asked for whole answers only.
+  it('is the turn alone where the model’s server cannot stream', async () => {
+    llm.answerWith(() => answer);
+    llm.fail({ kind: 'no_streams' });
+    expect((await readEvents(await send({ body: 'Whole please' }))).map(({ event }) => event)).toEqual(['done']);
+    llm.fail({ kind: 'no_streams', status: 400 }, { kind: 'no_streams' });
+    expect((await readEvents(await send({ body: 'Whole please' }))).map(({ event }) => event)).toEqual(['done']);
   });
 });

@@ -49,6 +49,17 @@ export const TokenBudgetSchema = defineEntity({
   },
 });
 
+/** Latest whole answers in a row without unopened thoughts, of a model at an address. */
+export const ThinkingHabitSchema = defineEntity({
+  name: 'ThinkingHabit',
+  tableName: 'thinking_habits',
+  schema: 'agents',
+  properties: {
+    model: p.text().primary(),
+    plainAnswers: p.integer(),
+  },
+});
+
 /** Times of admitted chat messages in the last minute; `infinity` marks a refused attempt. Unlogged. */
 export const ChatHitSchema = defineEntity({
   name: 'ChatHit',

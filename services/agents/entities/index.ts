@@ -1,4 +1,4 @@
-import { AgentSchema, ChatHitSchema, ModelUsageSchema, TokenBudgetSchema } from './agent.entity.ts';
+import { AgentSchema, ChatHitSchema, ModelUsageSchema, ThinkingHabitSchema, TokenBudgetSchema } from './agent.entity.ts';
 import { AgentMemorySchema, MemoryFactSchema, ThreadMemorySchema } from './memory.entity.ts';
 import { OperatorSendSchema, TelegramChatSchema, TelegramSendSchema, WebhookReceiptSchema } from './telegram.entity.ts';
 import { MessageSchema, ThreadSchema, ThreadTakeoverSchema, TurnTicketSchema } from './thread.entity.ts';
@@ -14,6 +14,7 @@ export const entities = [
   OperatorSendSchema,
   TelegramChatSchema,
   TelegramSendSchema,
+  ThinkingHabitSchema,
   ThreadMemorySchema,
   ThreadSchema,
   ThreadTakeoverSchema,

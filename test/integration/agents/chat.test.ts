@@ -86,6 +86,14 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(JSON.stringify(place.llm.requests.at(-1)?.messages)).not.toContain('new here');
     });
 
+    it('is recorded and goes on without thoughts in strings where it is JSON (D84)', async () => {
+      place.llm.answerWith(() => '{"answer":"<think>They are new here.</think>hi"}');
+      const { agent_html: html, visitor_id } = await place.say('As JSON, please');
+      expect([html, (await place.recorded()).at(-1)]).toEqual(['{"answer":"hi"}', '{"answer":"hi"}']);
+      await place.say('Go on', { visitor_id });
+      expect(place.llm.requests.at(-1)?.messages.map(({ content }) => content)).toContain('{"answer":"hi"}');
+    });
+
     it('that was recorded with thoughts by an earlier release is shown and sent without them (D84)', async () => {
       place.llm.answerWith(() => 'Welcome **back**');
       const name = 'name-of-a-turn-with-thoughts';

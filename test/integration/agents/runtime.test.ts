@@ -11,6 +11,7 @@ import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../
 import { TurnFailure } from '../../../services/agents/chat/turn-failure.ts';
 import { createTurnQueue } from '../../../services/agents/chat/turn-queue.ts';
 import { createMeasuredModel } from '../../../services/agents/language-model/measured-model.ts';
+import { createStoredHabit } from '../../../services/agents/language-model/stored-habit.ts';
 import { createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
 import { createModel } from '#libs/openai';
@@ -100,6 +101,21 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(remembered).toContain(turn.threadId);
     const { threads } = await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, newContext());
     expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
+  });
+
+  it('knows the thinking habit of a model on all replicas and after a restart, and none of another model (D84)', async () => {
+    const { logger } = place.env;
+    const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one' };
+    const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
+    const [one, other] = [habitOf(), habitOf()];
+    await Promise.all([one.learn(false), other.learn(false)]);
+    expect(await one.isPlain()).toBe(false);
+    await Promise.all([one.learn(false), other.learn(false), one.learn(false)]);
+    const known = [one, other, habitOf(), habitOf({ model: 'two' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
+    expect(await Promise.all(known.map((habit) => habit.isPlain()))).toEqual([true, true, true, false, false]);
+    await one.learn(true);
+    await other.learn(false);
+    expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
   });
 
   it('makes one thread of first messages that come at once, and answers them one after the other', async () => {
