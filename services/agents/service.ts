@@ -3,7 +3,7 @@ import type { JobTuning } from '#libs/jobs';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
-import { createModel } from '#libs/openai';
+import { createModel, type Model } from '#libs/openai';
 import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
@@ -18,6 +18,7 @@ import { agents } from './contract.ts';
 import { createHandlers } from './handlers.ts';
 import { ThreadChanges } from './handover/thread-changes.ts';
 import { createMeasuredModel } from './language-model/measured-model.ts';
+import { createStoredHabit } from './language-model/stored-habit.ts';
 import { createTokenBudget } from './language-model/token-budget.ts';
 import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
 import { createMessagingHtml } from './messaging-html.ts';
@@ -45,6 +46,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const stopping = new AbortController();
   const model = configureModel(config, { db, logger: frame.logger, metrics });
   const html = createMessagingHtml();
+  const changes = new ThreadChanges(bus);
   const runtime =
     model === undefined
       ? undefined
@@ -60,6 +62,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
           promptTokens: config.LLM_PROMPT_TOKENS,
           knowledge: config.AGENT_KNOWLEDGE,
           remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
+          watchThread: (threadId, onChange) => changes.watch(threadId, onChange),
         });
   const renewAgentMemory = createRenewAgentMemory(jobs, config.AGENT_KNOWLEDGE, config.MEMORY_DELAY_MS);
   const outbound = createOutbound({
@@ -74,7 +77,6 @@ export async function createService({ config, logger, clock = systemClock, pipel
 
   return frame.service(async () => {
     frame.tell(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
-    const changes = new ThreadChanges(bus);
     frame.onStop(() => changes.stop());
     frame.onClose(bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => changes.wake(id)));
     await frame.serve(createHandlers({ ...shared, changes, stopping: stopping.signal }));
@@ -97,9 +99,10 @@ function configureModel(
 ): ReturnType<typeof createMeasuredModel> | undefined {
   if (config.LLM_BASE_URL === '') return undefined;
   const settings = { baseUrl: config.LLM_BASE_URL, apiKey: config.LLM_API_KEY, timeoutMs: config.LLM_TIMEOUT_MS };
-  const chat = createModel({ ...settings, model: config.LLM_MODEL });
-  const memory = createModel({ ...settings, model: config.LLM_MEMORY_MODEL || config.LLM_MODEL });
-  const publishing = createModel({ ...settings, model: config.LLM_SUMMARY_MODEL || config.LLM_MODEL });
+  const open = (model: string): Model => createModel({ ...settings, model, habit: createStoredHabit(deps, { ...settings, model }) });
+  const chat = open(config.LLM_MODEL);
+  const memory = open(config.LLM_MEMORY_MODEL || config.LLM_MODEL);
+  const publishing = open(config.LLM_SUMMARY_MODEL || config.LLM_MODEL);
   const budget = createTokenBudget({ ...deps, dailyTokens: config.LLM_DAILY_TOKENS });
   return createMeasuredModel({ ...deps, models: { chat, memory, publishing }, budget });
 }

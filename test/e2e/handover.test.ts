@@ -111,6 +111,31 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
   });
 
+  it('ends a streamed reply at once when the thread is taken, and shows nothing that the model writes later (H1)', async () => {
+    const { id, visitorId } = await openThread();
+    const held = Promise.withResolvers<void>();
+    llm.answerWith(() => 'Slow answer secret end.', { before: (word) => (word === 'answer' ? held.promise : undefined) });
+    const response = await fetch(`${world.baseUrl}/api/chat/guide/message/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+      body: JSON.stringify({ body: 'Slowly', visitor_id: visitorId }),
+    });
+    let seen = '';
+    // The model goes on only after the stream has ended.
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (seen === '') expect((await act('operator', 'take', id)).status).toBe(200);
+      seen += text;
+    }
+    held.resolve();
+    llm.answerWith(undefined);
+    const events = seen.split('\n\n').filter((event) => event.startsWith('event: '));
+    expect(events).toHaveLength(2);
+    expect(events[0]).toBe('event: snapshot\ndata: {"agent_html":"Slow"}');
+    expect(JSON.parse(events[1]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
+    const { json } = await world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer });
+    expect(json.messages.at(-1)).toMatchObject({ author: { kind: 'visitor' }, body: 'Slowly' });
+  });
+
   it('is in the admin CLI', async () => {
     const { id } = await openThread();
     expect((await world.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);

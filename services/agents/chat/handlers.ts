@@ -2,7 +2,6 @@
 import { AppError, notFound, unavailable } from '#libs/errors';
 import { type Handlers, liveStream, type RequestContext } from '#libs/nats';
 import type { RequestOf, Static } from '#libs/contract';
-import type { Listener } from '#libs/openai';
 import type { Database } from '#libs/orm';
 import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
@@ -45,7 +44,7 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
     return sender;
   }
 
-  const answer = async (request: Message, context: RequestContext, listener?: Listener): Promise<Answer> => {
+  const answer = async (request: Message, context: RequestContext, words?: WordsSoFar): Promise<Answer> => {
     const agent = await findAgent(db, request.agent_slug);
     if (agent === undefined) throw notFound();
     if (isBlank(request.body)) throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
@@ -66,7 +65,8 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
         deadlineMs,
         signal: AbortSignal.any([timeout, deps.stopping]),
         logger: context.logger,
-        listener,
+        listener: words?.listener,
+        onTakenOver: () => words?.discard(),
       })
       .catch(rethrowFailure);
     const visitorId = await findSender(thread.visitorId, turn);
@@ -86,7 +86,7 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
     sendChatMessage: (request, context) => answer(request, context),
     streamChatMessage: async (request, context) => {
       const words = new WordsSoFar();
-      const turn = answer(request, context, words.listener);
+      const turn = answer(request, context, words);
       // What fails before the first word is the failure of the call, as without a stream (C4).
       await Promise.race([turn, words.arrive()]);
       return liveStream(writeEvents(words, turn, (text) => deps.html.renderUnfinished(text)));

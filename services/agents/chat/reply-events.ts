@@ -11,9 +11,11 @@ const pauseOfWork = 10;
 export class WordsSoFar {
   #words = '';
   #seen = '';
+  #isDiscarded = false;
   #wake = Promise.withResolvers<void>();
 
   readonly listener: Listener = (content) => {
+    if (this.#isDiscarded) return;
     this.#words = content;
     this.#wake.resolve();
   };
@@ -21,6 +23,12 @@ export class WordsSoFar {
   /** Resolves when there are words that nobody has taken. */
   async arrive(): Promise<void> {
     if (this.#words === this.#seen) await this.#wake.promise;
+  }
+
+  /** Drops words that were not taken, and all that follow. */
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#words = this.#seen;
   }
 
   take(): string {

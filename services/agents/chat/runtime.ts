@@ -6,7 +6,6 @@
  */
 import type { Logger } from '#libs/logger';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
-import type { Queryable } from '#libs/sql';
 import type { Agent } from '../agent/index.ts';
 import type { KnowledgeMode } from '../config.ts';
 import { BudgetSpent, type MeasuredModel } from '../language-model/index.ts';
@@ -15,7 +14,7 @@ import type { MessagingHtml } from '../messaging-html.ts';
 import { cleanAnswer } from '../recorded-answer.ts';
 import { buildPrompt, maxHistoryTurns } from './rules/prompt.ts';
 import { createVisitorId, isVisitorId } from './rules/visitor.ts';
-import { findTakeover, lockThread } from './statements/takeovers.ts';
+import { lockThread } from './statements/takeovers.ts';
 import {
   createThread,
   ensureThread,
@@ -27,6 +26,7 @@ import {
   type ThreadKey,
   turnKeyConstraint,
 } from './statements/threads.ts';
+import { hasPerson, TakenOver, unlessTaken, type WatchThread } from './takeover-watch.ts';
 import { TurnFailure } from './turn-failure.ts';
 import type { HeldTurn, TurnQueue } from './turn-queue.ts';
 import { type Listener, ModelFailure } from '#libs/openai';
@@ -42,6 +42,8 @@ export interface ChatDependencies {
   readonly knowledge: KnowledgeMode;
   /** Has the thread remembered, in the transaction that records a turn. */
   readonly remember: (tx: Tx, threadId: number) => Promise<void>;
+  /** Without it a takeover is noticed when the turn is recorded. */
+  readonly watchThread?: WatchThread;
 }
 
 /** A visitor's thread as found for a message: none yet, or an existing one. */
@@ -70,6 +72,8 @@ export interface TurnRequest {
   readonly logger: Logger;
   /** Hears the model's words while it writes; not called for a repeated turn. */
   readonly listener?: Listener | undefined;
+  /** Called when an operator takes the thread while the model writes: what it wrote is discarded (H1). */
+  readonly onTakenOver?: (() => void) | undefined;
   /**
    * Writes rows of the caller in the transaction that records the turn: both happen or neither. Not called for a repeated turn. It may
    * run again from the start, so it must have no other effect; what it throws undoes the turn.
@@ -110,6 +114,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     try {
       return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal, listener })).text;
     } catch (error) {
+      if (signal.reason instanceof TakenOver) throw signal.reason;
       if (error instanceof BudgetSpent) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
       logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'the model gave no usable answer');
@@ -125,7 +130,10 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     open: (tx: Tx) => Promise<number>,
   ): Promise<RecordedTurn> {
     const { body, sender } = request;
-    const text = (await hasPerson(db, threadId)) ? null : await ask(request, threadId, signal);
+    const text = await unlessTaken(deps, threadId, (taken) => {
+      taken.addEventListener('abort', () => request.onTakenOver?.());
+      return ask(request, threadId, AbortSignal.any([signal, taken]));
+    });
     const human = { humanBody: body, humanHtml: html.render(body) };
     const reply = { agentBody: text, agentHtml: text === null ? null : html.render(text) };
     const turnKey = turnKeyOf(request);
@@ -212,10 +220,6 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
 
 /** What the agent says while a person has the thread. */
 const unsaid = { agentBody: null, agentHtml: null };
-
-async function hasPerson(db: Queryable, threadId: number | undefined): Promise<boolean> {
-  return threadId !== undefined && (await findTakeover(db, { threadId })) !== undefined;
-}
 
 function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
   return { agentId: agent.id, key, channel, visitorId };

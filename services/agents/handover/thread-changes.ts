@@ -28,11 +28,20 @@ export class ThreadChanges {
     for (const threadId of this.#waiting.keys()) this.wake(threadId);
   }
 
+  /** Calls `onChange` after each change until the returned function is called. */
+  watch(threadId: number, onChange: () => void): () => void {
+    const wakers = this.#waiting.get(threadId) ?? new Set();
+    this.#waiting.set(threadId, wakers.add(onChange));
+    return () => {
+      wakers.delete(onChange);
+      if (wakers.size === 0 && this.#waiting.get(threadId) === wakers) this.#waiting.delete(threadId);
+    };
+  }
+
   /** Looks now, and again after a change or `ms` when `isNews` is false for what was found. */
   async lookFor<Found>(threadId: number, ms: number, look: () => Promise<Found>, isNews: (found: Found) => boolean): Promise<Found> {
     const changed = Promise.withResolvers<void>();
-    const wakers = this.#waiting.get(threadId) ?? new Set();
-    this.#waiting.set(threadId, wakers.add(changed.resolve));
+    const unwatch = this.watch(threadId, changed.resolve);
     let timer: NodeJS.Timeout | undefined;
     try {
       const found = await look();
@@ -42,8 +51,7 @@ export class ThreadChanges {
       return await look();
     } finally {
       clearTimeout(timer);
-      wakers.delete(changed.resolve);
-      if (wakers.size === 0) this.#waiting.delete(threadId);
+      unwatch();
     }
   }
 }
