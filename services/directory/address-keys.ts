@@ -19,11 +19,12 @@ export const idsByEmailSql = (email: SqlPart): Sql => sql`
 /** Conditions of a person whose email or whose phone number begins with the text, each for an index of its own. */
 export function startsOfAddressesSql(alias: string, text: SqlPart): readonly Sql[] {
   const contact = sql`${sql.id(alias)}.contact`;
+  const folded = sql`directory.fold(${text})`;
   const startsWith = (key: Sql, wanted: Sql): Sql => sql`${key} like directory.like_literal(${wanted}) || '%'`;
   return [
     sql`${contact} ->> 'email' is not null and ${startsWith(emailKeySql(sql`${contact} ->> 'email'`), sql`directory.email_key(${text})`)}`,
     // Not every text with digits in it is the beginning of a number.
-    sql`${contact} ->> 'phone' is not null and ${text} ~ '^[+0-9 ()./-]+$' and char_length(directory.phone_digits(${text})) >= 3
-      and ${startsWith(phoneDigitsSql(sql`${contact} ->> 'phone'`), sql`directory.phone_digits(${text})`)}`,
+    sql`${contact} ->> 'phone' is not null and ${folded} ~ '^ ?(tel:)?[+0-9 ()./-]+$' and char_length(directory.phone_digits(${folded})) >= 3
+      and ${startsWith(phoneDigitsSql(sql`${contact} ->> 'phone'`), sql`directory.phone_digits(${folded})`)}`,
   ];
 }

@@ -166,6 +166,11 @@ describe('people.create, duplicates (D44)', () => {
     'https://www.linkedin.com/in/known/en-us/?trk=x',
     'linkedin.com./in//known/pt_BR',
     'linkedin.com/in/kno\u200bwn',
+    'linkedin.com/in/%6Bnown',
+    'https://www.linkedin.com/mwlite/in/known',
+    'https://touch.www.linkedin.com/m/in/known/',
+    'https://www.linkedin.com/in/known/overlay/contact-info/',
+    'https://www.linkedin.com/in/known/details/experience/?x=1',
   ])('finds the LinkedIn address %s', async (linkedin) => {
     expect((await refusal({ name: 'X', contact: { email: 'free@example.org', linkedin } })).details).toEqual({
       match_field: 'contact.linkedin',
@@ -180,11 +185,45 @@ describe('people.create, duplicates (D44)', () => {
     'linkedin.com/company/known',
     'https://notlinkedin.com/in/known',
     'linkedin.com/in/known/details',
+    'linkedin.com/in/known%2Fde',
+    'linkedin.com/in/known%3Fa',
+    'linkedin.com/mwlite/company/known',
   ])('does not take %s for it', async (linkedin) => {
     await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
   });
 
+  it('takes a LinkedIn address that is written and the same percent-encoded for one', async () => {
+    const { person } = await create({ name: 'Jörg', contact: { linkedin: 'https://www.linkedin.com/in/jörg-müller' } });
+    for (const slug of ['j%C3%B6rg-m%C3%BCller', 'j%c3%b6rg-m%c3%bcller/', 'jo\u0308rg-mu\u0308ller', 'jo%CC%88rg%2Dm%C3%9Cller/de?x=1'])
+      expect([slug, (await refusal({ name: 'X', contact: { linkedin: `https://www.linkedin.com/in/${slug}` } })).details]).toMatchObject([
+        slug,
+        { existing_person_ids: [person.id] },
+      ]);
+    const encoded = await create({ name: 'Zoë', contact: { linkedin: 'linkedin.com/in/zo%C3%AB-%F0%9F%98%80' } });
+    expect((await refusal({ name: 'X', contact: { linkedin: 'linkedin.com/in/zoë-😀' } })).details).toMatchObject({
+      existing_person_ids: [encoded.person.id],
+    });
+  });
+
   it.each([
+    '‹jörg@example.org>',
+    '<jörg@example.org>',
+    'Jörg<jörg@example.org>',
+    'Jörg <jörg@example.org>',
+    'a@x.org,b',
+    'a@x.org;',
+    '(a)b@x.org',
+  ])('rejects an email with a name or brackets: %s', async (email) => {
+    expect((await refusal({ name: 'X', contact: { email } })).message).toBe('contact.email must be an email address.');
+  });
+
+  it.each([
+    ['mailto:ren%C3%A9e.m%c3%bcller@b%C3%BCcher.example', 'renée.müller@xn--bcher-kva.example'],
+    ['mailto:rene%CC%81e%40example.org?subject=a%40b', 'renée@example.org'],
+    ['mailto:%20a%2Bb@Example.org%E2%80%8B', 'a+b@example.org'],
+    ['mailto:a%FF%C3%A9%C3@x.org', 'a%ffé%c3@x.org'],
+    ['mailto:a%E2%82%AC%ED%A0%80%F0%9F%98%80%2F%00%7F@x.org', 'a€%ed%a0%80😀%2f%00%7f@x.org'],
+    ['a%40b@x.org', 'a%40b@x.org'],
     ['Renée.Müller@Bücher.Example', 'renée.müller@xn--bcher-kva.example'],
     ['rene\u0301e.mu\u0308ller@bu\u0308cher.example', 'renée.müller@xn--bcher-kva.example'],
     ['renée.müller@XN--BCHER-KVA.example.', 'renée.müller@xn--bcher-kva.example'],
