@@ -197,7 +197,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect((await failAt(100_000_000)).retryAfter).toBe(3_600);
   });
 
-  it('shows text as it comes after three plain answers, and no longer after an unopened thought', async () => {
+  it('asks and tells the habit of the model: plain answers, unopened thoughts, and nothing of others', async () => {
     let content = 'Hi there';
     const server = createServer((_request, response) => {
       response.writeHead(200, events).end(
@@ -218,10 +218,12 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
       learn: async (isUnopened: boolean) => void (learnt.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
     };
     const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
-    for (content of ['Hi', 'Hi', 'Hi', 'Hi', 'I greet.</think> Hi', 'Hi'])
+    const others = ['{"a":"Hi"}', '<think>I greet.</think> Hi'];
+    for (content of [...Array.from({ length: plainAnswers }, () => '\n Hi '), ...others, 'I greet.</think> Hi', 'Hi'])
       await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
-    expect(asked).toEqual([false, false, false, true, true, false]);
-    expect(learnt).toEqual([false, false, false, false, true, false]);
+    const plainOnes = Array.from({ length: plainAnswers }, () => false);
+    expect(asked).toEqual([...plainOnes, true, true, true, false]);
+    expect(learnt).toEqual([...plainOnes, true, false]);
   });
 
   it('and leaves the line open behind its answer is not waited for', async () => {

@@ -8,7 +8,7 @@ import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
 import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 import { openLazily } from './lazy.ts';
-import { isWholeEnd, readFinish, textOf } from './message-text.ts';
+import { hasReasoning, isWholeEnd, readFinish, textOf } from './message-text.ts';
 import { createThinkingHabit, type ThinkingHabit } from './thinking-habit.ts';
 
 export interface PromptMessage {
@@ -118,7 +118,8 @@ async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<Mo
   const written = textOf(content);
   if (written === undefined) throw fail('unreadable', 'the answer is no text');
   const { words, isUnopened } = readThoughts(written);
-  await habit.learn(isUnopened);
+  const isPlain = isUnopened === false && words.trim() === written.trim() && !hasReasoning(message);
+  if (isUnopened === true || isPlain) await habit.learn(isUnopened);
   const text = toStorableText(words).trim(); // D75
   if (text.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is too long');
   if (isBlank(text)) throw fail('empty', 'the answer is empty');

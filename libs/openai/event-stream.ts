@@ -97,7 +97,8 @@ export class EventStreamReader {
     this.push('\n\n');
     if (this.#isBroken) return {};
     const { raw } = this.#thoughts;
-    const message = { role: 'assistant', content: raw, refusal: this.#refusal === '' ? null : this.#refusal };
+    const refusal = this.#refusal === '' ? null : this.#refusal;
+    const message = { role: 'assistant', content: raw, refusal, ...(this.#hasReasoned ? { reasoning: 'not kept' } : {}) };
     const finish = this.#finishReason ?? (this.#isOver ? 'stop' : 'length');
     return { choices: [{ index: 0, message, finish_reason: finish }], usage: this.#usage };
   }

@@ -302,9 +302,9 @@ function hasMarker(text: string): boolean {
   return false;
 }
 
-/** The answer without thoughts, and whether some of them had no beginning. In JSON each string is read by itself, so that it stays JSON. */
-export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean } {
-  if (isJson(answer)) return { words: cleanStrings(answer, dropThoughts), isUnopened: false };
+/** The answer without thoughts, and whether some of them had no beginning; undefined for JSON, which tells nothing of that. In JSON each string is read by itself, so that it stays JSON. */
+export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean | undefined } {
+  if (isJson(answer)) return { words: cleanStrings(answer, dropThoughts), isUnopened: undefined };
   const filter = new ThoughtFilter();
   filter.push(answer);
   const words = filter.finish();

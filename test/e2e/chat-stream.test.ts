@@ -254,7 +254,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     ['no marker again', 'New here, as it seems.</think>'],
     ['no marker and any words', 'Got it, somebody new here. Internal note: budget is 5. </think>'],
   ])('has no thought in any event where thoughts begin with %s (D84)', async (_what, thoughts) => {
-    llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5, reasoning: '' });
+    llm.answerWith(() => `${thoughts}Welcome to the **garden**, dear guest`, { pauseMs: 5 });
     const events = await readEvents(await send({ body: 'Who thinks?' }));
     expect(JSON.stringify(events)).not.toMatch(/new here|greet|final|think>/i);
     expect(events.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'Welcome to the <b>garden</b>, dear guest' } });

@@ -14,7 +14,7 @@ import { createMeasuredModel } from '../../../services/agents/language-model/mea
 import { createStoredHabit } from '../../../services/agents/language-model/stored-habit.ts';
 import { createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
-import { createModel } from '#libs/openai';
+import { createModel, plainAnswers } from '#libs/openai';
 import { type Place, startPlace } from './place.ts';
 
 const addRow = { name: 'test.add-row', text: `insert into public.caller_rows (turn, body) values ($1, $2)` };
@@ -108,9 +108,9 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
     const [one, other] = [habitOf(), habitOf()];
-    await Promise.all([one.learn(false), other.learn(false)]);
+    for (let answers = 1; answers < plainAnswers; answers++) await (answers % 2 === 0 ? one : other).learn(false);
     expect(await one.isPlain()).toBe(false);
-    await Promise.all([one.learn(false), other.learn(false), one.learn(false)]);
+    await Promise.all([one.learn(false), other.learn(false)]);
     const known = [one, other, habitOf(), habitOf({ model: 'two' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
     expect(await Promise.all(known.map((habit) => habit.isPlain()))).toEqual([true, true, true, false, false]);
     await one.learn(true);
