@@ -14,12 +14,16 @@ export function createSearchDirectory(db: Database): Handler<typeof directory.rp
   return async ({ q, types, limit_per_type: limit = usualResults }, { actor }) => {
     const asked = { text: q, limit, kinds: readTypes(types), ...readViewer(actor) };
     const { rare, frequent } = await sampleSearch(db, { text: q });
-    if (rare) return bodyOf(await searchRare(db, asked));
+    if (rare && !isWrittenOtherwise(q)) return bodyOf(await searchRare(db, asked));
     const [inManyPeople = false, inManyPeopleDescriptions = false, inManyHolons = false, inManyHolonDescriptions = false] = frequent;
     const inMany = { inManyPeople, inManyPeopleDescriptions, inManyHolons, inManyHolonDescriptions };
     return bodyOf(await searchTiers(db, { ...asked, ...inMany }));
   };
 }
+
+/** A phone number, or an email that its owner's contact may hold in other signs: they are found by their keys, in tiers. */
+const isWrittenOtherwise = (q: string): boolean =>
+  /^\s*(?:tel:)?[+0-9 ()./-]{5,500}$/i.test(q.normalize('NFKC')) || (q.includes('@') && /^mailto:|[^!-~]|xn--/i.test(q.trim()));
 
 /** The kinds asked for, once each. @throws AppError bad_request */
 function readTypes(types: string | undefined): string[] {

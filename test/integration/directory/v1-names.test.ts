@@ -143,7 +143,10 @@ describe('texts that are folded (D87)', () => {
     '+49\u00a030\u2011123',
     '＋４９３０１２３',
     'mailto:doris.u@b%C3%BCcher.example',
-  ])('an email or phone number is found by %s', async (q) => expect(await people(q)).toEqual(q === 'Doris.U@b' ? [] : [unger]));
+  ])('an email or phone number is found by %s', async (q) => {
+    expect(await people(q)).toEqual(q === 'Doris.U@b' ? [] : [unger]);
+    expect(await found(q)).toEqual([unger]);
+  });
 
   it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])('%s is the beginning of no address, and no words of a name', async (q) =>
     expect(await people(q)).toEqual([]),

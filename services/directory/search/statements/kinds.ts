@@ -1,5 +1,6 @@
 /** What both ways of searching share: the kinds, the parameters and the body (rules/people#search; D42). */
 import { type Sql, sql, type SqlPart, t } from '#libs/sql';
+import { startsOfAddressesSql } from '../../address-keys.ts';
 import { holonListItemSql, personListItemSql } from '../../public-json.ts';
 import { viewerParams, type ViewerSql } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';
@@ -15,6 +16,8 @@ export interface SearchKind {
   /** Rows that the caller may see, as `r`; `on` joins them to what is before. */
   readonly from: (on: Sql) => Sql;
   readonly visible: Sql;
+  /** Conditions of rows whose address begins with the text, however it is written. */
+  readonly addresses: (text: SqlPart) => readonly Sql[];
   readonly item: Sql;
 }
 
@@ -25,6 +28,7 @@ export function searchKinds(viewer: ViewerSql): { readonly person: SearchKind; r
       table: 'people',
       from: (on) => sql`directory.people r ${on}`,
       visible: sql`true`,
+      addresses: (text) => startsOfAddressesSql('r', text),
       item: personListItemSql('r'),
     },
     holon: {
@@ -32,6 +36,7 @@ export function searchKinds(viewer: ViewerSql): { readonly person: SearchKind; r
       table: 'holons',
       from: (on) => sql`directory.holons r ${on} join directory.object_classes c on c.id = r.class_id`,
       visible: holonVisibleSql('r', 'c', viewer),
+      addresses: () => [],
       item: holonListItemSql('r', 'c', viewer),
     },
   };

@@ -77,6 +77,9 @@ function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql 
   const [once, twice] = [sql`${limit}`, sql`2 * ${limit}`];
   const start = sql`${literalSql(text)} || '%'`;
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
+  // A start of fewer characters is in the channels as it is written, and in many of them.
+  const isAddress = sql`(strpos(${text}, '@') > 0 or char_length(directory.phone_digits(${foldedSql(text)})) >= 5)`;
+  const byAddress = searched.addresses(text).map((begins) => byFields(2, sql`2`, sql`${isAddress} and ${begins}`, twice));
   const exactChannel = sql`v.value = left(${foldedSql(text)}, 500)`;
   const channelStart = sql`v.value like ${start} and (char_length(${foldedSql(text)}) < 2 or left(v.value, 2) = left(${foldedSql(text)}, 2))`;
   const inName = field(sql`(strpos(r.search_name, ${foldedSql(text)}) > 0 or ${nameInAnyOrderSql('r', text)})`);
@@ -87,7 +90,13 @@ function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql 
         'exact',
         sql`${byFields(1, sql`1`, sql`r.search_name = ${foldedSql(text)}`, once)} union all ${byChannels(1, exactChannel, once)}`,
       ),
-      second('start', sql`${byFields(2, sql`1`, sql`r.search_name like ${start}`, twice)} union all ${byChannels(2, channelStart, twice)}`),
+      second(
+        'start',
+        sql.join(
+          [byFields(2, sql`1`, sql`r.search_name like ${start}`, twice), byChannels(2, channelStart, twice), ...byAddress],
+          unionAll,
+        ),
+      ),
       later('word', byFields(3, field(nameWordStartSql('r', text)), wordStartSql('r', text), twice)),
       later('part', byFields(4, inName, rowContainsSql('r', text, inMany.texts), twice)),
       later('description', byFields(5, sql`3`, inDescription, twice)),
