@@ -182,10 +182,23 @@ const forms: readonly string[] = [
   `https://example.zoom.us/j/1?pwd=${X}&amp;uname=a`,
   `Einmalpasswort: ${X}`,
   `MTID https://x.webex.com/j.php?MTID=${X}`,
+  `Passcode -&gt; 123456`,
+  `password\t:\t${X}`,
+  `password: |\n  ${X}`,
+  `password: >-\n  ${X}`,
+  `&lt;password&gt;${X}&lt;/password&gt;`,
+  `\\u003cb\\u003ePasscode:\\u003c/b\\u003e 123456`,
+  `Passcode=&quot;${X}&quot;`,
+  `+49 69 7104 9922,,123456789#,,,,*987654#`,
+  `+16465588656,,123456789#,,#,987654#`,
+  `Hasło do spotkania: ${X}`,
+  `Toegangscode 123456`,
 ];
 
 /** Texts that only sound like it. */
 const harmless: readonly string[] = [
+  'password &gt; 8 characters',
+  'password: >\n  required',
   'Bearer realm="api", error="invalid_token"',
   '12345678 is the postal code',
   'password of the account: see above',

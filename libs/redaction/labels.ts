@@ -7,13 +7,15 @@ import { findQuote, quoteAt, readAt } from './reading.ts';
 import { looksRandom, redacted, replaceSpans, type Span } from './shapes.ts';
 
 const space = String.raw`[ \u00a0\u200b\u202f\u3000]|&nbsp;|&#160;|&#xa0;`;
-const markup = String.raw`\*{1,3}|__|~~|\x60|</?[a-z][a-z0-9]{0,10}(?:\s[^<>]{0,200})?/?>|\](?=[ :：=])|\\?["'](?=\s{0,8}(?:=>|[:=]))`;
+const markup = String.raw`\\u003c/?[a-z][a-z0-9]{0,10}\\u003e|&lt;/?[a-z][a-z0-9]{0,10}&gt;|\t(?=[ \t]{0,4}[:=])|\*{1,3}|__|~~|\x60|</?[a-z][a-z0-9]{0,10}(?:\s[^<>]{0,200})?/?>|\](?=[ :：=])|\\?["'](?=\s{0,8}(?:=>|[:=]))`;
 const filler = new RegExp(`(?:${space}|${markup}){1,12}`, 'iuy');
 const remark = /\([^()\r\n]{1,60}\)|（[^（）\r\n]{1,60}）|\[[^[\]\r\n]{1,60}\](?=\s{0,4}[:：=])/y;
 const purpose =
   /(?:for|of|to|für|zum|zur|des|der|von|pour|para|per|de|da|do|del|della|van|voor|dla|do|для)(?: [\p{L}\p{N}'’-]{1,30}){1,5}(?=[ \u00a0]{0,2}[:：=]|(?= (?:is|ist|lautet|est|es) ))|(?:конференции|встречи|собрания|конференції|зустрічі|spotkania|konferencji)(?=[ :：])/iuy;
+/** A text of YAML that begins on the next line. */
+const blockSign = /[|>][-+0-9]{0,2}(?=[ \t]{0,8}\r?\n)/y;
 /** What joins a label to its value, strongest first. */
-const strongSign = /(?:=>|->|→|:=|[:：=＝]|&#58;|&colon;)/y;
+const strongSign = /(?:[-=]&gt;|&gt;(?=[^\s&])|=>|->|→|:=|[:：=＝]|&#58;|&colon;)/y;
 const cell = /(?:\t|\\t|\||<\/(?:td|th|dt)>\s{0,20}<(?:td|dd)(?:\s[^<>]{0,200})?>){1,3}/iy;
 const dash = /[-–—](?=[ \u00a0])/y;
 const comma = /["']?,[ ]?(?=["']?[0-9]{4,12}["']?(?:[\s,]|$))/y;
@@ -65,6 +67,7 @@ function readGap(text: string, from: number, isOption: boolean): { readonly to: 
   if (joint === undefined) return undefined;
   skip(filler);
   if (joint === 'sign' && skip(/[\t]{1,8}/y)) skip(filler);
+  if (joint === 'sign') skip(blockSign);
   if (joint === 'sign' && skip(lineBreak)) {
     joint = 'line';
     skip(filler);

@@ -95,7 +95,13 @@ const sorted = [word('name'), ...frequentTexts].flatMap((q) => sorts.map((sort) 
 const after = { created_after: '2020-01-01T00:00:00Z', updated_after: '2020-01-01T00:00:00Z' };
 
 const reads: readonly Case[] = [
-  ask('searchDirectory', ...[...texts, 'an', 'carla', 'example.org'].flatMap((q) => [{ q }, { q, types: 'holon', limit_per_type: 50 }])),
+  ask(
+    'searchDirectory',
+    ...[...texts, 'an', 'carla', 'example.org', '+4930123456', 'ann@b\u00fccher.example'].flatMap((q) => [
+      { q },
+      { q, types: 'holon', limit_per_type: 50 },
+    ]),
+  ),
   ask('listPeople', ...sorted, ...texts.map((q) => ({ q })), { q: word('name'), ...after }),
   ask('getPerson', { person_id: 77 }),
   ask(
