@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createModel, type Listener, ModelFailure, plainAnswers } from '#libs/openai';
+import { createModel, initialPlainAnswers, type Listener, ModelFailure, plainAnswers } from '#libs/openai';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -224,6 +224,23 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     const plainOnes = Array.from({ length: plainAnswers }, () => false);
     expect(asked).toEqual([...plainOnes, true, true, true, false]);
     expect(learnt).toEqual([...plainOnes, true, false]);
+  });
+
+  it.each([
+    ['gpt-5-mini', true],
+    ['llama-3.3-70b-instruct', true],
+    ['claude-sonnet-4', true],
+    ['mistral-small', true],
+    ['rethink-robotics', true],
+    ['deepseek-r1:14b', false],
+    ['Qwen/Qwen3-30B-A3B-Thinking-2507', false],
+    ['qwen3:8b', false],
+    ['QwQ-32B', false],
+    ['gpt-oss-120b', false],
+    ['magistral-medium', false],
+    ['deepseek-reasoner', false],
+  ])('is streamed from its first answer unless its name says that it thinks: %s', (name, isPlain) => {
+    expect(initialPlainAnswers(name) >= plainAnswers).toBe(isPlain);
   });
 
   it('and leaves the line open behind its answer is not waited for', async () => {

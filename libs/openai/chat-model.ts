@@ -52,7 +52,7 @@ const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
   const open = openLazily(settings);
-  const habit = settings.habit ?? createThinkingHabit();
+  const habit = settings.habit ?? createThinkingHabit(settings.model);
   /** Until a server has refused what it then did whole. */
   let canStream = true;
 

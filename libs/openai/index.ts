@@ -2,4 +2,4 @@
 export { type Listener, ModelFailure, type ModelUsage } from './failure.ts';
 export { createModel, type Model, type ModelAnswer, type PromptMessage } from './chat-model.ts';
 export { createTranscriber, type SpokenSegment, type Transcriber, type Transcription } from './transcription.ts';
-export { plainAnswers, type ThinkingHabit } from './thinking-habit.ts';
+export { initialPlainAnswers, plainAnswers, type ThinkingHabit } from './thinking-habit.ts';

@@ -1,7 +1,6 @@
 /** The wire format of the played language model, and the faults that it can have. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { dropThoughts } from '#libs/thoughts';
 
 /** What goes wrong with one request. */
 export type LlmFault =
@@ -37,7 +36,7 @@ export type LlmFault =
 export interface LlmSpeech {
   /** Between its words. */
   readonly pauseMs?: number;
-  /** What the model thinks before it, sent in a field of its own; empty: nothing. By default nothing when the answer has thoughts in its text. */
+  /** What the model thinks before it, sent in a field of its own; empty: nothing. */
   readonly reasoning?: string;
   /** What is waited for before a word, if anything. */
   readonly before?: (word: string) => Promise<void> | undefined;
@@ -109,7 +108,7 @@ export async function sendStream(
   fault: LlmFault & { kind: 'stream' },
   includesUsage = true,
 ): Promise<void> {
-  const { ending = 'whole', pauseMs = 0, reasoning = dropThoughts(answer) === answer ? 'The visitor asks.' : '', before } = fault;
+  const { ending = 'whole', pauseMs = 0, reasoning = '', before } = fault;
   const send = (data: unknown): void => void response.write(`data: ${JSON.stringify(data)}\n\n`);
   const chunk = (delta: unknown, finish: string | null): unknown => ({
     id: 'chatcmpl-1',

@@ -105,17 +105,28 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 
   it('knows the thinking habit of a model on all replicas and after a restart, and none of another model (D84)', async () => {
     const { logger } = place.env;
-    const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one' };
+    const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
     const [one, other] = [habitOf(), habitOf()];
     for (let answers = 1; answers < plainAnswers; answers++) await (answers % 2 === 0 ? one : other).learn(false);
     expect(await one.isPlain()).toBe(false);
     await Promise.all([one.learn(false), other.learn(false)]);
-    const known = [one, other, habitOf(), habitOf({ model: 'two' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
+    const known = [one, other, habitOf(), habitOf({ model: 'two-thinking' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
     expect(await Promise.all(known.map((habit) => habit.isPlain()))).toEqual([true, true, true, false, false]);
     await one.learn(true);
     await other.learn(false);
     expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
+  });
+
+  it('streams text of a model whose name does not say that it thinks, until an answer has unopened thoughts (C1, D84)', async () => {
+    const { logger } = place.env;
+    const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
+    const seen = [await habit.isPlain()];
+    for (const isUnopened of [false, true, false, false, false]) {
+      await habit.learn(isUnopened);
+      seen.push(await habit.isPlain());
+    }
+    expect(seen).toEqual([true, true, false, false, false, true]);
   });
 
   it('makes one thread of first messages that come at once, and answers them one after the other', async () => {

@@ -8,12 +8,12 @@ export const findPlainAnswers = statement.maybeOne({
   sql: ({ model }) => sql`select plain_answers as "plainAnswers" from agents.thinking_habits where model = ${model}`,
 });
 
-/** Counts an answer, up to `most`. One that changes nothing takes no lock. */
+/** Counts an answer, from `initial` for a new model, up to `most`. One that changes nothing takes no lock. */
 export const countAnswer = statement.none({
   name: 'thinking-habits.count',
-  params: { model: t.text, isUnopened: t.boolean, most: t.integer },
-  sql: ({ model, isUnopened, most }) => sql`insert into agents.thinking_habits as h (model, plain_answers)
-    select ${model}, case when ${isUnopened} then 0 else 1 end
-    where ${isUnopened} or not exists (select from agents.thinking_habits where model = ${model} and plain_answers >= ${most})
+  params: { model: t.text, isUnopened: t.boolean, initial: t.integer, most: t.integer },
+  sql: ({ model, isUnopened, initial, most }) => sql`insert into agents.thinking_habits as h (model, plain_answers)
+    select ${model}, case when ${isUnopened} then 0 else least(${most}, ${initial} + 1) end
+    where ${isUnopened} or coalesce((select plain_answers from agents.thinking_habits where model = ${model}), ${initial}) < ${most}
     on conflict (model) do update set plain_answers = case when ${isUnopened} then 0 else least(${most}, h.plain_answers + 1) end`,
 });
