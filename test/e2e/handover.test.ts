@@ -48,7 +48,10 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const { status, text, json } = await list('?agent=guide&channel=web&taken=false');
     expect([status, json.items[0].id]).toEqual([200, id]);
     expect(text).not.toContain(visitorId);
-    expect((await world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer })).json.messages).toHaveLength(2);
+    const thread = (headers = {}) => world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer, headers });
+    const whole = await thread();
+    expect(whole.json.messages).toHaveLength(2);
+    expect((await thread({ 'if-none-match': whole.headers.get('etag') ?? '' })).status).toBe(304);
     for (const verb of ['take', 'hand-back']) expect((await act('viewer', verb, id)).json.code).toBe('permission_denied');
     expect((await act('viewer', 'message', id, { body: 'x' })).status).toBe(403);
     expect((await list('', 'user')).status).toBe(403);

@@ -12,7 +12,8 @@ const { rpcs } = conversations;
 const user: Actor = { kind: 'user', accountId: 1, personId: null, superuser: false, globalEditor: false, coherenceAccess: false };
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  // Statements of periodic work would be counted with those of a request.
+  world = await createWorld(import.meta.url, {}, { dueIntervalMs: 3_600_000 });
   journeyIds = world.ids['journeys'] ?? {};
   eventId = world.ids['holons']?.['spring'] ?? 0;
 });

@@ -62,13 +62,14 @@ export function instant(text: string): Instant {
 
 export type Overrides = Readonly<Record<string, string>>;
 
-/** Milliseconds between two searches for what is due by time. */
-const dueIntervalMs = 500;
-
-/** `overrides` are settings of the conversations service, or make them of the environment. */
+/**
+ * `overrides` are settings of the conversations service, or make them of the environment.
+ * @param options.dueIntervalMs milliseconds between two searches for due work
+ */
 export async function createWorld(
   fileUrl: string,
   overrides: Overrides | ((env: TestEnvironment) => Promise<Overrides>) = {},
+  { dueIntervalMs = 500 }: { readonly dueIntervalMs?: number } = {},
 ): Promise<World> {
   const env = await createTestEnvironment(fileUrl);
   const clock = new SettableClock();
