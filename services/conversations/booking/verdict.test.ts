@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type BookingEvent, readJourneyHint } from './rules/booking-event.ts';
-import { chooseBookings, chooseNumbered, listMoves } from './rules/match.ts';
+import { chooseBookings, chooseNumbered, findAnswered } from './rules/match.ts';
+import type { SeatState } from './rules/seats.ts';
 import { type BookingTrust, judgeWebhook } from './verdict.ts';
 
 const unsigned: BookingTrust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
@@ -200,6 +201,8 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{ email: '491511234567@sms.cal.com', phoneNumber: '+49 151 1234567' }, [null, '+49 151 1234567']],
     [{ email: 'X@SMS.CAL.COM ', phoneNumber: '+491511234567' }, [null, '+491511234567']],
     [{ email: 'x@sms.cal.com' }, [null, null]],
+    [{ email: '491511234567@sms.cal.com' }, [null, '+491511234567']],
+    [{ email: '491511234567@SMS.cal.com', phoneNumber: 'call me' }, [null, '+491511234567']],
     [{ email: 'x@sms.cal.com', phoneNumber: 'call me' }, [null, null]],
     [{ phoneNumber: '00491511234567' }, [null, '00491511234567']],
     [{ email: 'ada@example.org', phoneNumber: '+491511234567' }, ['ada@example.org', null]],
@@ -213,6 +216,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     const keys = (...attendees: object[]) => read({ attendees }).attendees.map(({ key }) => key);
     expect(keys({ email: 'Ada@Example.org', name: 'Ada' })).toEqual(keys({ email: 'ada@example.org', name: 'A.' }));
     expect(keys({ email: '1@sms.cal.com', phoneNumber: '+49 (151) 123' })).toEqual(keys({ phoneNumber: '0049151123' }));
+    expect(keys({ email: '4915112345@sms.cal.com' })).toEqual(keys({ email: '4915112345@sms.cal.com', phoneNumber: '+49 151 12345' }));
     expect(new Set(keys({ name: 'Guest' }, { name: 'Guest' }, { name: 'guest ' }, { name: 'Other' })).size).toBeGreaterThan(2);
     expect(keys({ name: 'Guest' }, { name: 'Guest' })).toEqual(keys({ name: 'Guest' }, { name: 'Guest' }));
   });
@@ -220,10 +224,12 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
   it.each([
     [{ seatsPerTimeSlot: 6 }, true],
     [{ seatsPerTimeSlot: '6' }, true],
+    [{ attendeeSeatId: 'seat' }, true],
     [{ seatsPerTimeSlot: null }, false],
-    [{}, false],
+    [{}, undefined],
   ])('takes %j for a booking with seats: %s (D78)', (payload, hasSeats) => {
-    expect(read(payload).hasSeats).toBe(hasSeats);
+    const event = read(payload);
+    expect(event.leavesSeatsOpen ? undefined : event.hasSeats).toBe(hasSeats);
   });
 });
 
@@ -262,13 +268,20 @@ describe('what an event is matched by (D65, D79)', () => {
     expect(chooseNumbered(numbers, [])).toEqual([]);
   });
 
-  it('moves from the booking before it the attendees that it names, or that were asked to move (D78, D79)', () => {
-    const attendees = [{ email: 'bob@example.org' }, { email: 'zed@example.org' }];
-    const event = read({ uid: 'b', rescheduleUid: 'a', seatsPerTimeSlot: 6, attendees });
-    const [bob, zed] = event.attendees.map(({ key }) => key);
-    expect(listMoves(event, [])).toEqual([{ formerUid: 'a', attendees: [bob, zed] }]);
-    const links = [{ uid: 'b', former_uid: 'c', attendees: [zed ?? ''] }];
-    expect(listMoves({ ...event, rescheduleUid: null }, links)).toEqual([{ formerUid: 'c', attendees: [zed] }]);
-    expect(listMoves({ ...event, rescheduleUid: 'b' }, [{ uid: 'z', former_uid: 'b', attendees: [zed ?? ''] }])).toEqual([]);
+  it('moves the attendees of a request who are, or were since, in the booking that they asked for (D79, D102)', () => {
+    const asked = ['in', 'moved', 'gone', 'before', 'unanswered'];
+    const request = { uid: 'b', formerUid: 'a', attendees: new Map(asked.map((key) => [key, 5n])) };
+    const seat = (attendee: string, state: SeatState, at: bigint) => ({ attendee, personId: 1, state, at });
+    const seats = [
+      seat('in', 'in', 5n),
+      seat('moved', 'moved', 7n),
+      seat('gone', 'gone', 6n),
+      seat('before', 'moved', 4n),
+      seat('other', 'in', 9n),
+    ];
+    const left = (since?: bigint) => findAnswered(request, seats, since).map(({ attendee, state, at }) => [attendee, state, at]);
+    expect(left()).toEqual(['in', 'moved', 'gone'].map((key) => [key, 'moved', 5n]));
+    expect(left(4n)).toHaveLength(3);
+    expect(left(5n)).toHaveLength(asked.length);
   });
 });

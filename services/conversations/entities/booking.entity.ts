@@ -68,6 +68,8 @@ export const BookingLinkSchema = defineEntity({
     formerUid: p.text().primary(),
     /** With seats: whom it is about. */
     attendees: p.array().$type<string[]>().columnType('text[]').default([]),
+    /** When each of them asked, by key. */
+    requested: columns.jsonObject(),
     createdAt: columns.now(),
   },
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { conversations, type ConversationOut } from '#services/conversations';
-import { createBookingDesk, createChain, type BookingDesk } from './booking-desk.ts';
+import fc from 'fast-check';
+import { conversations } from '#services/conversations';
+import { attendee, type BookingDesk, type Chain, createBookingDesk, createChain, names, seated, uidOf } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
 let world: World;
@@ -10,8 +11,6 @@ beforeAll(async () => {
   desk = createBookingDesk(world);
 });
 afterAll(() => world.stop());
-
-const names = (conversation: ConversationOut | undefined) => conversation?.participants.map((person) => person.name);
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   it('notes it on every participant without an author and deletes the conversation', async () => {
@@ -97,5 +96,189 @@ describe('a guest with a phone number alone (D83)', () => {
       ['Ada', 'Fon'],
       ['Ada', 'Fon'],
     ]);
+  });
+});
+
+describe('an event that says less than others', () => {
+  it('links a reschedule with unreadable times, so that its cancellation finds the booking (D79, D82)', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject({
+      outcome: 'refused_times',
+    });
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1));
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+
+  it.each([
+    ['asks one of two seats for another time', { requestReschedule: true }],
+    ['leaves out that the booking has seats', { seatsPerTimeSlot: undefined }],
+  ])('removes the named guest alone when a cancellation %s (D78, D81)', async (_what, extra) => {
+    const chain = createChain();
+    for (const guest of ['Ben', 'Cleo']) await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, [guest]));
+    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben'], extra));
+    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
+  });
+
+  it('is worked after the event before it whose number it has (D80)', async () => {
+    const chain = createChain({ ical: true });
+    await desk.deliver(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
+    await waitFor(async () => (await findOpenJobs()).length === 0);
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+  });
+});
+
+const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
+
+/** Receipts that are to be worked. */
+const findOpenJobs = () =>
+  world.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
+
+describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
+  const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
+  const confirm = (chain: Chain, trigger: string) =>
+    chain.envelope(trigger, 1, { rescheduleUid: undefined, iCalUID: 'another@Cal.com', attendees: [attendee('Ben'), attendee('Cleo')] });
+
+  it.each([
+    ['before', 'BOOKING_CREATED', [0, 1, 2]],
+    ['after', 'BOOKING_CREATED', [0, 2, 1]],
+    ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
+    ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
+    ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
+  ])('links %s its %s the two bookings: one conversation, no ghost', async (_when, trigger, order) => {
+    const chain = createChain();
+    const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
+    for (const place of order) await desk.settle(events[place]);
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+    expect(names((await desk.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
+  });
+
+  it('has no other effect', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const before = await desk.booked(chain);
+    expect(await desk.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
+    expect(await desk.booked(chain)).toEqual(before);
+    expect(await desk.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
+  });
+
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the guests that it names, in order %j', async (order) => {
+    const chain = createChain();
+    const events = [
+      seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
+      seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']),
+      seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
+      seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+    ];
+    for (const place of order) await desk.settle(events[place]);
+    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+      ['Ada', 'Cleo'],
+      ['Ada', 'Ben', 'Zed'],
+    ]);
+  });
+
+  /** Asked for twice before it was confirmed. */
+  const asked = (chain: Chain) => [
+    chain.envelope('BOOKING_CREATED', 0),
+    chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0) }),
+    chain.envelope('BOOKING_REQUESTED', 2, { rescheduleUid: uidOf(chain, 1) }),
+  ];
+  it.each<[what: string, last: string, found: object[]]>([
+    ['confirmed', 'BOOKING_CREATED', [{ start: '2030-01-15T12:00:00Z' }]],
+    ['cancelled', 'BOOKING_CANCELLED', []],
+  ])('that is followed by another one and %s leaves no ghost, in any order', async (_what, last, found) => {
+    await fc.assert(
+      fc.asyncProperty(orderOf(4), async (order) => {
+        const chain = createChain();
+        const events = [...asked(chain), chain.envelope(last, 2, { attendees: [attendee('Ben')] })];
+        for (const place of order) await desk.settle(events[place]);
+        await waitFor(async () => (await desk.booked(chain)).length === found.length);
+        expect(await desk.booked(chain)).toMatchObject(found);
+      }),
+      { numRuns: 4, seed: 38, examples: [[[0, 1, 2, 3]], [[3, 1, 2, 0]]] },
+    );
+  });
+
+  it('gives the conversation that waits for another time its time, when it is the second', async () => {
+    const chain = createChain();
+    const events = [...asked(chain), { ...chain.envelope('BOOKING_CREATED', 2), createdAt: '2030-01-01T01:00:00Z' }];
+    await desk.settle(events[0]);
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true }));
+    for (const event of events.slice(1)) await desk.settle(event);
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
+  });
+
+  const toward = (chain: Chain, link: number) => ({ rescheduleUid: uidOf(chain, link), attendeeSeatId: 'seat' });
+  it.each<[what: string, events: (chain: Chain) => object[], seats: (string[] | undefined)[]]>([
+    [
+      'followed by another request and confirmed',
+      (chain) => [
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Ben']),
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo'], { title: 'Other' }),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], toward(chain, 1)),
+        seated(chain, 'BOOKING_REQUESTED', 3, 3, ['Ben'], toward(chain, 2)),
+        seated(chain, 'BOOKING_CREATED', 3, 4, ['Ben']),
+      ],
+      [['Ada', 'Cleo'], undefined, ['Ada', 'Ben']],
+    ],
+    [
+      'followed by another request and cancelled',
+      (chain) => [
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Ben']),
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo'], { title: 'Other' }),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], toward(chain, 1)),
+        seated(chain, 'BOOKING_REQUESTED', 3, 3, ['Ben'], toward(chain, 2)),
+        seated(chain, 'BOOKING_CANCELLED', 3, 4, ['Ben']),
+      ],
+      [['Ada', 'Cleo'], undefined, undefined],
+    ],
+    [
+      'confirmed, and moved on',
+      (chain) => [
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Ben']),
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo'], { title: 'Other' }),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], toward(chain, 1)),
+        seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+        seated(chain, 'BOOKING_RESCHEDULED', 3, 4, ['Ben'], toward(chain, 2)),
+      ],
+      [['Ada', 'Cleo'], undefined, ['Ada', 'Ben']],
+    ],
+    [
+      'confirmed, and cancelled',
+      (chain) => [
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Ben']),
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo'], { title: 'Other' }),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], toward(chain, 1)),
+        seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+        seated(chain, 'BOOKING_CANCELLED', 2, 4, ['Ben']),
+      ],
+      [['Ada', 'Cleo'], undefined, undefined],
+    ],
+    [
+      'confirmed, and asked for again, but not confirmed',
+      (chain) => [
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Ben']),
+        seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo'], { title: 'Other' }),
+        seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], toward(chain, 1)),
+        seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
+        seated(chain, 'BOOKING_REQUESTED', 1, 4, ['Ben'], toward(chain, 2)),
+      ],
+      [['Ada', 'Cleo'], ['Ada', 'Ben'], undefined],
+    ],
+  ])('of one seat, %s, ends the same in every order', async (_what, eventsOf, seats) => {
+    const count = eventsOf(createChain()).length;
+    await fc.assert(
+      fc.asyncProperty(orderOf(count), async (order) => {
+        const chain = createChain();
+        const events = eventsOf(chain);
+        for (const place of order) await desk.settle(events[place]);
+        await waitFor(async () => (await findOpenJobs()).length === 0);
+        expect(await Promise.all([1, 2, 3].map((link) => desk.seatsOf(chain, link)))).toEqual(seats);
+      }),
+      { numRuns: 5, seed: 38, examples: [[[...Array(count).keys()]], [[0, 1, 3, 4, 2]]] },
+    );
   });
 });

@@ -1,5 +1,6 @@
 /** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
 import type { ReplyOf } from '#libs/contract';
 import { signBooking } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
@@ -29,6 +30,8 @@ export interface BookingDesk {
   receiptIds(): Promise<Set<number>>;
   /** Conversations whose chain of uids holds one of the chain's. */
   booked(chain: Chain): Promise<ConversationOut[]>;
+  /** Who is in the conversation of a booking of the chain; undefined: it has none. */
+  seatsOf(chain: Chain, link: number): Promise<string[] | undefined>;
   /** Newest first. */
   personNotes(key: string): Promise<PersonNote[]>;
 }
@@ -43,9 +46,25 @@ export function createBookingDesk(world: World): BookingDesk {
     const facts = { id, received_at: new Date().toISOString(), person_id: person, headers: headers ?? signed };
     await world.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
   };
+  const booked: BookingDesk['booked'] = async ({ name }) => {
+    const rows = await world.env.sql<{ id: number }>(
+      `select id from conversations.conversations where exists
+         (select from jsonb_array_elements_text(config #> '{booking,uids}') as uid where uid like $1 || '%') order by id`,
+      [name],
+    );
+    return Promise.all(rows.map((row) => world.get(row.id)));
+  };
   return {
     deliver,
     receiptIds,
+    booked,
+    seatsOf: async (chain, link) => {
+      const found = (await booked(chain)).filter(
+        ({ config }) => (config as { booking: { uid: string } }).booking.uid === uidOf(chain, link),
+      );
+      expect(found.length).toBeLessThan(2);
+      return names(found[0])?.toSorted();
+    },
     settle: async (envelope, options) => {
       const before = await receiptIds();
       await deliver(envelope, options);
@@ -53,14 +72,6 @@ export function createBookingDesk(world: World): BookingDesk {
         const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 10 });
         return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
       });
-    },
-    booked: async ({ name }) => {
-      const rows = await world.env.sql<{ id: number }>(
-        `select id from conversations.conversations where exists
-           (select from jsonb_array_elements_text(config #> '{booking,uids}') as uid where uid like $1 || '%') order by id`,
-        [name],
-      );
-      return Promise.all(rows.map((row) => world.get(row.id)));
     },
     personNotes: async (key) => (await world.call(directory.rpcs.listNotes, { person_id: world.personId(key) })).items,
   };
@@ -119,3 +130,20 @@ export function createChain({ ical = false } = {}): Chain {
     }),
   };
 }
+
+export const names = (conversation: ConversationOut | undefined) => conversation?.participants.map((person) => person.name);
+
+export const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
+
+/** An event of a booking with seats, made in that minute. */
+export const seated = (
+  chain: Chain,
+  trigger: string,
+  link: number,
+  minute: number,
+  guests: readonly string[],
+  extra: Record<string, unknown> = {},
+) => ({
+  ...chain.envelope(trigger, link, { seatsPerTimeSlot: 6, attendees: guests.map(attendee), rescheduleUid: undefined, ...extra }),
+  createdAt: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString(),
+});

@@ -1,8 +1,18 @@
 /** Bookings with seats, series, requests and late events over the real service (rules/bookings#seats; D78, D79, D80, D81, D102). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { conversations, type ConversationOut } from '#services/conversations';
-import { attendee, type BookingDesk, type Chain, createBookingDesk, createChain, eventually } from './booking-desk.ts';
+import { conversations } from '#services/conversations';
+import {
+  attendee,
+  type BookingDesk,
+  type Chain,
+  createBookingDesk,
+  createChain,
+  eventually,
+  names,
+  seated,
+  uidOf,
+} from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
 let world: World;
@@ -12,29 +22,6 @@ beforeAll(async () => {
   desk = createBookingDesk(world);
 });
 afterAll(() => world.stop());
-
-const names = (conversation: ConversationOut | undefined) => conversation?.participants.map((person) => person.name);
-const uidOf = (chain: Chain, link: number) => `${chain.name}${link}`;
-/** An event of a booking with seats, made in that minute. */
-const seated = (
-  chain: Chain,
-  trigger: string,
-  link: number,
-  minute: number,
-  guests: readonly string[],
-  extra: Record<string, unknown> = {},
-) => ({
-  ...chain.envelope(trigger, link, { seatsPerTimeSlot: 6, attendees: guests.map(attendee), rescheduleUid: undefined, ...extra }),
-  createdAt: new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString(),
-});
-/** Who is in the conversation of each booking; none: it has no conversation. */
-const seatsOf = async (chain: Chain, link: number): Promise<string[] | undefined> => {
-  const found = (await desk.booked(chain)).filter(
-    ({ config }) => (config as { booking: { uid: string } }).booking.uid === uidOf(chain, link),
-  );
-  expect(found.length).toBeLessThan(2);
-  return names(found[0])?.toSorted();
-};
 
 describe('a booking with seats (D78, D102)', () => {
   it('gets a participant by each event and loses the one whose seat is cancelled, whose notes stay', async () => {
@@ -69,7 +56,7 @@ describe('a booking with seats (D78, D102)', () => {
     expect(await desk.booked(chain)).toEqual([]);
     await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
     expect(await desk.booked(chain)).toMatchObject([{ id: before?.id }]);
-    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
   it('is moved for one guest: the others stay, the one joins whoever has the new time', async () => {
@@ -78,13 +65,13 @@ describe('a booking with seats (D78, D102)', () => {
     await desk.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
     const moved = { rescheduleUid: uidOf(chain, 1), attendeeSeatId: 'seat' };
     await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Zed'], moved));
-    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Cleo'],
       ['Ada', 'Ben', 'Zed'],
     ]);
     expect((await desk.booked(chain)).map(({ start }) => start)).toEqual(['2030-01-15T11:00:00Z', '2030-01-15T12:00:00Z']);
     await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 3, 3, ['Cleo'], { ...moved }));
-    expect([await seatsOf(chain, 1), await seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
+    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
   });
 
   it('keeps its conversation when all of it is moved', async () => {
@@ -96,7 +83,7 @@ describe('a booking with seats (D78, D102)', () => {
     const uids = [uidOf(chain, 1), uidOf(chain, 2)];
     expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } }]);
     await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Dora']));
-    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Dora'],
       ['Ada', 'Ben', 'Cleo'],
     ]);
@@ -106,7 +93,7 @@ describe('a booking with seats (D78, D102)', () => {
     const chain = createChain();
     await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
     await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
-    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Ben'],
       ['Ada', 'Ben', 'Cleo'],
     ]);
@@ -118,7 +105,7 @@ describe('a booking with seats (D78, D102)', () => {
     await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
     expect(await desk.booked(chain)).toEqual([]);
     await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 2, ['Dora']));
-    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
   it('takes the event of another host: that host takes part, no guest twice', async () => {
@@ -135,9 +122,9 @@ describe('a booking with seats (D78, D102)', () => {
     const chain = createChain();
     await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ada', 'Ben']));
     await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ada']));
-    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Ben']);
+    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Ben']);
     await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Ben']));
-    expect(await seatsOf(chain, 0)).toBeUndefined();
+    expect(await desk.seatsOf(chain, 0)).toBeUndefined();
   });
 
   it('of the release before has a seat for each participant', async () => {
@@ -148,7 +135,7 @@ describe('a booking with seats (D78, D102)', () => {
       [`uid:${uidOf(chain, 0)}`],
     );
     await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben']));
-    expect(await seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
+    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
   });
 
   it('follows a guest who is merged into another, and forgets one who is erased', async () => {
@@ -184,7 +171,7 @@ describe('a booking with seats (D78, D102)', () => {
     const order = fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
     const check = async (chain: Chain) =>
       eventually(async () =>
-        expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
+        expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
           ['Ada', 'Cleo'],
           ['Ada', 'Eve'],
         ]),
@@ -208,7 +195,7 @@ describe('a booking with seats (D78, D102)', () => {
     await Promise.all(
       guests.toReversed().map((guest, index) => desk.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
     );
-    await eventually(async () => expect(await seatsOf(chain, 0)).toHaveLength(21));
+    await eventually(async () => expect(await desk.seatsOf(chain, 0)).toHaveLength(21));
     const receipts = (await world.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
     expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
     const id = receipts[0]?.id ?? 0;
@@ -267,50 +254,6 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { bookingId, uid: undefined });
     await desk.settle(cancelled);
     expect(await world.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
-  });
-});
-
-describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
-  const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
-  const confirm = (chain: Chain, trigger: string) =>
-    chain.envelope(trigger, 1, { rescheduleUid: undefined, iCalUID: 'another@Cal.com', attendees: [attendee('Ben'), attendee('Cleo')] });
-
-  it.each([
-    ['before', 'BOOKING_CREATED', [0, 1, 2]],
-    ['after', 'BOOKING_CREATED', [0, 2, 1]],
-    ['after', 'BOOKING_RESCHEDULED', [0, 2, 1]],
-    ['before the first booking and', 'BOOKING_CREATED', [2, 1, 0]],
-    ['before all and', 'BOOKING_RESCHEDULED', [1, 2, 0]],
-  ])('links %s its %s the two bookings: one conversation, no ghost', async (_when, trigger, order) => {
-    const chain = createChain();
-    const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
-    for (const place of order) await desk.settle(events[place]);
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
-    expect(names((await desk.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
-  });
-
-  it('has no other effect', async () => {
-    const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    const before = await desk.booked(chain);
-    expect(await desk.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
-    expect(await desk.booked(chain)).toEqual(before);
-    expect(await desk.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
-  });
-
-  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the guests that it names, in order %j', async (order) => {
-    const chain = createChain();
-    const events = [
-      seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']),
-      seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']),
-      seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
-      seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
-    ];
-    for (const place of order) await desk.settle(events[place]);
-    expect([await seatsOf(chain, 1), await seatsOf(chain, 2)]).toEqual([
-      ['Ada', 'Cleo'],
-      ['Ada', 'Ben', 'Zed'],
-    ]);
   });
 });
 

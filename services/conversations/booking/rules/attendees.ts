@@ -33,7 +33,7 @@ export function readAttendees(value: unknown): Attendee[] {
 function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
   const address = readLine(item['email'], maxEmailLength);
   const email = address === null || placeholder.test(address) ? null : address;
-  const phone = email === null ? readPhone(item['phoneNumber']) : null;
+  const phone = email === null ? (readPhone(item['phoneNumber']) ?? readPlaceholder(address)) : null;
   const name = readLine(typeof item['name'] === 'string' ? shorten(item['name']) : null) ?? email ?? phone ?? 'Guest';
   if (email !== null || phone !== null) return { name, email, phone, key: attendeeKey({ email, phone }) };
   const count = (counts.get(name) ?? 0) + 1;
@@ -49,6 +49,12 @@ function readLine(value: unknown, maxLength = Infinity): string | null {
 function readPhone(value: unknown): string | null {
   const phone = readLine(value, maxPhoneLength);
   return phone === null || phoneDigits(phone).length < fewestDigits ? null : phone;
+}
+
+/** The number of which a placeholder is made: its digits, with the country. */
+function readPlaceholder(address: string | null): string | null {
+  const [digits = ''] = (address ?? '').split('@');
+  return /^\d+$/.test(digits) ? readPhone(`+${digits}`) : null;
 }
 
 /** Of an attendee with an email or a phone number. */

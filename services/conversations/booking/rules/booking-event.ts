@@ -34,6 +34,8 @@ export interface BookingEvent {
   readonly attendees: readonly Attendee[];
   /** It speaks only for the attendees that it names (D78). */
   readonly hasSeats: boolean;
+  /** It does not say whether there are seats: the booking that is known does. */
+  readonly leavesSeatsOpen: boolean;
   /** It is about one seat, whoever else it names. */
   readonly isAboutSeat: boolean;
   /** The attendees named are all that there are: what was reconciled alone says so (B2). */
@@ -65,6 +67,7 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     prefix('id', readIdentifier(payload['rescheduleId'])),
     prefix('ical', readIdentifier(payload['iCalUID'])),
   ]);
+  const isAboutSeat = readIdentifier(payload['attendeeSeatId']) !== undefined;
   const [start, finish] = [readInstant(payload['startTime']), readInstant(payload['endTime'])];
   return {
     trigger,
@@ -80,8 +83,9 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     finish,
     timesProblem: findTimesProblem(payload, start, finish),
     attendees: readAttendees(payload['attendees']),
-    hasSeats: readIdentifier(payload['seatsPerTimeSlot']) !== undefined,
-    isAboutSeat: readIdentifier(payload['attendeeSeatId']) !== undefined,
+    hasSeats: isAboutSeat || readIdentifier(payload['seatsPerTimeSlot']) !== undefined,
+    leavesSeatsOpen: !isAboutSeat && payload['seatsPerTimeSlot'] === undefined,
+    isAboutSeat,
     isRoster: payload['isRoster'] === true,
     asksForTime: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
     isSeries: isJsonObject(payload['recurringEvent']),
@@ -165,6 +169,9 @@ function decodeSegment(segment: string): string {
 
 /** What names the booking of an event: of very few events numbers do (D79). */
 export const identifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => (uids.length > 0 ? uids : numbers);
+
+/** All of them: an event without a uid waits for those that came before it and have one (D80). */
+export const allIdentifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => [...uids, ...numbers];
 
 /** The ids of `first` followed by those of `more` that are new, in order. */
 export function joinIds(first: readonly number[], more: readonly number[]): number[] {

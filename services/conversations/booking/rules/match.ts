@@ -1,12 +1,13 @@
 /** Which of the known bookings an event is about (D65, D79). */
-import type { BookingEvent } from './booking-event.ts';
+import type { Instant } from '#libs/time';
+import type { Seat } from './seats.ts';
 
-/** A request to reschedule: the booking of `uid` follows that of `former_uid`. */
-export interface BookingLink {
+/** A request of attendees with seats: once it is answered they have left the booking of `formerUid` for the one of `uid`. */
+export interface SeatRequest {
   readonly uid: string;
-  readonly former_uid: string;
-  /** With seats: keys of the attendees that it is about. */
-  readonly attendees: readonly string[];
+  readonly formerUid: string;
+  /** When each attendee asked, by key. */
+  readonly attendees: ReadonlyMap<string, Instant>;
 }
 
 interface Row {
@@ -29,27 +30,14 @@ export function chooseNumbered<Found extends Row>(numbers: readonly string[], fo
   return [];
 }
 
-/** All uids of an event's booking: its own, then those that requests to reschedule link with them. */
-export function linkUids({ uids, hasSeats }: BookingEvent, links: readonly BookingLink[]): string[] {
-  if (hasSeats) return [...uids];
-  const linked = links.filter(({ attendees }) => attendees.length === 0).flatMap((link) => [link.former_uid, link.uid]);
-  return [...new Set([...uids, ...linked.map((uid) => `uid:${uid}`)])];
-}
-
-export interface Move {
-  readonly formerUid: string;
-  /** Keys of the attendees that leave it. */
-  readonly attendees: readonly string[];
-}
-
-/** The bookings that attendees of an event with seats leave for its booking. */
-export function listMoves({ uid, rescheduleUid, attendees }: BookingEvent, links: readonly BookingLink[]): Move[] {
-  if (uid === null) return [];
-  const named = attendees.map(({ key }) => key);
-  const linked = links
-    .filter((link) => link.uid === uid && link.former_uid !== uid && link.former_uid !== rescheduleUid)
-    .map((link) => ({ formerUid: link.former_uid, attendees: named.filter((key) => link.attendees.includes(key)) }))
-    .filter((move) => move.attendees.length > 0);
-  if (rescheduleUid === null || rescheduleUid === uid) return linked;
-  return [{ formerUid: rescheduleUid, attendees: named }, ...linked];
+/**
+ * The attendees of a request who have left the booking before it, since they asked: an event of then or later says of them that they are, or were,
+ * in the booking that they asked for. `since`: up to then nobody is in that one.
+ */
+export function findAnswered({ attendees }: SeatRequest, seats: readonly Seat[], since: Instant | undefined): Seat[] {
+  return [...attendees].flatMap(([attendee, at]) => {
+    const seat = seats.find((item) => item.attendee === attendee);
+    const isAnswered = (seat !== undefined && seat.at >= at) || (since !== undefined && since >= at);
+    return isAnswered ? [{ attendee, personId: seat?.personId ?? null, state: 'moved', at }] : [];
+  });
 }

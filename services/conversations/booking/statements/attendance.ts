@@ -41,21 +41,53 @@ export const addReferences = statement.none({
     select number, ${bookingId} from unnest(${numbers}) as number on conflict do nothing`,
 });
 
+/** `attendees`: keys; empty for the whole booking. Of several requests of one attendee the latest counts. */
 export const addLink = statement.none({
   name: 'booking-links.add',
-  params: { uid: t.text, formerUid: t.text, attendees: t.text.array },
-  sql: ({ uid, formerUid, attendees }) => sql`
-    insert into conversations.booking_links as l (uid, former_uid, attendees) values (${uid}, ${formerUid}, ${attendees})
+  params: { uid: t.text, formerUid: t.text, attendees: t.text.array, at: t.instant },
+  sql: ({ uid, formerUid, attendees, at }) => sql`
+    insert into conversations.booking_links as l (uid, former_uid, attendees, requested)
+    select ${uid}, ${formerUid}, ${attendees}, coalesce(jsonb_object_agg(attendee, ${at}), '{}') from unnest(${attendees}) as attendee
     on conflict (uid, former_uid) do update
-      set attendees = array(select unnest(l.attendees) union select unnest(excluded.attendees))`,
+      set attendees = array(select unnest(l.attendees) union select unnest(excluded.attendees)),
+        requested = (select coalesce(jsonb_object_agg(key, latest), '{}') from (
+          select key, max(value::timestamptz) as latest
+          from (select * from jsonb_each_text(l.requested) union all select * from jsonb_each_text(excluded.requested)) both_requests group by key
+        ) merged)`,
 });
 
-/** Links to and from bookings with one of the uids. */
-export const findLinks = statement.many({
-  name: 'booking-links.find',
+/** The uids with all that requests for whole bookings link with them, in both directions; of a very long chain the nearest. */
+export const findLinked = statement.many({
+  name: 'booking-links.find-linked',
   params: { uids: t.text.array },
-  row: { uid: t.text, former_uid: t.text, attendees: t.json },
+  row: { uid: t.text },
   sql: ({ uids }) => sql`
-    select l.uid, l.former_uid, to_jsonb(l.attendees) as attendees from conversations.booking_links l
-    where l.uid = any(${uids}) or l.former_uid = any(${uids}) order by l.created_at limit 100`,
+    with recursive linked (uid) as (
+      select unnest(${uids})
+      union
+      select next.uid from linked cross join lateral (
+        select l.former_uid as uid from conversations.booking_links l where l.uid = linked.uid and l.attendees = '{}'
+        union all
+        select l.uid from conversations.booking_links l where l.former_uid = linked.uid and l.attendees = '{}'
+      ) next
+    )
+    select uid from linked limit 200`,
+});
+
+/** Requests of the attendees, null for all, for the bookings with one of the uids and for those that came before these; a row for each attendee. */
+export const findRequests = statement.many({
+  name: 'booking-links.find-requests',
+  params: { uids: t.text.array, attendees: t.text.array.nullable },
+  row: { uid: t.text, former_uid: t.text, attendee: t.text, at: t.timestamp },
+  sql: ({ uids, attendees }) => sql`
+    with recursive asked (uid) as (
+      select unnest(${uids})
+      union
+      select l.former_uid from asked join conversations.booking_links l on l.uid = asked.uid
+      where l.attendees <> '{}' and (${attendees} is null or l.attendees && ${attendees})
+    )
+    select l.uid, l.former_uid, attendee, coalesce((l.requested ->> attendee)::timestamptz, l.created_at) at time zone 'UTC' as at
+    from (select uid from asked limit 200) nearest join conversations.booking_links l on l.uid = nearest.uid cross join unnest(l.attendees) as attendee
+    where ${attendees} is null or attendee = any(${attendees})
+    order by l.created_at limit 1000`,
 });

@@ -192,27 +192,29 @@ export const deleteBooking = statement.none({
   sql: ({ id }) => sql`delete from conversations.bookings where id = ${id}`,
 });
 
-/** Receipts that wait for a booking with one of these identifiers, oldest first; of very many the latest, since they decide. */
+/** Receipts that wait for a booking with one of the uids or, without a uid, the numbers, oldest first; of very many the latest, since they decide. */
 export const findWaitingReceipts = statement.many({
   name: 'receipts.find-waiting',
-  params: { identifiers: t.text.array },
+  params: { uids: t.text.array, numbers: t.text.array },
   row: { id: t.integer },
-  sql: ({ identifiers }) => sql`
+  sql: ({ uids, numbers }) => sql`
     select id from (
-      select r.id from conversations.webhook_receipts r where r.outcome = 'waiting' and r.identifiers && ${identifiers}
+      select r.id from conversations.webhook_receipts r
+      where r.outcome = 'waiting' and r.identifiers && (${uids} || ${numbers})
+        and (r.identifiers && ${uids} or not exists (select from unnest(r.identifiers) as own where left(own, 4) = 'uid:'))
       order by r.id desc limit 100
     ) latest order by id`,
 });
 
-/** A receipt of the same booking that came before this one and is to be worked. `wait_ms`: until then, 0 when it is due. */
+/** A receipt that came before this one, names one of the identifiers and is to be worked. `wait_ms`: until then, 0 when it is due. */
 export const findEarlierReceipt = statement.maybeOne({
   name: 'receipts.find-earlier',
-  params: { receiptId: t.integer, jobType: t.text },
+  params: { receiptId: t.integer, identifiers: t.text.array, jobType: t.text },
   row: { id: t.integer, is_running: t.boolean, wait_ms: t.integer },
-  sql: ({ receiptId, jobType }) => sql`
+  sql: ({ receiptId, identifiers, jobType }) => sql`
     select r.id, j.state = 'running' as is_running, (1000 * greatest(0, extract(epoch from j.run_at - clock_timestamp())))::integer as wait_ms
     from conversations.webhook_receipts own
-    join conversations.webhook_receipts r on r.outcome = 'pending' and r.identifiers && own.identifiers
+    join conversations.webhook_receipts r on r.outcome = 'pending' and r.identifiers && ${identifiers}
       and (r.received_at, r.id) < (own.received_at, own.id)
     join conversations.jobs j on j.type = ${jobType} and j.state in ('queued', 'running') and (j.payload ->> 'receipt_id')::integer = r.id
     where own.id = ${receiptId} order by j.state desc limit 1`,

@@ -28,7 +28,7 @@ export async function applyBooking(
     if (cancels) return { outcome: 'waiting', message: 'The booking is not known yet.' };
     return createBooked(dependencies, tx, undefined, prepared, prepared.personIds);
   }
-  await extendChain(dependencies, tx, booking.id, prepared);
+  await extendChain(tx, booking.id, prepared);
   if (prepared.at < parseSqlInstant(booking.last_event_at)) return applyLate(dependencies, tx, booking, prepared);
   if (cancels) return cancelBooking(dependencies, tx, booking, prepared);
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });

@@ -12,13 +12,13 @@ import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellRefused } from '../../feed/index.ts';
 import { findReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
-import { identifiersOf } from '../rules/booking-event.ts';
+import { allIdentifiersOf, identifiersOf } from '../rules/booking-event.ts';
 import { type BookingRow, findEarlierReceipt } from '../statements/booking.ts';
 import { type BookingTrust, judgeWebhook, readWebhook, signatureHeader, type Verdict } from '../verdict.ts';
 import { applyBooking } from './apply.ts';
-import { noteError } from './create.ts';
-import { storeLink } from './link.ts';
-import { lockMatch } from './match.ts';
+import { noteError, wakeWaiting } from './create.ts';
+import { isLink, storeLink } from './link.ts';
+import { lockMatch, type Match } from './match.ts';
 import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
 import { applySeats } from './seats.ts';
@@ -36,11 +36,14 @@ export function createBookingEventWorker(dependencies: Dependencies) {
       return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
     }
     const { event } = verdict;
-    if (receipt.outcome === 'pending') await awaitTurn(dependencies, receipt.id, run.signal);
+    if (receipt.outcome === 'pending') await awaitTurn(dependencies, receipt.id, identifiersOf(event), run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
-    const more = { identifiers: identifiersOf(event), trigger: event.trigger };
+    // What is refused still says which booking follows which.
+    const link = 'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
+    const more = { identifiers: allIdentifiersOf(event), trigger: event.trigger };
     try {
       await run.complete(async (tx) => {
+        if (link !== undefined) await applyLocked(dependencies, tx, link);
         const settlement =
           'outcome' in prepared ? await refuse(dependencies, tx, receipt, prepared, run) : await applyLocked(dependencies, tx, prepared);
         await settle(dependencies, tx, receipt, { ...settlement, ...more });
@@ -49,16 +52,26 @@ export function createBookingEventWorker(dependencies: Dependencies) {
       const refusal = dependencies.refusals.explain(error);
       if (!(refusal instanceof DataTooLarge)) throw error;
       const settlement: Settlement = { outcome: 'refused_data_too_large', message: refusal.message };
-      await run.complete((tx) => settle(dependencies, tx, receipt, { ...settlement, ...more }));
+      const unstored = isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
+      await run.complete(async (tx) => {
+        if (unstored !== undefined) await applyLocked(dependencies, tx, unstored);
+        await settle(dependencies, tx, receipt, { ...settlement, ...more });
+      });
     }
   };
 }
 
+/** The event as a request that links its two bookings; undefined when it is none of a booking here. */
+async function prepareLink(...[dependencies, receipt, event, run]: Parameters<typeof prepare>): Promise<PreparedEvent | undefined> {
+  const prepared = await prepare(dependencies, receipt, { ...event, trigger: 'BOOKING_REQUESTED' }, run);
+  return 'outcome' in prepared ? undefined : prepared;
+}
+
 /** @throws RetryLater when a receipt of the same booking that came before still has work to do */
-async function awaitTurn({ db }: Dependencies, receiptId: number, signal: AbortSignal): Promise<void> {
+async function awaitTurn({ db }: Dependencies, receiptId: number, identifiers: readonly string[], signal: AbortSignal): Promise<void> {
   const { type } = conversations.jobs.bookingEvent;
   for (const since = performance.now(); ; await sleep(turnMs.poll, undefined, { signal })) {
-    const earlier = await findEarlierReceipt(db, { receiptId, jobType: type });
+    const earlier = await findEarlierReceipt(db, { receiptId, identifiers, jobType: type });
     if (earlier === undefined) return;
     if (performance.now() - since < (earlier.is_running ? turnMs.worked : turnMs.due)) continue;
     const delayMs = turnMs.putOff + Math.min(earlier.wait_ms, turnMs.mostPutOff);
@@ -94,6 +107,14 @@ async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: Prepare
   const match = await lockMatch(tx, event, prepared.personId);
   if (match.isAmbiguous)
     return { outcome: 'ambiguous_booking', message: 'Several bookings have this bookingId or iCalUID, and the event has no uid.' };
+  const settlement = await applyMatched(dependencies, tx, match, prepared);
+  if (settlement.outcome === 'journey_error') await storeLink(dependencies, tx, match, prepared);
+  if (settlement.outcome !== 'waiting') await wakeWaiting(dependencies, tx, match.uids, prepared);
+  return settlement;
+}
+
+async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+  const { event } = prepared;
   if (event.trigger === 'BOOKING_REQUESTED') return storeLink(dependencies, tx, match, prepared);
   const [first, ...others] = match.bookings;
   if (first !== undefined && first.attendee_key !== prepared.attendeeKey)

@@ -1,7 +1,7 @@
 /** A conversation is made of a booking (rules/bookings#booking-webhook; D19, D19a). */
 import { RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { formatInstant, type Instant } from '#libs/time';
+import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
@@ -24,7 +24,6 @@ const beginningOfTime = '1970-01-01T00:00:00Z';
 
 /** A booking that is not known yet; `isStub`: the event is about another one and names it alone. */
 export async function addBooking(
-  dependencies: Dependencies,
   tx: Tx,
   prepared: PreparedEvent,
   { isStub = false, uid = null }: { readonly isStub?: boolean; readonly uid?: string | null } = {},
@@ -32,30 +31,32 @@ export async function addBooking(
   const { attendeeKey, at } = prepared;
   const lastEventAt = isStub ? beginningOfTime : formatInstant(at);
   const booking = await insertBooking(tx, { attendeeKey: uid === null ? attendeeKey : `cal.com:uid:${uid}`, lastEventAt });
-  await extendChain(dependencies, tx, booking.id, prepared, uid === null ? undefined : [`uid:${uid}`]);
+  await extendChain(tx, booking.id, prepared, uid === null ? undefined : [`uid:${uid}`]);
   return booking;
 }
 
-/** Adds what the event names to the chain, and wakes the cancellations that waited for it. */
-export async function extendChain(
-  { jobs }: Dependencies,
-  tx: Tx,
-  bookingId: number,
-  { event, personId, receiptId, run }: PreparedEvent,
-  own?: readonly string[],
-): Promise<void> {
+/** Adds what the event names to the chain. */
+export async function extendChain(tx: Tx, bookingId: number, { event, personId }: PreparedEvent, own?: readonly string[]): Promise<void> {
   const uids = own ?? (event.hasSeats && event.uid !== null ? [`uid:${event.uid}`] : event.uids);
   const numbers = own === undefined ? event.numbers : [];
   await addIdentifiers(tx, { bookingId, identifiers: uids });
   await addReferences(tx, { bookingId, hostId: personId, numbers });
-  for (const { id } of await findWaitingReceipts(tx, { identifiers: [...uids, ...numbers] })) {
+}
+
+/** Works the cancellations again that waited for a booking with one of the uids, or with a number of the event. */
+export async function wakeWaiting(
+  { jobs }: Pick<Dependencies, 'jobs'>,
+  tx: Tx,
+  uids: readonly string[],
+  { event, receiptId, run }: PreparedEvent,
+): Promise<void> {
+  for (const { id } of await findWaitingReceipts(tx, { uids, numbers: event.numbers })) {
     if (id === receiptId) continue;
     await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
   }
 }
 
-/** `at`: where it is not that of the event. */
-export type NamedGuest = Pick<Guest, 'key' | 'personId'> & { readonly at?: Instant };
+export type NamedGuest = Pick<Guest, 'key' | 'personId'>;
 
 /** Notes what an event says of attendees. @returns whether it is the latest word about one of them */
 export async function recordAttendees(
@@ -64,7 +65,15 @@ export async function recordAttendees(
   guests: readonly NamedGuest[],
   { state, at }: Pick<Seat, 'state' | 'at'>,
 ): Promise<boolean> {
-  const said = guests.map((guest) => ({ attendee: guest.key, personId: guest.personId, state, at: guest.at ?? at }));
+  return recordSeats(
+    tx,
+    bookingId,
+    guests.map(({ key, personId }) => ({ attendee: key, personId, state, at })),
+  );
+}
+
+/** The same of what several events said. */
+export async function recordSeats(tx: Tx, bookingId: number, said: readonly Seat[]): Promise<boolean> {
   const known = await findSeats(tx, bookingId);
   const changed = changeSeats(known, said);
   await saveSeats(tx, bookingId, changed);
@@ -106,7 +115,7 @@ export async function createBooked(
     await noteError(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
     return { outcome: 'journey_error', message: journeyError };
   }
-  const booking = known ?? (await addBooking(dependencies, tx, prepared));
+  const booking = known ?? (await addBooking(tx, prepared));
   const step = firstStep(journey.steps);
   const bounds = nextBounds({ start: undefined, finish: undefined }, event);
   const row = await insertConversation(tx, {

@@ -10,7 +10,7 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
 import { BookingWebhook } from '../contract.ts';
-import { identifiersOf } from '../rules/booking-event.ts';
+import { allIdentifiersOf } from '../rules/booking-event.ts';
 import { judgeWebhook, signatureHeader, type Verdict } from '../verdict.ts';
 
 type Webhook = Static<typeof BookingWebhook>;
@@ -38,7 +38,7 @@ export function startBookingIntake(dependencies: Dependencies, metrics: Metrics)
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
     const headers = keepHeaders(outcome, webhook.headers);
     const wasSigned = verdict.signer !== undefined;
-    const identifiers = verdict.kind === 'booking' ? identifiersOf(verdict.event) : [];
+    const identifiers = verdict.kind === 'booking' ? allIdentifiersOf(verdict.event) : [];
     const facts = { source: 'booking', deliveryId, receivedAt, personId, headers, trigger, identifiers, wasSigned } as const;
     await jobs.transaction(async (tx) => {
       const id = await insertReceipt(tx, { ...facts, ...kept });

@@ -1,57 +1,79 @@
 /** The known bookings that an event is about, as they are or locked (D65, D79). */
+import { RetryLater } from '#libs/jobs';
 import type { Queryable } from '#libs/sql';
+import { parseSqlInstant } from '../../sql-values.ts';
 import { type BookingEvent, identifiersOf } from '../rules/booking-event.ts';
-import { type BookingLink, chooseBookings, chooseNumbered, linkUids, listMoves, type Move } from '../rules/match.ts';
-import { findLinks } from '../statements/attendance.ts';
+import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/match.ts';
+import { findLinked, findRequests } from '../statements/attendance.ts';
 import { findBookings, findNumbered, lockBookings, lockIdentifiers, lockNumbered, type MatchedRow } from '../statements/booking.ts';
 
-export interface Match {
+/** What requests to reschedule link with an event (D79). */
+interface Chain {
+  /** `uid:…` of the event, then of all that is linked with it. */
+  readonly uids: readonly string[];
+  /** With seats: of the attendees that it names. */
+  readonly requests: readonly SeatRequest[];
+}
+
+export interface Match extends Chain {
   /** The first is the booking; without seats the others are the same. Empty: it is not known. */
   readonly bookings: readonly MatchedRow[];
   /** A number names several. */
   readonly isAmbiguous: boolean;
-  /** With seats: what its attendees leave for it. `booking` undefined: not known. */
-  readonly moves: readonly (Move & { readonly booking: MatchedRow | undefined })[];
 }
 
 export async function findMatch(db: Queryable, event: BookingEvent, hostId: number): Promise<Match> {
-  return match(db, event, hostId, { byUids: findBookings, byNumbers: findNumbered });
+  return match(db, event, hostId, { chain: await findChain(db, event), byUids: findBookings, byNumbers: findNumbered });
 }
 
-/** The same under locks on what the event names, until the end of the transaction. */
+/**
+ * The same under locks on everything that is linked with the event, until the end of the transaction.
+ * @throws RetryLater when a request linked more with it before the locks were there
+ */
 export async function lockMatch(tx: Queryable, event: BookingEvent, hostId: number): Promise<Match> {
-  await lockIdentifiers(tx, { identifiers: identifiersOf(event) });
-  return match(tx, event, hostId, { byUids: lockBookings, byNumbers: lockNumbered });
+  const before = await findChain(tx, event);
+  await lockIdentifiers(tx, { identifiers: before.uids.length > 0 ? before.uids : identifiersOf(event) });
+  const chain = await findChain(tx, event);
+  if (chain.uids.some((uid) => !before.uids.includes(uid)))
+    throw new RetryLater('The booking was linked with another at the same time', { delayMs: 0 });
+  return match(tx, event, hostId, { chain, byUids: lockBookings, byNumbers: lockNumbered });
 }
 
 interface Ways {
+  readonly chain: Chain;
   readonly byUids: typeof findBookings;
   readonly byNumbers: typeof findNumbered;
 }
 
-async function match(db: Queryable, event: BookingEvent, hostId: number, { byUids, byNumbers }: Ways): Promise<Match> {
+async function match(db: Queryable, event: BookingEvent, hostId: number, { chain, byUids, byNumbers }: Ways): Promise<Match> {
   if (event.uids.length === 0) {
     const numbered = chooseNumbered(event.matchers, await byNumbers(db, { numbers: event.matchers, hostId }));
-    return { bookings: numbered, isAmbiguous: numbered.length > 1, moves: [] };
+    return { ...chain, bookings: numbered, isAmbiguous: numbered.length > 1 };
   }
-  const own = event.uids.map((uid) => uid.slice('uid:'.length));
-  const links = (await findLinks(db, { uids: own })).map((row): BookingLink => ({
-    ...row,
-    attendees: JSON.parse(row.attendees) as string[],
-  }));
-  if (!event.hasSeats) {
-    const uids = linkUids(event, links);
-    return { bookings: chooseBookings(uids, await byUids(db, { identifiers: uids })), isAmbiguous: false, moves: [] };
-  }
-  const moves = listMoves(event, links);
-  const identifier = `uid:${event.uid ?? event.rescheduleUid ?? ''}`;
-  const identifiers = [identifier, ...moves.map(({ formerUid }) => `uid:${formerUid}`)];
-  const found = await byUids(db, { identifiers });
-  const bookings = chooseBookings([identifier], found);
-  const withBookings = moves.map((move) => ({ ...move, booking: chooseBookings([`uid:${move.formerUid}`], found)[0] }));
-  return {
-    bookings,
-    isAmbiguous: false,
-    moves: withBookings.filter(({ booking }) => booking === undefined || booking.id !== bookings[0]?.id),
-  };
+  const found = await byUids(db, { identifiers: chain.uids });
+  const own = event.hasSeats ? [`uid:${event.uid ?? event.rescheduleUid ?? ''}`] : chain.uids;
+  return { ...chain, bookings: chooseBookings(own, found), isAmbiguous: false };
+}
+
+async function findChain(db: Queryable, event: BookingEvent): Promise<Chain> {
+  const uids = event.uids.map((uid) => uid.slice('uid:'.length));
+  if (uids.length === 0) return { uids: [], requests: [] };
+  const requests = event.hasSeats ? await listRequests(db, event, uids) : [];
+  const linked = event.hasSeats ? requests.flatMap(({ uid, formerUid }) => [uid, formerUid]) : await listLinked(db, uids);
+  return { uids: [...new Set([...event.uids, ...linked.map((uid) => `uid:${uid}`)])], requests };
+}
+
+const listLinked = async (db: Queryable, uids: readonly string[]): Promise<string[]> =>
+  (await findLinked(db, { uids })).map(({ uid }) => uid);
+
+/** A cancellation that names nobody is about everybody. */
+async function listRequests(db: Queryable, { trigger, attendees }: BookingEvent, uids: readonly string[]): Promise<SeatRequest[]> {
+  const isOfAll = trigger === 'BOOKING_CANCELLED' && attendees.length === 0;
+  const rows = await findRequests(db, { uids, attendees: isOfAll ? null : attendees.map(({ key }) => key) });
+  const links = Map.groupBy(rows, ({ uid, former_uid: formerUid }) => JSON.stringify([uid, formerUid]));
+  return [...links.values()].flatMap((asked) => {
+    const [first] = asked;
+    const attendees = new Map(asked.map(({ attendee, at }) => [attendee, parseSqlInstant(at)]));
+    return first === undefined ? [] : [{ uid: first.uid, formerUid: first.former_uid, attendees }];
+  });
 }

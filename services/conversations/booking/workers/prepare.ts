@@ -11,6 +11,7 @@ import { parseSqlInstant } from '../../sql-values.ts';
 import type { Attendee } from '../rules/attendees.ts';
 import { type BookingEvent, joinIds, readJourneyHint } from '../rules/booking-event.ts';
 import { listAttendees } from '../statements/attendance.ts';
+import { findBookings } from '../statements/booking.ts';
 import { findMatch, type Match } from './match.ts';
 
 /** An event with what the directory knows about it. */
@@ -50,13 +51,14 @@ const notNeeded: FoundJourney = { journey: undefined, journeyError: undefined };
 export async function prepare(
   dependencies: Dependencies,
   receipt: StoredReceipt,
-  event: BookingEvent,
+  given: BookingEvent,
   run: JobRun<unknown>,
 ): Promise<PreparedEvent | Refusal> {
   const personId = await findHost(dependencies, receipt.person_id, run);
   if (personId === undefined) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
-  const unfit = findUnfit(event, personId);
+  const unfit = findUnfit(given, personId);
   if (unfit !== undefined) return unfit;
+  const event = await decideSeats(dependencies, given);
   const match = await findMatch(dependencies.db, event, personId);
   const [booking] = match.bookings;
   const attendeeKey = booking?.attendee_key ?? `cal.com:${event.uids.at(-1) ?? event.numbers[0] ?? ''}`;
@@ -77,6 +79,13 @@ export async function prepare(
     if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
     return { outcome: 'refused_too_many_attendees', message: error.message };
   }
+}
+
+/** A template may leave out that the booking has seats (D78). */
+async function decideSeats({ db }: Dependencies, event: BookingEvent): Promise<BookingEvent> {
+  if (!event.leavesSeatsOpen || event.uids.length === 0) return event;
+  const known = await findBookings(db, { identifiers: event.uids });
+  return known.some(({ has_seats: hasSeats }) => hasSeats) ? { ...event, hasSeats: true } : event;
 }
 
 /** Why nothing can be done with the event, whatever is known of its booking. */

@@ -10,9 +10,10 @@ import { idsFromSql, parseSqlInstant } from '../../sql-values.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
 import { participantKey } from '../rules/attendees.ts';
 import { bookingConfig, boundsOf, nextBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { findPresent, isDeserted, type Seating, seatParticipants } from '../rules/seats.ts';
+import { findAnswered } from '../rules/match.ts';
+import { findPresent, isDeserted, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
 import { listHosts } from '../statements/attendance.ts';
-import { type BookingRow, keepFormer, markSeats, moveConversation, updateBooking } from '../statements/booking.ts';
+import { type BookingRow, keepFormer, lockBookings, markSeats, moveConversation, updateBooking } from '../statements/booking.ts';
 import { replaceParticipants, updateBooked } from '../statements/conversation.ts';
 import { cancelSeries, describeRemoval, noteCancellation, removeBooked, takeTime } from './cancel.ts';
 import {
@@ -24,6 +25,7 @@ import {
   listChain,
   type NamedGuest,
   recordAttendees,
+  recordSeats,
   saveSeats,
 } from './create.ts';
 import type { Match } from './match.ts';
@@ -35,31 +37,70 @@ const moment = 1n;
 export async function applySeats(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
   const { event } = prepared;
   const [known] = match.bookings;
-  if (event.trigger === 'BOOKING_CANCELLED') {
-    if (known === undefined) return { outcome: 'waiting', message: 'The booking is not known yet.' };
-    return cancelSeats(dependencies, tx, known, prepared);
+  const isCancelled = event.trigger === 'BOOKING_CANCELLED';
+  const isRequested = match.requests.some(({ uid }) => uid === event.uid);
+  if (isCancelled && known === undefined && !isRequested) return { outcome: 'waiting', message: 'The booking is not known yet.' };
+  if (!isCancelled && known === undefined && prepared.journeyError !== undefined)
+    return createBooked(dependencies, tx, known, prepared, []);
+  const booking = known ?? (await addBooking(tx, prepared, { isStub: true, uid: event.uid }));
+  await extendChain(tx, booking.id, prepared);
+  if (isCancelled) {
+    const settlement = await cancelSeats(dependencies, tx, booking, prepared);
+    await followRequests(dependencies, tx, match, prepared);
+    return settlement;
   }
-  if (known === undefined && prepared.journeyError !== undefined) return createBooked(dependencies, tx, known, prepared, []);
-  const booking = known ?? (await addBooking(dependencies, tx, prepared, { isStub: true, uid: event.uid }));
-  await extendChain(dependencies, tx, booking.id, prepared);
+  const since = event.isRoster ? prepared.at - moment : undefined;
   await adoptParticipants(tx, booking);
-  let current = booking;
-  for (const move of match.moves) {
-    const guests = prepared.guests.filter(({ key }) => move.attendees.includes(key));
-    if (await leaveBooking(dependencies, tx, { ...move, guests, next: current }, prepared)) {
-      const { booking: former } = move;
-      current = { ...current, conversation_id: former?.conversation_id ?? null, cancelled: false };
+  await markSeats(tx, { id: booking.id, since: showInstant(since) });
+  const isRecorded = await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at: prepared.at });
+  const { uid, rescheduleUid } = event;
+  if (uid !== null && rescheduleUid !== null) {
+    const seats = prepared.guests.map(({ key, personId }) => ({ attendee: key, personId, state: 'moved', at: prepared.at }) as const);
+    await leaveBooking(dependencies, tx, { formerUid: rescheduleUid, seats, nextUid: uid }, prepared);
+  }
+  await followRequests(dependencies, tx, match, prepared, uid ?? undefined);
+  const current = uid === null ? booking : ((await findByUid(tx, uid)) ?? booking);
+  return takeSeats(dependencies, tx, current, prepared, { isRecorded, since });
+}
+
+/**
+ * Attendees who are in a booking for which they asked, or were since, have left the one before it; so back along the chain of requests.
+ * @param nextUid where they go
+ */
+export async function followRequests(
+  dependencies: Dependencies,
+  tx: Tx,
+  { requests, uids }: Match,
+  prepared: PreparedEvent,
+  nextUid?: string,
+): Promise<void> {
+  const open = uids.map((uid) => uid.slice('uid:'.length));
+  for (let uid = open.shift(); uid !== undefined; uid = open.shift()) {
+    for (const request of requests.filter((item) => item.uid === uid)) {
+      const booking = await findByUid(tx, uid);
+      if (booking === undefined) continue;
+      const { seats, since } = await findSeating(tx, booking);
+      const left = findAnswered(request, seats, since);
+      const { formerUid } = request;
+      if (left.length > 0 && (await leaveBooking(dependencies, tx, { formerUid, seats: left, nextUid }, prepared))) open.push(formerUid);
     }
   }
-  return takeSeats(dependencies, tx, current, prepared);
+}
+
+/** Of a booking that is locked. */
+async function findByUid(tx: Tx, uid: string): Promise<BookingRow | undefined> {
+  return (await lockBookings(tx, { identifiers: [`uid:${uid}`] }))[0];
 }
 
 /** The named attendees are in; times and title follow the latest event. */
-async function takeSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
-  const { event, at, guests } = prepared;
-  const since = event.isRoster ? at - moment : undefined;
-  await markSeats(tx, { id: booking.id, since: showInstant(since) });
-  const isRecorded = await recordAttendees(tx, booking.id, guests, { state: 'in', at });
+async function takeSeats(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  prepared: PreparedEvent,
+  { isRecorded, since }: { readonly isRecorded: boolean; readonly since: Instant | undefined },
+): Promise<Settlement> {
+  const { at } = prepared;
   const seating = await findSeating(tx, booking, since);
   const isLatest = isRecorded && (seating.since === undefined || at > seating.since);
   const isNewest = at >= parseSqlInstant(booking.last_event_at);
@@ -84,16 +125,15 @@ async function takeSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow
 
 async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const { event, at, guests } = prepared;
-  await extendChain(dependencies, tx, booking.id, prepared);
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
-  if (event.asksForTime) {
+  await adoptParticipants(tx, booking);
+  if (event.asksForTime && isOfAll(await findSeating(tx, booking), guests)) {
     if (at < parseSqlInstant(booking.last_event_at))
       return { outcome: 'stale', message: 'A newer event of this booking is applied already.' };
     if (row === undefined) return { outcome: 'waiting', message: 'The booking has no conversation yet.' };
     return takeTime(dependencies, tx, booking, row, prepared);
   }
-  await adoptParticipants(tx, booking);
   const since = guests.length === 0 ? at : undefined;
   await markSeats(tx, { id: booking.id, since: showInstant(since) });
   await recordAttendees(tx, booking.id, guests, { state: 'gone', at });
@@ -108,32 +148,40 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
 }
 
-interface Leaving extends Pick<Match['moves'][number], 'formerUid' | 'booking'> {
-  readonly guests: readonly NamedGuest[];
-  /** Where they go. */
-  readonly next: BookingRow;
+/** The event names everybody who has a seat, or nobody (D78). */
+const isOfAll = (seating: Seating, guests: readonly NamedGuest[]): boolean =>
+  guests.length === 0 ||
+  findPresent(seating).every(({ attendee, personId }) =>
+    guests.some((guest) => guest.key === attendee || (personId !== null && guest.personId === personId)),
+  );
+
+interface Leaving {
+  readonly formerUid: string;
+  readonly seats: readonly Seat[];
+  /** Where they go; when all go to a booking without a conversation, theirs goes with them. */
+  readonly nextUid: string | undefined;
 }
 
-/** Attendees leave a booking for another. @returns whether all do, so that the conversation goes with them */
-export async function leaveBooking(
+/** Attendees leave a booking for another. @returns whether that was not known */
+async function leaveBooking(
   dependencies: Dependencies,
   tx: Tx,
-  { formerUid, booking, guests, next }: Leaving,
+  { formerUid, seats, nextUid }: Leaving,
   prepared: PreparedEvent,
 ): Promise<boolean> {
-  const former = booking ?? (await addBooking(dependencies, tx, prepared, { isStub: true, uid: formerUid }));
+  const former = (await findByUid(tx, formerUid)) ?? (await addBooking(tx, prepared, { isStub: true, uid: formerUid }));
+  const next = nextUid === undefined ? undefined : await findByUid(tx, nextUid);
+  if (former.id === next?.id) return false;
   await adoptParticipants(tx, former);
   await markSeats(tx, { id: former.id, since: null });
   const wasEmpty = findPresent(await findSeating(tx, former)).length === 0;
-  await recordAttendees(tx, former.id, guests, { state: 'moved', at: prepared.at });
+  const isRecorded = await recordSeats(tx, former.id, seats);
   const seating = await findSeating(tx, former);
   const isWhole = !prepared.event.isAboutSeat && !wasEmpty && findPresent(seating).length === 0;
-  if (isWhole && former.conversation_id !== null && next.conversation_id === null && next.former_conversation_id === null) {
+  if (isWhole && former.conversation_id !== null && next?.conversation_id === null && next.former_conversation_id === null)
     await moveConversation(tx, { from: former.id, to: next.id });
-    return true;
-  }
-  await settleSeats(dependencies, tx, former, seating, prepared, 'moved');
-  return false;
+  else await settleSeats(dependencies, tx, former, seating, prepared, 'moved');
+  return isRecorded;
 }
 
 /**
