@@ -51,8 +51,8 @@ export function readCalBooking(value: unknown): CalBooking | undefined {
     id: readNumber(value['id']),
     status,
     title: readString(value['title']),
-    start: readTime(value['start']),
-    end: readTime(value['end']),
+    start: readSentTime(value['start']),
+    end: readSentTime(value['end']),
     createdAt,
     updatedAt: readTime(value['updatedAt']) ?? createdAt,
     hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
@@ -96,6 +96,10 @@ function readTime(value: unknown): string | null {
   const text = readString(value);
   return text === null || parseInstant(text).kind === 'invalid' ? null : text;
 }
+
+/** As it was sent, so that the worker of webhooks refuses what is unreadable (D82). */
+const readSentTime = (value: unknown): string | null =>
+  value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
 
 function listObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject).slice(0, maxListed) : [];

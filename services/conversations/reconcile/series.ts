@@ -58,7 +58,7 @@ async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, kno
     (booking) =>
       booking.uid !== uid &&
       booking.status === 'cancelled' &&
-      (start === null || booking.start === null || Date.parse(booking.start) >= Date.parse(start)),
+      (start === null || booking.start === null || !(Date.parse(booking.start) < Date.parse(start))),
   );
   const here = await findKnown(db, { identifiers: later.map((booking) => `uid:${booking.uid}`) });
   const live = new Set(here.filter(({ conversationId }) => conversationId !== null).map((row) => row.uid));

@@ -255,6 +255,17 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
+  it.each([{ start: 'junk' }, { end: '' }])('refuses a booking with the unreadable time %j, with a note (D82)', async (times) => {
+    const at = Date.UTC(2033, 6, 1);
+    const countRefused = async () => (await world.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
+    const before = await countRefused();
+    const { uid } = Object.assign(book(at), times);
+    expect(await reconcile({ since: new Date(at).toISOString() })).toMatchObject({ listed: 1, missing: 1, fed: 1 });
+    await waitFor(async () => (await countRefused()) === before + 1);
+    expect(await world.env.sql(`select from conversations.conversations where config #>> '{booking,uid}' = $1`, [uid])).toEqual([]);
+    calCom.bookings.clear();
+  });
+
   it('finds attendees who are missing, and with seats those who left, once (B2; D78)', async () => {
     const at = Date.UTC(2034, 0, 1);
     const guest = (name: string, seatUid?: string) => ({
