@@ -120,6 +120,10 @@ export interface KnownBooking {
   readonly hasSeats: boolean;
   /** Null when it has none any more. */
   readonly conversationId: number | null;
+  readonly start: string | null;
+  readonly finish: string | null;
+  /** Of the latest event that was applied. */
+  readonly lastEventAt: string;
   /** Who was first to take part in it. */
   readonly personId: number | null;
   /** Its attendees cannot be compared: a person was erased from it. */
@@ -136,6 +140,8 @@ export interface MissingEvent {
   readonly isRoster: boolean;
   /** It is of the time at which Cal.com was asked, which does not say when it happened. */
   readonly isOfNow: boolean;
+  /** It is of the time of the last change: the uid is known here with other times. */
+  readonly isOfChange: boolean;
   readonly hasSeats: boolean;
 }
 
@@ -143,7 +149,7 @@ export interface MissingEvent {
 export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
   const own = known.find(({ uid }) => uid === tip.uid);
   const hasSeats = tip.hasSeats || own?.hasSeats === true;
-  const event = { isRoster: false, isOfNow: false, hasSeats };
+  const event = { isRoster: false, isOfNow: false, isOfChange: false, hasSeats };
   if (tip.status === 'cancelled') {
     const isLeft = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
     return isLeft ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
@@ -153,8 +159,18 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
   if (isSplit || own === undefined) {
     return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
   }
-  return lacksAttendees(tip, own, hasSeats) ? { ...event, trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true } : undefined;
+  if (lacksAttendees(tip, own, hasSeats)) return { ...event, trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true };
+  return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', isOfChange: true } : undefined;
 }
+
+/** Changed there after the latest event that came here. */
+function hasOtherTimes({ start, end, updatedAt }: CalBooking, { conversationId, lastEventAt, ...own }: KnownBooking): boolean {
+  if (conversationId === null || start === null || Date.parse(updatedAt) <= Date.parse(lastEventAt)) return false;
+  const finish = end !== null && Date.parse(end) < Date.parse(start) ? start : end;
+  return !isSameTime(start, own.start) || (finish !== null && !isSameTime(finish, own.finish));
+}
+
+const isSameTime = (sent: string, stored: string | null): boolean => stored !== null && Date.parse(sent) === Date.parse(stored);
 
 function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: boolean): boolean {
   const listed = readAttendees(attendees).map(({ key }) => key);
@@ -172,7 +188,7 @@ function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: 
  * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `askedAt`.
  */
 export function composeWebhook(
-  { trigger, isRoster, isOfNow, hasSeats }: MissingEvent,
+  { trigger, isRoster, isOfNow, isOfChange, hasSeats }: MissingEvent,
   tip: CalBooking,
   formerUids: readonly string[],
   askedAt: string,
@@ -194,6 +210,6 @@ export function composeWebhook(
     ...(cancels && cancellationReason !== null ? { cancellationReason } : {}),
   };
   const latest = Date.parse(tip.updatedAt) > Date.parse(askedAt) ? tip.updatedAt : askedAt;
-  const createdAt = isOfNow ? latest : cancels ? tip.updatedAt : tip.createdAt;
+  const createdAt = isOfNow ? latest : cancels || isOfChange ? tip.updatedAt : tip.createdAt;
   return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt, payload }));
 }

@@ -29,7 +29,7 @@ export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | 
     const askedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
     const cancelled = await listCancelled(dependencies, run, calCom, known);
     const missing = cancelled.map((tip) => ({
-      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true, hasSeats: false } as const,
+      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true, isOfChange: false, hasSeats: false } as const,
       tip,
       formerUids: [],
       personId: hostId,

@@ -12,12 +12,16 @@ export const findKnown = statement.many({
     hasSeats: t.boolean,
     wasErasedFrom: t.boolean,
     conversationId: t.integer.nullable,
+    start: t.text.nullable,
+    finish: t.text.nullable,
+    lastEventAt: t.text,
     personId: t.integer.nullable,
     attendees: t.json,
   },
   sql: ({ identifiers }) => sql`
     select substr(i.identifier, 5) as uid, b.id as "bookingId", b.cancelled, b.has_seats as "hasSeats", b.was_erased_from as "wasErasedFrom",
-      c.id as "conversationId", c.participant_ids[1] as "personId", coalesce((
+      conversations.iso_utc(c.start_at) as start, conversations.iso_utc(c.finish_at) as finish,
+      conversations.iso_utc(b.last_event_at) as "lastEventAt", c.id as "conversationId", c.participant_ids[1] as "personId", coalesce((
         select jsonb_object_agg(a.attendee, jsonb_build_object('present', a.state = 'in' and (b.seats_since is null or a.at > b.seats_since)))
         from conversations.booking_attendees a where a.booking_id = b.id), '{}') as attendees
     from conversations.booking_identifiers i join conversations.bookings b on b.id = i.booking_id

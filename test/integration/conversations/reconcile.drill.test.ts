@@ -266,6 +266,22 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     calCom.bookings.clear();
   });
 
+  it.each([{}, { seatUid: 'seat' }])('finds a reschedule under the same uid, once, of attendees with %j', async (seat) => {
+    const at = Date.UTC(2033, 9, 1);
+    const booking = book(at);
+    await deliver([{ trigger: 'BOOKING_CREATED', at, uid: booking.uid }]);
+    await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined));
+    const attendees = booking.attendees.map((item) => ({ ...item, ...seat }));
+    const [start, end] = [booking.start, booking.end].map((time) => new Date(Date.parse(time) + 60 * minute).toISOString());
+    const since = new Date(at).toISOString();
+    expect(await reconcile({ since })).toMatchObject({ missing: 0 });
+    Object.assign(booking, { start, end, attendees, updatedAt: new Date(at + 5 * minute).toISOString() });
+    expect(await reconcile({ since })).toMatchObject({ missing: 1, rescheduled: 1, fed: 1 });
+    await waitFor(async () => ((await compare()).wrong.length === 0 ? true : undefined));
+    expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
+    calCom.bookings.clear();
+  });
+
   it('finds attendees who are missing, and with seats those who left, once (B2; D78)', async () => {
     const at = Date.UTC(2034, 0, 1);
     const guest = (name: string, seatUid?: string) => ({
