@@ -1,5 +1,6 @@
 /** The client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, failures without what was said. */
 import OpenAI, { toFile } from 'openai';
+import { parseRetryAfter } from '#libs/time';
 import { EventStreamReader } from './event-stream.ts';
 import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
 import { parseLeniently } from './lenient-json.ts';
@@ -113,9 +114,8 @@ export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
   return new ModelFailure('unreadable', 'the model’s response could not be read');
 }
 
-/** Seconds, of a number or an HTTP date; undefined when the header is neither, or in the past. A date is read by the clock of its server. */
+/** Seconds to wait, at least 1; undefined when the server does not ask for a delay. Dates are read by the clock of the server. */
 function readRetryAfter(headers: Headers | undefined): number | undefined {
-  const text = headers?.get('retry-after') ?? '';
-  const seconds = /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : (Date.parse(text) - Date.parse(headers?.get('date') ?? '')) / 1_000;
-  return seconds > 0 ? Math.min(Math.ceil(seconds), maxRetryAfterSeconds) : undefined;
+  const ms = parseRetryAfter(headers?.get('retry-after'), Date.parse(headers?.get('date') ?? ''));
+  return ms === undefined || ms === 0 ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);
 }

@@ -2,7 +2,7 @@
 import { unavailable } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { OutboundError, type Outbound, type OutboundReply } from '#libs/outbound';
-import { parseInstant, type Instant } from '#libs/time';
+import { parseInstant, parseRetryAfter, type Instant } from '#libs/time';
 
 /** The provider asks to come back later (429). */
 export class ProviderBusy extends Error {
@@ -58,8 +58,9 @@ export interface Download {
 
 const maxReplyBytes = 4 * 1_048_576;
 const apiTimeoutMs = 30_000;
-/** Retry-After of a 429 that is absent or unreadable, and the longest that is obeyed. */
+/** Delay after a 429 without a readable `Retry-After`, and the limits of one that has it. */
 const defaultRetryAfterMs = 10_000;
+const minRetryAfterMs = 1_000;
 const maxRetryAfterMs = 900_000;
 
 export function createApi(options: ApiOptions): Api {
@@ -115,15 +116,11 @@ async function* readBody(reply: OutboundReply, what: string, maxBytes: number): 
 }
 
 function refusal(reply: OutboundReply, who: string): Error {
-  if (reply.status === 429) return new ProviderBusy(readRetryAfter(reply.headers['retry-after']));
+  if (reply.status === 429) {
+    const retryAfterMs = parseRetryAfter(reply.headers['retry-after'], Date.now()) ?? defaultRetryAfterMs;
+    return new ProviderBusy(Math.min(maxRetryAfterMs, Math.max(minRetryAfterMs, retryAfterMs)));
+  }
   return unavailable(`${who} answered with status ${reply.status}`);
-}
-
-/** Seconds or an HTTP date, as milliseconds from now. */
-function readRetryAfter(text: string | undefined): number {
-  if (text === undefined) return defaultRetryAfterMs;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isFinite(ms) ? Math.min(maxRetryAfterMs, Math.max(1000, ms)) : defaultRetryAfterMs;
 }
 
 function parseReply(text: string): JsonObject {

@@ -53,3 +53,13 @@ export interface Clock {
 
 /** The server's time, to the millisecond. */
 export const systemClock: Clock = { now: () => BigInt(Date.now()) * 1000n };
+
+/**
+ * Milliseconds from `now` (milliseconds since the epoch) that a `Retry-After` header asks for: seconds or an HTTP date (RFC 9110, 10.2.3).
+ * 0 for a date in the past; undefined when the header is absent or cannot be read.
+ */
+export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatInstant, parseInstant } from './index.ts';
+import { formatInstant, parseInstant, parseRetryAfter } from './index.ts';
 
 const oneDay = 86_400_000_000n;
 const instants = fc.bigInt({ min: -62_135_596_800_000_000n + oneDay, max: 253_402_300_799_999_999n - oneDay });
@@ -66,5 +66,28 @@ describe('formatInstant (rules/http#datetimes-out)', () => {
 
   it('writes an explicit offset where one is asked for', () => {
     expect(formatInstant(1_777_629_600_000_000n, '+00:00')).toBe('2026-05-01T10:00:00+00:00');
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-05-01T10:00:00Z');
+
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    [' 1.5 ', 1_500],
+    ['Fri, 01 May 2026 10:01:00 GMT', 60_000],
+    ['Fri, 01 May 2026 09:59:00 GMT', 0],
+  ])('reads %j as %d ms', (header, expected) => {
+    expect(parseRetryAfter(header, now)).toBe(expected);
+  });
+
+  it.each([undefined, null, '', 'soon', '12 seconds'])('returns undefined for %j', (header) => {
+    expect(parseRetryAfter(header, now)).toBeUndefined();
+  });
+
+  it('returns undefined for a date when the time is unknown', () => {
+    expect(parseRetryAfter('Fri, 01 May 2026 10:01:00 GMT', Number.NaN)).toBeUndefined();
+    expect(parseRetryAfter('3', Number.NaN)).toBe(3_000);
   });
 });

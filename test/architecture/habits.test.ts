@@ -63,6 +63,7 @@ const settableClock = {
   'services/events/feed/workers.ts': 'times of events',
   'services/media/backup-age.ts': 'times of objects',
   'services/media/orphans/handlers.ts': 'times of objects',
+  'services/media/videohost/youtube-replies.ts': 'the date in Retry-After',
 };
 
 /** Tests that let time pass where nothing can be waited for; the list only gets shorter. */

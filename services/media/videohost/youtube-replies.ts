@@ -1,9 +1,13 @@
 /** What YouTube's API says, read with suspicion: of an error the host's short reason alone. */
 import { OutboundError, type OutboundReply } from '#libs/outbound';
+import { parseRetryAfter } from '#libs/time';
 import { VideoHostError } from './video-host.ts';
 
 /** The quota is counted by day; it is asked for again after an hour. */
 const quotaDelayMs = 3_600_000;
+/** Delay after a 429 without a readable `Retry-After`, and the longest delay of one that has it. */
+const defaultRetryAfterMs = 60_000;
+const maxRetryAfterMs = 3_600_000;
 const quotaReasons = new Set(['quotaExceeded', 'dailyLimitExceeded', 'uploadLimitExceeded', 'rateLimitExceeded', 'userRateLimitExceeded']);
 
 export async function toError(reply: OutboundReply): Promise<VideoHostError> {
@@ -12,10 +16,10 @@ export async function toError(reply: OutboundReply): Promise<VideoHostError> {
   const reason = shortWord(property(Array.isArray(errors) ? (errors[0] as unknown) : undefined, 'reason'));
   const message = `the host answered ${status}${reason === undefined ? '' : ` (${reason})`}`;
   if (reason !== undefined && quotaReasons.has(reason)) return new VideoHostError('busy', message, quotaDelayMs);
-  const seconds = Number(reply.headers['retry-after']);
-  const wait = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3_600) * 1_000 : undefined;
-  if (status === 429) return new VideoHostError('busy', message, wait ?? 60_000);
-  return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, wait);
+  const requestedMs = parseRetryAfter(reply.headers['retry-after'], Date.now()) ?? 0;
+  const retryAfterMs = requestedMs > 0 ? Math.min(requestedMs, maxRetryAfterMs) : undefined;
+  if (status === 429) return new VideoHostError('busy', message, retryAfterMs ?? defaultRetryAfterMs);
+  return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, retryAfterMs);
 }
 
 /** Undefined for what is no JSON. */
