@@ -1,12 +1,12 @@
 /**
- * What the platform tells the world of (rules/events): declared by the service that owns the change, told through its outbox, read from the feed of
- * the events service. Documents, filters and the client's types are derived from these declarations.
+ * Public events (rules/events). The service that owns a change declares its events and writes them to its outbox; the events service serves them in the
+ * feed. Documents, filters and client types are derived from these declarations.
  */
 import type { Static, TSchema } from 'typebox';
 import { maxId } from './ids.ts';
 import { Type } from './type.ts';
 
-/** What an event can be about. */
+/** Types of event subjects. */
 export const feedSubjects = ['conversation', 'person', 'holon', 'membership', 'relationship', 'note', 'webhook_endpoint'] as const;
 export type FeedSubject = (typeof feedSubjects)[number];
 
@@ -19,11 +19,11 @@ export interface FeedEvent<Data extends TSchema = TSchema> {
   /** Ids, slugs and enumerations, never a person's name, text or contact (V1). */
   readonly data: Data;
   readonly example: Static<Data>;
-  /** After it nothing else of the subject shows (V10). */
-  readonly farewell: boolean;
+  /** True: the last event of its subject. Earlier events of the subject are hidden from then on (V10). */
+  readonly isFinalEvent: boolean;
 }
 
-/** Data of an event that says nothing but that it happened. */
+/** Empty data. */
 export const noData = Type.Object({}, { additionalProperties: false });
 
 /** Declares an event of the feed (V1). */
@@ -33,15 +33,15 @@ export function feedEvent<Data extends TSchema>(declaration: {
   summary: string;
   data: Data;
   example: Static<Data>;
-  farewell?: boolean;
+  isFinalEvent?: boolean;
 }): FeedEvent<Data> {
-  return Object.freeze({ kind: 'feed-event', farewell: false, ...declaration });
+  return Object.freeze({ kind: 'feed-event', isFinalEvent: false, ...declaration });
 }
 
-/** Where a service puts what it tells: `feed.<service>`, in the stream FEED. */
+/** Subject to which a service publishes its outbox, in the stream FEED. */
 export const feedSubjectOf = (service: string): string => `feed.${service}`;
 
-/** What decides who may read a subject, as its owner tells it: holons that must all be seen, and people who take part. */
+/** Determines who can read a subject: callers must see all holons; people are participants. Set by the owner of the subject. */
 export interface FeedAccess {
   readonly holons: readonly number[];
   readonly people: readonly number[];
@@ -51,14 +51,14 @@ const id = Type.Integer({ minimum: 0, maximum: maxId });
 const ids = Type.Array(id);
 const name = Type.String({ minLength: 1, maxLength: 100 });
 
-/** One message of the stream: rows of one service's outbox, in their order. */
-export const toldBatch = Type.Object({
+/** A message of the stream FEED: rows of the outbox of one service, in order. */
+export const outboxMessage = Type.Object({
   told: Type.Array(
     Type.Object({
       number: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Place in the outbox of the service: two of one subject are in the order of their commits.',
+        description: 'Number in the outbox of the service. Events of one subject are numbered in commit order.',
       }),
       type: name,
       subject_type: name,

@@ -1,4 +1,4 @@
-/** How a service tells the feed of events what happened (rules/events; V2). */
-export { Feed } from './feed.ts';
-export { tellSql } from './statements.ts';
+/** How a service publishes events to the feed (rules/events; V2). */
+export { EventOutbox } from './event-outbox.ts';
+export { insertEventSql } from './statements.ts';
 export { feedTables } from './tables.ts';

@@ -1,7 +1,7 @@
 /**
- * Sends what a service has told to the stream FEED (V2): by one process at a time, in the order of the outbox, one message after the other. A
- * message holds all that waits. Rows go when the broker has stored them; what a process that died had sent is sent again by the next one, and the
- * events service knows it by its ids.
+ * Publishes the outbox of a service to the stream FEED (V2). One process at a time publishes, in outbox order, one message after the other; a message
+ * contains all pending rows. Rows are deleted after the broker has stored them. After a crash the next process publishes the same rows again; the
+ * events service drops duplicates by their numbers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feedSubjectOf } from '#libs/contract';
@@ -9,21 +9,21 @@ import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { type Look, Poller } from '#libs/poller';
-import { findTold, limitTurn, takeTold, takeTurn, type ToldRow } from './statements.ts';
+import { claimOutbox, findOutboxRow, lockOutbox, type OutboxRow, setLockTimeout } from './statements.ts';
 
 export interface RelayTuning {
-  /** After a message, what comes is gathered for so long: under load a message for each change would cost more than the change. Default 100. */
-  readonly gatherMs: number;
-  /** How often a process looks for what one that died has left. Default 1 000. */
-  readonly lookMs: number;
+  /** Pause after a message in which further rows accumulate: one message per change would cost more than the change. Default 100. */
+  readonly batchMs: number;
+  /** Interval at which a process looks for rows of a process that died. Default 1 000. */
+  readonly pollMs: number;
 }
 
-const defaultTuning: RelayTuning = { gatherMs: 100, lookMs: 1_000 };
-/** Rows of one message; far below what the broker takes. */
-const mostRows = 500;
+const defaultTuning: RelayTuning = { batchMs: 100, pollMs: 1_000 };
+/** Rows per message; far below the message size limit of the broker. */
+const maxRows = 500;
 const publishTimeoutMs = 2_000;
 
-export class FeedRelay {
+export class OutboxRelay {
   readonly #deps: { readonly service: string; readonly db: Database; readonly bus: Bus };
   readonly #tuning: RelayTuning;
   readonly #poller: Poller;
@@ -32,10 +32,10 @@ export class FeedRelay {
     this.#deps = deps;
     this.#tuning = { ...defaultTuning, ...deps.tuning };
     this.#poller = new Poller({
-      look: (look) => this.#sendTold(look),
-      intervalMs: this.#tuning.lookMs,
+      look: (look) => this.#publishPending(look),
+      intervalMs: this.#tuning.pollMs,
       logger: deps.logger,
-      texts: { failure: 'what was told does not reach the feed; trying again', recovery: 'what was told reaches the feed again' },
+      texts: { failure: 'feed relay: publish failed, retrying', recovery: 'feed relay: publishing again' },
     });
   }
 
@@ -43,45 +43,45 @@ export class FeedRelay {
     this.#poller.start();
   }
 
-  /** Something was told. */
+  /** Call it when a row was inserted. */
   wake(): void {
     this.#poller.wake();
   }
 
-  /** Ends after one last look, when the broker is there. */
+  /** Publishes the pending rows once more if the broker is connected, then stops. */
   async stop(): Promise<void> {
     await this.#poller.stop();
   }
 
-  async #sendTold({ woken, last }: Look): Promise<void> {
+  async #publishPending({ woken, last }: Look): Promise<void> {
     const { db, bus } = this.#deps;
-    if (!bus.connected || !(woken || last || (await findTold(db)) !== undefined)) return;
-    const sent = await this.#pass();
-    if (sent === mostRows) this.#poller.wake();
-    else if (sent > 0 && !last) await sleep(this.#tuning.gatherMs);
+    if (!bus.connected || !(woken || last || (await findOutboxRow(db)) !== undefined)) return;
+    const published = await this.#publishBatch();
+    if (published === maxRows) this.#poller.wake();
+    else if (published > 0 && !last) await sleep(this.#tuning.batchMs);
   }
 
-  /** One message. @returns how many rows it had */
-  async #pass(): Promise<number> {
+  /** Publishes one message. @returns the number of its rows */
+  async #publishBatch(): Promise<number> {
     const { service, db, bus } = this.#deps;
     return db.transaction(async (tx) => {
-      const [, , taken] = await tx.inOrder(
-        () => limitTurn(tx),
-        () => takeTurn(tx),
-        () => takeTold(tx, { limit: mostRows }),
+      const [, , claimed] = await tx.inOrder(
+        () => setLockTimeout(tx),
+        () => lockOutbox(tx),
+        () => claimOutbox(tx, { limit: maxRows }),
       );
-      const rows = taken.toSorted((a, b) => a.number - b.number);
+      const rows = claimed.toSorted((a, b) => a.number - b.number);
       const [first] = rows;
       if (first === undefined) return 0;
       const options = { msgId: `feed.${service}.${first.number}.${first.occurred_at}.${rows.length}`, timeoutMs: publishTimeoutMs };
-      await bus.publishDurable(feedSubjectOf(service), `{"told":[${rows.map(writeTold).join(',')}]}`, options);
+      await bus.publishDurable(feedSubjectOf(service), `{"told":[${rows.map(stringifyRow).join(',')}]}`, options);
       return rows.length;
     });
   }
 }
 
-/** JSON that SQL made is not parsed on its way. */
-function writeTold(row: ToldRow): string {
+/** Inserts JSON of the database as it is, without parsing it. */
+function stringifyRow(row: OutboxRow): string {
   const { number, type, subject_type: subjectType, subject_id: subjectId, data, access, farewell, occurred_at: occurredAt } = row;
   const at = `${occurredAt.replace(' ', 'T')}Z`;
   const subject = `"subject_type":"${subjectType}","subject_id":${subjectId}`;

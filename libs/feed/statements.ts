@@ -1,9 +1,9 @@
-/** Statements on what a service has told and the stream does not have yet. */
+/** Statements on the event outbox of a service: events that are not in the stream FEED yet. */
 import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
 import type { FeedEvent } from '#libs/contract';
 
-/** In the order in which they were told. */
-export const insertTold = statement.none({
+/** Inserts events in the order of the arrays. */
+export const insertOutbox = statement.none({
   name: 'feed.tell',
   params: {
     types: t.text.array,
@@ -11,38 +11,38 @@ export const insertTold = statement.none({
     subjectIds: t.bigint.array,
     data: t.text.array,
     access: t.text.arrayWithNulls,
-    farewells: t.boolean.array,
+    finalEvents: t.boolean.array,
   },
-  sql: ({ types, subjectTypes, subjectIds, data, access, farewells }) => sql`
+  sql: ({ types, subjectTypes, subjectIds, data, access, finalEvents }) => sql`
     insert into feed_outbox (type, subject_type, subject_id, data, access, farewell)
     select i.type, i.subject_type, i.subject_id, i.data::json, i.access::json, i.farewell
-    from unnest(${types}, ${subjectTypes}, ${subjectIds}, ${data}, ${access}, ${farewells})
+    from unnest(${types}, ${subjectTypes}, ${subjectIds}, ${data}, ${access}, ${finalEvents})
       with ordinality as i (type, subject_type, subject_id, data, access, farewell, place)
     order by i.place`,
 });
 
 /**
- * Tells in the statement of the change itself, for writes that are one statement: a `with` query that reads what the change returned. Its row is
- * locked by then, as `feedTables` wants it.
+ * A `with` query that adds an event in the statement of the change, for changes that are one statement. It reads the subject from the rows that the
+ * change returned, so the row of the subject is locked as `feedTables` requires.
  */
-export function tellSql({ type, subject }: FeedEvent, { subjectId, from }: { subjectId: SqlPart; from: Sql }): Sql {
+export function insertEventSql({ type, subject }: FeedEvent, { subjectId, from }: { subjectId: SqlPart; from: Sql }): Sql {
   return sql`insert into feed_outbox (type, subject_type, subject_id, data)
     select ${sql.literal(type)}, ${sql.literal(subject)}, ${subjectId}, '{}' ${from}`;
 }
 
-/** One process at a time sends, until its transaction ends: what two would send could arrive in another order. */
-export const takeTurn = statement.none({
+/** One process at a time publishes, until its transaction ends: messages of two could be stored in another order. */
+export const lockOutbox = statement.none({
   name: 'feed.turn',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.feed', 0))`,
 });
 
-/** A process that hangs while it has the turn loses it. Its commit waits for no disk: rows that are there again after a crash are sent again. */
-export const limitTurn = statement.none({
+/** A process that hangs loses the lock. The commit does not wait for the disk: rows that reappear after a crash are published again. */
+export const setLockTimeout = statement.none({
   name: 'feed.limit-turn',
   sql: () => sql`select set_config('idle_in_transaction_session_timeout', '4s', true), set_config('synchronous_commit', 'off', true)`,
 });
 
-const toldRow = {
+const outboxRow = {
   number: t.bigint,
   type: t.text,
   subject_type: t.text,
@@ -52,28 +52,28 @@ const toldRow = {
   farewell: t.boolean,
   occurred_at: t.timestamp,
 };
-export type ToldRow = RowOf<typeof toldRow>;
+export type OutboxRow = RowOf<typeof outboxRow>;
 
-/** The first ones, in no order; they are gone when the transaction commits. */
-export const takeTold = statement.many({
+/** Deletes the oldest rows and returns them, unordered. */
+export const claimOutbox = statement.many({
   name: 'feed.take-told',
   params: { limit: t.integer },
-  row: toldRow,
+  row: outboxRow,
   sql: ({ limit }) => sql`
     delete from feed_outbox where ctid = any(array(select ctid from feed_outbox order by number limit ${limit}))
     returning number, type, subject_type, subject_id, data, access, farewell, occurred_at at time zone 'UTC' as occurred_at`,
 });
 
-/** Whether something waits, without taking the turn. */
-export const findTold = statement.maybeOne({
+/** The oldest row, without the lock. */
+export const findOutboxRow = statement.maybeOne({
   name: 'feed.find-told',
   row: { number: t.bigint },
   pipelined: true,
   sql: () => sql`select number from feed_outbox order by number limit 1`,
 });
 
-/** Age of what waits longest, seconds. */
-export const readToldAge = statement.one({
+/** Age of the oldest row in seconds; 0 when the outbox is empty. */
+export const readOutboxAge = statement.one({
   name: 'feed.told-age',
   row: { seconds: t.double },
   sql: () => sql`

@@ -1,7 +1,6 @@
 /**
- * Table of what a service tells the feed, until the stream has stored it (V2). The number of a row is drawn while the row of its subject is locked
- * by the same transaction, so that of two changes of one subject the one that commits first has the lower number; the identity keeps no numbers
- * back in sessions (cache 1), which would undo that.
+ * Table of the event outbox of a service (V2). The number of a row is drawn while the transaction has locked the row of its subject, so events of one
+ * subject are numbered in commit order. The identity has `cache 1`, because numbers cached by sessions would break this order.
  */
 export function feedTables(schema: string): string[] {
   return [

@@ -9,7 +9,7 @@ import { databaseUrlOf, natsUrlOf } from '#libs/config';
 import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { Feed } from '#libs/feed';
+import { EventOutbox } from '#libs/feed';
 import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -88,7 +88,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   });
   const worked = (options.worked ?? contract) as Worked;
   const jobs = createJobs({ contract: worked, db, bus, logger, metrics, tuning: options.tuning });
-  const news = contract.feed === undefined ? undefined : new Feed({ service: name, db, bus, logger, metrics });
+  const eventOutbox = contract.feed === undefined ? undefined : new EventOutbox({ service: name, db, bus, logger, metrics });
   return new Frame({
     contract,
     migrations: options.migrations ?? migrationsOf(name),
@@ -100,7 +100,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
     busMetrics,
     bus,
     jobs,
-    news,
+    eventOutbox,
     workedJobs: worked.jobs,
   });
 }
@@ -117,7 +117,7 @@ interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
   readonly bus: Bus;
   readonly jobs: Jobs<Worked>;
   readonly workedJobs: ServiceContract['jobs'];
-  readonly news: Feed | undefined;
+  readonly eventOutbox: EventOutbox | undefined;
 }
 
 export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
@@ -147,10 +147,10 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   }
 
   /** What it tells the feed (V2). @throws Error when its contract declares nothing of that */
-  get news(): Feed {
-    const { contract, news } = this.#parts;
-    if (news === undefined) throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
-    return news;
+  get eventOutbox(): EventOutbox {
+    const { contract, eventOutbox } = this.#parts;
+    if (eventOutbox === undefined) throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
+    return eventOutbox;
   }
 
   /** What the service alone can say of itself to operators (P1); before `serve`. */
@@ -251,7 +251,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     await this.bus.waitForPermissions(natsPermissions()[contract.service]);
     await this.bus.waitForStreams();
     const facts = await start();
-    this.#parts.news?.start();
+    this.#parts.eventOutbox?.start();
     telemetry.started();
     this.logger.info({ ...facts, metricsPort: telemetry.port }, `${contract.service} is ready`);
   }
@@ -270,6 +270,6 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     await Promise.all(this.#feeding.map((stop) => stop()));
     await this.jobs.stop();
     // Last of all that writes, so that what the others told is sent.
-    await this.#parts.news?.stop();
+    await this.#parts.eventOutbox?.stop();
   }
 }

@@ -1,5 +1,5 @@
 /** What handlers and workers are given; made once by service.ts. */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -18,7 +18,7 @@ export interface Dependencies {
   readonly bus: Bus;
   readonly jobs: Jobs;
   /** What is told to the feed. */
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly directory: DirectoryCache;

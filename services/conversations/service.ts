@@ -64,7 +64,7 @@ export async function createService({
     db,
     bus,
     jobs,
-    news: frame.news,
+    eventOutbox: frame.eventOutbox,
     clock,
     logger: frame.logger,
     directory,
@@ -98,7 +98,7 @@ export async function createService({
       bookingSeries: createSeriesWorker(dependencies, calCom),
       meetingReport: createMeetingReportWorker(dependencies, keys),
       advanceStep: createAdvanceStepWorker(dependencies),
-      attachAudio: refusals.worker(createAttachAudioWorker(frame.news)),
+      attachAudio: refusals.worker(createAttachAudioWorker(frame.eventOutbox)),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
       wordsErased: workWordsErased,
     });

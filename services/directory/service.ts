@@ -81,7 +81,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
   return frame.service(async () => {
     const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
     const idempotency = new IdempotencyStore(jobs);
-    const { news } = frame;
+    const { eventOutbox } = frame;
     const throttle = createLoginThrottle(db, metrics, limits);
     const refused = createRefusedLogins(db);
     const keys = createKeys({ jobs, idempotency, bus });
@@ -90,10 +90,10 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     frame.tell(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await frame.serve({
       ...createPeopleReadHandlers(db),
-      createPerson: createCreatePerson({ jobs, idempotency, news }),
-      resolveAttendees: createResolveAttendees({ db, jobs, news }),
-      ...createPersonDataHandlers({ db, jobs, news }),
-      ...createAccountHandlers({ db, jobs, news, passwords }),
+      createPerson: createCreatePerson({ jobs, idempotency, eventOutbox }),
+      resolveAttendees: createResolveAttendees({ db, jobs, eventOutbox }),
+      ...createPersonDataHandlers({ db, jobs, eventOutbox }),
+      ...createAccountHandlers({ db, jobs, eventOutbox, passwords }),
       ...createOwnLoginHandlers({ db, jobs, passwords, throttle }),
       ...createSessionHandlers({
         db,
@@ -108,22 +108,22 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       ...createIdentityHandlers({ db, jobs, throttle, refused, issuer: config.OIDC_ISSUER, linkByEmail: config.OIDC_LINK_BY_EMAIL }),
       ...createHolonReadHandlers(db),
       ...createVisibleHolonHandlers(db),
-      updateHolon: createUpdateHolon({ jobs, idempotency, news }),
-      ...createExperienceHandlers({ db, jobs, idempotency, news }),
+      updateHolon: createUpdateHolon({ jobs, idempotency, eventOutbox }),
+      ...createExperienceHandlers({ db, jobs, idempotency, eventOutbox }),
       ...createClassHandlers(db),
       ...createJourneyHandlers(db),
       ...createStepHandlers(db, registry),
       ...createMembershipListHandlers({ db, today }),
-      updateMembership: createUpdateMembership({ idempotency, news }),
-      ...createBulkAddHandlers({ idempotency, news, waitMs: config.BULK_ADD_WAIT_MS }),
-      ...createMergingHandlers({ db, jobs, idempotency, bus, news }),
-      ...createRelationshipHandlers({ db, idempotency, news }),
+      updateMembership: createUpdateMembership({ idempotency, eventOutbox }),
+      ...createBulkAddHandlers({ idempotency, eventOutbox, waitMs: config.BULK_ADD_WAIT_MS }),
+      ...createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox }),
+      ...createRelationshipHandlers({ db, idempotency, eventOutbox }),
       ...createWorklistHandlers({ db, today }),
       ...createNoteHandlers(db),
       ...createShowingHandlers(db),
       searchDirectory: createSearchDirectory(db),
       ...createBrowseHandlers(db),
-      ...createWorkspaceHandlers({ db, jobs, news, passwords }),
+      ...createWorkspaceHandlers({ db, jobs, eventOutbox, passwords }),
       ...createFeedHandlers(db),
       listRefusedLinks: createListRefusedLinks(db),
       ...jobAdminHandlers(jobs),
@@ -131,8 +131,8 @@ export async function createService({ config, logger, pipeline, clock = systemCl
     });
     await jobs.work({
       finishMerge: createFinishMerge(bus),
-      noteAdd: createNoteAdd(news),
-      setExperienceLogo: createSetLogo({ jobs, news }),
+      noteAdd: createNoteAdd(eventOutbox),
+      setExperienceLogo: createSetLogo({ jobs, eventOutbox }),
     });
     frame.every(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
     frame.onClose(() => uses.write());

@@ -1,5 +1,5 @@
 import { auditHandlers } from '#libs/audit';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
@@ -12,7 +12,7 @@ import type { DeliveryScheduler } from './deliveries/index.ts';
 import { createDeliveryHandlers } from './delivery-log/handlers.ts';
 import { createEndpointHandlers } from './endpoints/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
-import type { EventWriter, FeedNews } from './feed/index.ts';
+import type { EventWriter, FeedChangeNotifier } from './feed/index.ts';
 import { createErasePerson, createMergePerson } from './person-data/handlers.ts';
 
 interface Dependencies {
@@ -23,9 +23,9 @@ interface Dependencies {
   readonly jobs: Jobs<typeof events>;
   readonly logger: Logger;
   /** Tells when the feed grows. */
-  readonly arrivals: FeedNews;
+  readonly feedChanges: FeedChangeNotifier;
   /** Where the service itself tells the feed. */
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly idempotency: IdempotencyStore;
   readonly scheduler: DeliveryScheduler;
 }
@@ -35,7 +35,7 @@ export function createHandlers(deps: Dependencies): OwnHandlers<typeof events> {
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),
-    ...createFeedHandlers({ ...deps, news: deps.arrivals }),
+    ...createFeedHandlers(deps),
     ...createEndpointHandlers(deps),
     ...createDeliveryHandlers(deps),
     erasePerson: createErasePerson(deps.db),

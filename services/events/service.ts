@@ -11,7 +11,7 @@ import { RecipientAccessCache } from './deliveries/recipient-access.ts';
 import { DeliveryScheduler } from './deliveries/scheduler.ts';
 import { dropOldDeliveries } from './delivery-log/upkeep.ts';
 import { addDays, endDays, measureDays } from './feed/days.ts';
-import { createEventWriter, FeedNews } from './feed/index.ts';
+import { createEventWriter, FeedChangeNotifier } from './feed/index.ts';
 import { createFeedWriter, forgetSubjects, learnAccess } from './feed/workers.ts';
 import { createHandlers } from './handlers.ts';
 
@@ -22,18 +22,27 @@ const connectTimeoutMs = 5_000;
 
 export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
   const frame = await createFrame({ contract: events, config, logger });
-  const { db, bus, jobs, metrics, news } = frame;
-  const arrivals = new FeedNews();
+  const { db, bus, jobs, metrics, eventOutbox } = frame;
+  const feedChanges = new FeedChangeNotifier();
   const retentionDays = config.EVENTS_RETENTION_DAYS;
-  const deps = { db, bus, jobs, logger: frame.logger, metrics, config, retentionDays, arrivals, news, findWriter: createEventWriter(db) };
+  const deps = {
+    db,
+    bus,
+    jobs,
+    logger: frame.logger,
+    metrics,
+    config,
+    retentionDays,
+    feedChanges,
+    eventOutbox,
+    findWriter: createEventWriter(db),
+  };
   const writer = createFeedWriter(deps);
   measureDays(deps);
   const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
   const scheduler = new DeliveryScheduler({
     ...deps,
     outbound,
-    feedGrowth: arrivals,
-    outbox: news,
     metrics: measureDeliveries(metrics, db),
     access: new RecipientAccessCache(deps),
   });
@@ -41,11 +50,11 @@ export async function createService({ config, logger }: { config: EventsConfig; 
   return frame.service(async () => {
     frame.onClose(
       bus.subscribeEvent(events.events.advanced, () => {
-        arrivals.tell();
+        feedChanges.notify();
         scheduler.wake();
       }),
     );
-    frame.onStop(() => arrivals.close());
+    frame.onStop(() => feedChanges.close());
     await frame.serve(createHandlers({ ...deps, scheduler, idempotency: new IdempotencyStore(jobs) }));
     frame.onClose(() => outbound.close());
     await jobs.work({});

@@ -72,7 +72,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const workers = createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon });
   frame.onClose(() => workers.close());
   const maxUploads = config.MEDIA_MAX_UPLOADS;
-  const storing = { db, bus, jobs, news: frame.news, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
+  const storing = { db, bus, jobs, eventOutbox: frame.eventOutbox, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
   const uploads = createUploadHandler(storing);
   const uploadLogo = createLogoHandler({ ...storing, idempotency: new IdempotencyStore(jobs), images: createLogoImages() });
   const internal = createInternalListener(
@@ -110,7 +110,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
     await frame.serve(createHandlers({ db, bus, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
     frame.feed(await workers.start(jobs, bus));
-    await jobs.work(workers.handlers(jobs, bus, frame.news), { onDead: workers.onDead(jobs, bus) });
+    await jobs.work(workers.handlers(jobs, bus, frame.eventOutbox), { onDead: workers.onDead(jobs, bus) });
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     await frame.catchUp(() => enqueueCatchUp(jobs));
     sweep.start();

@@ -1,7 +1,7 @@
 /** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
 import { consumeProviderNews, createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { JobHandler, Jobs, OnDead } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Metrics } from '#libs/telemetry';
@@ -30,7 +30,7 @@ export interface Workers {
   /** What a dead job leaves on its conversation. */
   onDead(jobs: Jobs, bus: Bus): OnDead;
   /** Handlers by job type. */
-  handlers(jobs: Jobs, bus: Bus, news: Feed): Record<string, JobHandler<never>>;
+  handlers(jobs: Jobs, bus: Bus, eventOutbox: EventOutbox): Record<string, JobHandler<never>>;
   /** Empties the scratch folder, warns when ffmpeg is missing, and begins to consume the provider's events. */
   start(jobs: Jobs, bus: Bus): Promise<RunningConsumer>;
   close(): Promise<void>;
@@ -80,12 +80,12 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
         await noteDeadCaptions(jobs, tx, job);
       };
     },
-    handlers: (jobs, bus, news) => {
+    handlers: (jobs, bus, eventOutbox) => {
       const recordingImport = createRecordingImport({
         db,
         bus,
         jobs,
-        news,
+        eventOutbox,
         store,
         logger,
         provider,

@@ -1,5 +1,5 @@
 import { auditHandlers } from '#libs/audit';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -18,7 +18,7 @@ export function createHandlers(deps: {
   bus: Bus;
   db: Database;
   jobs: Jobs<typeof transcripts>;
-  news: Feed;
+  eventOutbox: EventOutbox;
 }): OwnHandlers<typeof transcripts> {
   return {
     ...jobAdminHandlers(deps.jobs),

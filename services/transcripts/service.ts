@@ -69,16 +69,23 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
   const scratch = createScratch(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', frame.logger);
 
   return frame.service(async () => {
-    await frame.serve(createHandlers({ bus, db, jobs, news: frame.news }));
+    await frame.serve(createHandlers({ bus, db, jobs, eventOutbox: frame.eventOutbox }));
     const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
     await scratch.clean();
     const rowsChanged = createRowsChanged(jobs);
     const workers = [
-      createTranscriptImport({ db, bus, news: frame.news, provider, rowsChanged, onFinished: (status) => imports.inc({ status }, 1) }),
+      createTranscriptImport({
+        db,
+        bus,
+        eventOutbox: frame.eventOutbox,
+        provider,
+        rowsChanged,
+        onFinished: (status) => imports.inc({ status }, 1),
+      }),
       createAudioTranscription({
         db,
         bus,
-        news: frame.news,
+        eventOutbox: frame.eventOutbox,
         outbound: inside,
         mediaUrl: config.MEDIA_INTERNAL_URL,
         ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
@@ -99,7 +106,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       { onDead: noteDeaths({ bus, jobs, contracts }, registry) },
     );
     const { meetingReported } = conversations.events;
-    const news = await consumeProviderNews({
+    const providerEvents = await consumeProviderNews({
       service: 'transcripts',
       bus,
       jobs,
@@ -108,7 +115,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       consumer: transcripts.consumers.meetingReported,
       meetingReported,
     });
-    frame.feed(news);
+    frame.feed(providerEvents);
     frame.feed(await consumeDeletions({ bus, db, logger: frame.logger }));
     frame.feed(await followConversations({ bus, db, logger: frame.logger }));
     await frame.prepare(() => indexWhatIsMissing({ db, jobs }));

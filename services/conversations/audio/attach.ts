@@ -1,7 +1,7 @@
 /** Attaches an upload to its conversation, for the operation and the job. */
 import type { PayloadOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
 import { conversationFeed } from '../feed/index.ts';
@@ -12,12 +12,12 @@ import { setAudio } from './statements.ts';
 export type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
 
 /** As `attach`, in the caller's transaction. */
-export async function attachIn(news: Feed, tx: Tx, request: Attachment): Promise<void> {
+export async function attachIn(eventOutbox: EventOutbox, tx: Tx, request: Attachment): Promise<void> {
   const { audio } = request;
   const id = requireId(request.conversation_id);
   const found = await setAudio(tx, { id, blobId: request.blob_id, audio: JSON.stringify(audio) });
   if (found === undefined) throw notFound();
-  if (found.attached) news.tell(tx, conversationFeed.audioUploaded, { subject: id, data: {} });
+  if (found.attached) eventOutbox.add(tx, conversationFeed.audioUploaded, { subject: id, data: {} });
   if (request.note === false) return;
   const account = request.actor_account_id === null ? '' : ` by account ${request.actor_account_id}`;
   const body = `Audio uploaded${account}: ${audio.name} (${audio.size_bytes} bytes)`;

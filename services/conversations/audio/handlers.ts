@@ -9,8 +9,11 @@ import { attachIn, type Attachment } from './attach.ts';
 import { measureWithAudio } from './statements.ts';
 
 /** Sets `infos.audio` and adds the note, once per blob; an older blob never replaces a newer one. @throws AppError 404 */
-export async function attach({ db, news }: Dependencies, request: Attachment): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
-  await db.transaction((tx) => attachIn(news, tx, request));
+export async function attach(
+  { db, eventOutbox }: Dependencies,
+  request: Attachment,
+): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
+  await db.transaction((tx) => attachIn(eventOutbox, tx, request));
   return { audio: request.audio };
 }
 

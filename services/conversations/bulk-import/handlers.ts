@@ -2,7 +2,7 @@
 import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -22,7 +22,7 @@ const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', '
 
 /** @throws AppError 400 when an item refers to something that does not exist yet, or would finish before it starts, 413 when one would be too large; nothing is changed then. */
 export async function importConversations(
-  { db, jobs, news, directory }: Dependencies,
+  { db, jobs, eventOutbox, directory }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpc>> {
@@ -40,7 +40,7 @@ export async function importConversations(
       if (!readFields(row).some(({ field }) => notifiedFields.has(field))) continue;
       await jobs.emit(tx, conversations.events.changed, { id: row.id }, { requestId: context.requestId });
     }
-    await tellImported(news, tx, imported, journeys);
+    await tellImported(eventOutbox, tx, imported, journeys);
     const changed = imported.filter((row) => row.is_new || row.fields !== '[]').map(({ id }) => id);
     if (changed.length > 0) recordAudit(tx, context, { changes: listSome(changed, 'conversations') });
     return imported;
@@ -53,20 +53,25 @@ export async function importConversations(
 }
 
 /** Steps are set, not entered: pipelines are not started. */
-async function tellImported(news: Feed, tx: Tx, rows: readonly ImportedRow[], journeys: ReadonlyMap<number, CachedJourney>): Promise<void> {
+async function tellImported(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  rows: readonly ImportedRow[],
+  journeys: ReadonlyMap<number, CachedJourney>,
+): Promise<void> {
   const updated: number[] = [];
   for (const row of rows) {
     if (row.id === null) continue;
     if (row.is_new) {
       const made = await findConversation(tx, { id: row.id });
-      if (made !== undefined) tellCreated(news, tx, made, journeys.get(made.journey_id ?? 0));
+      if (made !== undefined) tellCreated(eventOutbox, tx, made, journeys.get(made.journey_id ?? 0));
     } else if (row.fields !== '[]') {
       const fields = readFields(row).map(({ field }) => field);
-      if (fields.includes('room')) news.tell(tx, conversationFeed.roomUpdated, { subject: row.id, data: {} });
+      if (fields.includes('room')) eventOutbox.add(tx, conversationFeed.roomUpdated, { subject: row.id, data: {} });
       if (fields.some((field) => field !== 'room')) updated.push(row.id);
     }
   }
-  await tellAccessUpdated(news, tx, updated);
+  await tellAccessUpdated(eventOutbox, tx, updated);
 }
 
 /** @throws DataTooLarge naming the first item that would be too large */

@@ -1,5 +1,5 @@
 /** Statements of find-or-create, PATCH and `describe`. */
-import { tellSql } from '#libs/feed';
+import { insertEventSql } from '#libs/feed';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
 import { scopeParams, withinScope } from '../scope.ts';
@@ -79,7 +79,7 @@ export const patchConversation = statement.gathered({
     from ${calls}
     where c.id = i.id and (i.expected_updated_at is null or c.updated_at = i.expected_updated_at)
     returning i.place, ${wholeConversation.columns}, ${hasChanged} as told
-    ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
     select * from written`,
 });
 

@@ -2,7 +2,7 @@
  * What deleting a conversation means (D67): it is out of sight of every reader at once, kept for a while with all that belongs to it, then
  * removed for good. Services that keep something of it are notified by jobs, which are tried until they are done.
  */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
@@ -24,20 +24,20 @@ export interface Deletion {
 
 /** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. @returns whether it was there */
 export async function deleteConversation(
-  { jobs, news }: { readonly jobs: JobQueue; readonly news: Feed },
+  { jobs, eventOutbox }: { readonly jobs: JobQueue; readonly eventOutbox: EventOutbox },
   tx: Tx,
   { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
 ): Promise<boolean> {
   const deleted = await markDeleted(tx, { id, at, reason, by });
   if (deleted === undefined) return false;
-  tellDeleted(news, tx, deleted, reason);
+  tellDeleted(eventOutbox, tx, deleted, reason);
   await notifyMedia(jobs, tx, id);
   return true;
 }
 
 /** Brings back a deleted conversation, with a note. @returns undefined when there is no such deleted one */
 export async function restoreDeleted(
-  { jobs, news }: Pick<Dependencies, 'jobs' | 'news'>,
+  { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   tx: Tx,
   { id, by, requestId }: { readonly id: number; /** Who does it, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
 ): Promise<{ readonly has_booking: boolean | null } | undefined> {
@@ -52,7 +52,7 @@ export async function restoreDeleted(
     authorPersonId: null,
   });
   await notifyMedia(jobs, tx, id);
-  await tellAccessUpdated(news, tx, [id]);
+  await tellAccessUpdated(eventOutbox, tx, [id]);
   await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
   return row;
 }

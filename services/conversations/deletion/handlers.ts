@@ -37,13 +37,13 @@ export async function listDeleted(
 
 /** @throws AppError 404, 409 `conversation_not_deleted` */
 export async function restore(
-  { db, jobs, news }: Dependencies,
+  { db, jobs, eventOutbox }: Dependencies,
   request: RequestOf<Rpcs['adminRestore']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
-    const row = await restoreDeleted({ jobs, news }, tx, { id, by: request.operator, requestId: context.requestId });
+    const row = await restoreDeleted({ jobs, eventOutbox }, tx, { id, by: request.operator, requestId: context.requestId });
     if (row === undefined) return undefined;
     recordAudit(tx, context, { target: { type: 'conversation', id } });
     return row;
@@ -64,7 +64,7 @@ export async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['
 
 /** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
 export async function remove(
-  { db, jobs, news, clock, config }: Dependencies,
+  { db, jobs, eventOutbox, clock, config }: Dependencies,
   request: RequestOf<Rpcs['adminDelete']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminDelete']>> {
@@ -72,7 +72,7 @@ export async function remove(
   const now = clock.now();
   const isDeleted = await jobs.transaction(async (tx) => {
     const by = `operator ${request.operator}`;
-    const deleted = await deleteConversation({ jobs, news }, tx, { id, at: formatInstant(now), reason: 'operator', by });
+    const deleted = await deleteConversation({ jobs, eventOutbox }, tx, { id, at: formatInstant(now), reason: 'operator', by });
     if (!deleted) return false;
     await jobs.emit(tx, conversations.events.changed, { id }, { requestId: context.requestId });
     recordAudit(tx, context, { target: { type: 'conversation', id } });

@@ -30,7 +30,7 @@ export const conversationFeed = {
     summary: 'A conversation is deleted: nothing else of it shows.',
     data: Type.Object({ reason: Type.Enum([...deletionReasons, 'erasure'], { description: 'Why.' }) }),
     example: { reason: 'booking_cancelled' },
-    farewell: true,
+    isFinalEvent: true,
   }),
   stepEntered: feedEvent({
     type: 'conversation.step_entered',

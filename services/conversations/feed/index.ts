@@ -1,6 +1,6 @@
 /** Telling the feed of conversations, in the transaction that changes them (V1, V2). */
 import type { FeedAccess } from '#libs/contract';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import type { DeletionReason } from '../deletion/contract.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
@@ -23,42 +23,47 @@ export function accessOf({ event_id: eventId, participants }: Omit<AccessRow, 'i
   return { holons: eventId === null ? [] : [eventId], people: idsFromSql(participants) };
 }
 
-export function tellCreated(news: Feed, tx: Tx, row: AccessRow & { readonly journey_id: number | null }, journey: JourneyName): void {
+export function tellCreated(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  row: AccessRow & { readonly journey_id: number | null },
+  journey: JourneyName,
+): void {
   const data = { journey_id: row.journey_id, journey: journey?.slug ?? null, event_id: row.event_id };
-  news.tell(tx, conversationFeed.created, { subject: row.id, data, access: accessOf(row) });
+  eventOutbox.add(tx, conversationFeed.created, { subject: row.id, data, access: accessOf(row) });
 }
 
 /** Nobody who may read them has changed by it. */
-export function tellUpdated(news: Feed, tx: Tx, id: number): void {
-  news.tell(tx, conversationFeed.updated, { subject: id, data: {} });
+export function tellUpdated(eventOutbox: EventOutbox, tx: Tx, id: number): void {
+  eventOutbox.add(tx, conversationFeed.updated, { subject: id, data: {} });
 }
 
 /** Who takes part, or the event, may have changed, or a deleted one is back. Those that are deleted are left out. */
-export async function tellAccessUpdated(news: Feed, tx: Tx, ids: readonly number[]): Promise<void> {
+export async function tellAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const row of await listAccess(tx, { ids }))
-    news.tell(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
+    eventOutbox.add(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
 /** `row` as it was when it went. */
-export function tellDeleted(news: Feed, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
-  news.tell(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
+export function tellDeleted(eventOutbox: EventOutbox, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
+  eventOutbox.add(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 
 /** A cancellation stays visible as the deletion does (V9). */
-export function tellApplied(news: Feed, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
-  news.tell(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, farewell: change === 'cancelled' });
+export function tellApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
+  eventOutbox.add(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, isFinalEvent: change === 'cancelled' });
 }
 
 /** An event on the hook of a person who exists was refused; not once more for the same reason. */
-export function tellRefused(news: Feed, tx: Tx, personId: number, outcome: string): void {
+export function tellRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
-  if (reason !== undefined) news.tell(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
+  if (reason !== undefined) eventOutbox.add(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
 }
 
-export function tellStepEntered(news: Feed, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
+export function tellStepEntered(eventOutbox: EventOutbox, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
   const data = { journey_id: journey?.id ?? null, journey: journey?.slug ?? null, step_id: step.id, step: step.slug };
-  news.tell(tx, conversationFeed.stepEntered, { subject: id, data });
+  eventOutbox.add(tx, conversationFeed.stepEntered, { subject: id, data });
 }
 
 export { conversationFeed } from './contract.ts';

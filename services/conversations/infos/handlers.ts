@@ -24,7 +24,7 @@ export async function writeInfos(dependencies: Dependencies, request: RequestOf<
   }
   const id = requireId(request.conversation_id);
   const row = await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) });
-  if (row?.told === true) dependencies.news.wake();
+  if (row?.told === true) dependencies.eventOutbox.wake();
   return render(row);
 }
 

@@ -1,5 +1,5 @@
 /** Statements on `infos` alone. */
-import { tellSql } from '#libs/feed';
+import { insertEventSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
 import { changesInfos, hasChanged, nextUpdatedAt } from '../statements.ts';
@@ -26,6 +26,6 @@ export const patchInfos = statement.gathered({
     from ${calls}
     where c.id = i.id
     returning i.place, c.id, c.infos, ${hasChanged} as told
-    ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
     select place, infos, told from written`,
 });

@@ -34,7 +34,7 @@ export async function exportPerson(
 }
 
 export async function erasePerson(
-  { jobs, news }: Dependencies,
+  { jobs, eventOutbox }: Dependencies,
   { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['erasePerson']>> {
@@ -56,8 +56,8 @@ export async function erasePerson(
       for (const { id } of await statements.removeFromNotes(tx, { ids: shared, text })) named.add(id);
     }
     for (const row of await statements.removeConversations(tx, { ids: theirs }))
-      if (!row.was_deleted) tellDeleted(news, tx, row, 'erasure');
-    await tellAccessUpdated(news, tx, shared);
+      if (!row.was_deleted) tellDeleted(eventOutbox, tx, row, 'erasure');
+    await tellAccessUpdated(eventOutbox, tx, shared);
     await notifyRemoved(jobs, tx, theirs);
     for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
     const counts = {

@@ -12,7 +12,7 @@ type MergePerson = typeof conversations.rpcs.mergePerson;
 const mergedPerPage = 200;
 
 export async function mergePerson(
-  { jobs, news }: Dependencies,
+  { jobs, eventOutbox }: Dependencies,
   { gone_id: goneId, into_id: intoId, after }: RequestOf<MergePerson>,
 ): Promise<ReplyOf<MergePerson>> {
   const end = after + statements.windowSize;
@@ -23,7 +23,7 @@ export async function mergePerson(
     if (ids.length > 0) {
       await statements.changeParticipant(tx, { goneId, intoId, ids });
       await statements.changeAuthor(tx, { goneId, intoId, ids });
-      await tellAccessUpdated(news, tx, ids);
+      await tellAccessUpdated(eventOutbox, tx, ids);
       for (const id of ids) await jobs.emit(tx, conversations.events.changed, { id });
     }
     if (next === null) {

@@ -24,7 +24,7 @@ export const transcriptImportJob = jobOf(transcriptImport);
 
 /** Tells that the conversation enters a step, starts the job of the step, if it has one, and keeps the entry. */
 export async function enterStep(
-  { jobs, pipeline, news }: Starter & Pick<Dependencies, 'news'>,
+  { jobs, pipeline, eventOutbox }: Starter & Pick<Dependencies, 'eventOutbox'>,
   tx: Tx,
   conversationId: number,
   { journey, step }: Entered,
@@ -32,7 +32,7 @@ export async function enterStep(
   context: Pick<CallContext, 'requestId' | 'traceparent'>,
 ): Promise<void> {
   if (step === undefined) return;
-  tellStepEntered(news, tx, conversationId, journey, step);
+  tellStepEntered(eventOutbox, tx, conversationId, journey, step);
   if (step.pipelineJob === null) return;
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };

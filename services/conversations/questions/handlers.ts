@@ -33,7 +33,7 @@ export async function recordQuestionChange(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.recordQuestionChange>,
 ): Promise<Reply | TaggedReply<Reply>> {
-  const { db, news } = dependencies;
+  const { db, eventOutbox } = dependencies;
   const { questionId, occurredAt } = request.change;
   const change: NewChange = {
     id: requireId(request.conversation_id),
@@ -56,7 +56,7 @@ export async function recordQuestionChange(
     const { id, key } = change;
     await addQuestionChange(tx, { conversationId: id, key, questionId, occurredAt: formatInstant(change.occurredAt) });
     await deriveState(tx, change.id);
-    news.tell(tx, conversationFeed.questionChanged, { subject: id, data: { question_id: questionId } });
+    eventOutbox.add(tx, conversationFeed.questionChanged, { subject: id, data: { question_id: questionId } });
     return withOutcome(toReply(change, false), 'created');
   });
 }

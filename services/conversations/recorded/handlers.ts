@@ -106,7 +106,7 @@ async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, c
   const authorPersonId = context.actor?.kind === 'user' ? context.actor.personId : null;
   const body = describeAdvance(journey, row.step_id, next?.title);
   await addNote(tx, { conversationId: id, key: null, type: 'recorded', body, authorPersonId });
-  dependencies.news.tell(tx, conversationFeed.recorded, { subject: id, data: {} });
+  dependencies.eventOutbox.add(tx, conversationFeed.recorded, { subject: id, data: {} });
   if (next !== undefined) await enterStep(dependencies, tx, id, { journey, step: next }, 'recorded', context);
   if (merged.windowCompleted) await windowCompleted(dependencies, tx, id, context, next?.pipelineJob);
   await dependencies.jobs.emit(tx, conversations.events.changed, { id });

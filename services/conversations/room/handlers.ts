@@ -32,7 +32,7 @@ export async function writeRoom(
   request: RequestOf<typeof conversations.rpcs.writeRoom>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
-  const { db, jobs, news } = dependencies;
+  const { db, jobs, eventOutbox } = dependencies;
   const id = requireId(request.conversation_id);
   const row = await findRoom(db, { id });
   if (row === undefined) throw notFound();
@@ -42,12 +42,12 @@ export async function writeRoom(
   if (!merged.windowCompleted) {
     const written = await replaceRoom(db, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
     if (written !== undefined) {
-      news.wake();
+      eventOutbox.wake();
       return roomWriteReply(id, merged.room, incoming);
     }
   }
   const reply = await jobs.transaction((tx) => writeLocked(dependencies, tx, id, request.write, incoming, context));
-  news.wake();
+  eventOutbox.wake();
   return reply;
 }
 

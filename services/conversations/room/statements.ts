@@ -1,5 +1,5 @@
 /** Statements on the state of the room. */
-import { tellSql } from '#libs/feed';
+import { insertEventSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
 import { conversationFeed } from '../feed/index.ts';
 import { nextUpdatedAt } from '../statements.ts';
@@ -35,6 +35,6 @@ export const replaceRoom = statement.gathered({
       from ${calls}
       where c.id = i.id and c.updated_at = i.updated_at at time zone 'UTC'
       returning i.place, c.id
-    ), told as (${tellSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
+    ), told as (${insertEventSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
     select place from written`,
 });

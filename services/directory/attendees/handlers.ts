@@ -1,6 +1,6 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import type { RequestOf } from '#libs/contract';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
@@ -27,7 +27,7 @@ type Given = RequestOf<typeof directory.rpcs.resolveAttendees>['attendees'][numb
 
 export interface AttendeeOptions {
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly db: Queryable;
 }
 
@@ -35,7 +35,7 @@ export interface AttendeeOptions {
 const maxNewPeople = 50;
 
 /** Finds by email, ignoring case, or by phone number; the known oldest of several. Parallel calls create nobody twice. */
-export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
+export function createResolveAttendees({ db, jobs, eventOutbox }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
   return async ({ attendees, create, key }) => {
     const all = attendees.map((attendee, place) => toAttendee(attendee, place, key));
     const found = await find(db, all);
@@ -50,7 +50,7 @@ export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Han
           const message = `The event names ${size} people whom nobody knows; at most ${maxNewPeople} are made of one event.`;
           throw appError('conflict', 'too_many_new_people', message);
         }
-        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(news, tx, missing))]);
+        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(eventOutbox, tx, missing))]);
         if (missing.length > 0) await jobs.emit(tx, directory.events.peopleChanged, { ids: [...new Set(ids.values())] });
         return ids;
       });
@@ -81,12 +81,12 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 }
 
 /** Two attendees with one address are one person. */
-async function createMissing(news: Feed, tx: Tx, missing: readonly Attendee[]): Promise<Map<number, number>> {
+async function createMissing(eventOutbox: EventOutbox, tx: Tx, missing: readonly Attendee[]): Promise<Map<number, number>> {
   const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
   const rows = await createAttendees(tx, { attendees: JSON.stringify(firsts) });
   await tellWritten(
-    news,
+    eventOutbox,
     tx,
     'person',
     'created',

@@ -1,7 +1,7 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
@@ -24,14 +24,14 @@ interface ExperienceOptions {
   readonly db: Database;
   readonly jobs: Jobs;
   readonly idempotency: IdempotencyStore;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
 }
 type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
 
 /** With a random suffix of six characters a second try is rare and a third unheard of. */
 const slugTries = 10;
 
-export function createExperienceHandlers({ db, jobs, idempotency, news }: ExperienceOptions): ExperienceHandlers {
+export function createExperienceHandlers({ db, jobs, idempotency, eventOutbox }: ExperienceOptions): ExperienceHandlers {
   return {
     createExperience: (request, context) =>
       idempotency.run(context, request, async (tx) => {
@@ -49,7 +49,7 @@ export function createExperienceHandlers({ db, jobs, idempotency, news }: Experi
         const infos = JSON.stringify(set);
         const id = await insertWithFreshSlug(tx, { name, description, classId: objectClass.id, parentId: request.parent_id, infos });
         await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
-        await tellWritten(news, tx, 'holon', 'created', [id]);
+        await tellWritten(eventOutbox, tx, 'holon', 'created', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
         return rawJson(`{"experience":${written.body}}`);
       }),
@@ -60,7 +60,7 @@ export function createExperienceHandlers({ db, jobs, idempotency, news }: Experi
       return rawJson(`{"experience":${row.body}}`);
     },
     setExperienceLogo: async (setting) => {
-      await setLogo({ jobs, news }, setting);
+      await setLogo({ jobs, eventOutbox }, setting);
       const row = await getLogo(db, { id: setting.experience_id });
       if (row === undefined) throw notFound();
       return row;

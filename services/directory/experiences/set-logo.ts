@@ -1,6 +1,6 @@
 /** Makes a stored picture the logo of a holon (rules/media#logo; D51). */
 import type { PayloadOf } from '#libs/contract';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
@@ -10,13 +10,13 @@ export type LogoSetting = PayloadOf<typeof directory.jobs.setExperienceLogo>;
 
 /** An older picture than the one that is set changes nothing. */
 export async function setLogo(
-  { jobs, news }: { jobs: Jobs; news: Feed },
+  { jobs, eventOutbox }: { jobs: Jobs; eventOutbox: EventOutbox },
   { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting,
 ): Promise<void> {
   await jobs.transaction(async (tx) => {
     const saved = await saveLogo(tx, { id, url, blobId });
     if (saved === undefined) return;
     await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
-    await tellWritten(news, tx, 'holon', 'updated', [id]);
+    await tellWritten(eventOutbox, tx, 'holon', 'updated', [id]);
   });
 }

@@ -39,7 +39,7 @@ export const directoryFeed = {
     summary: 'A person was erased: nothing else of them shows.',
     data: noData,
     example: {},
-    farewell: true,
+    isFinalEvent: true,
   }),
   personMerged: feedEvent({
     type: 'person.merged',
@@ -47,7 +47,7 @@ export const directoryFeed = {
     summary: 'A person is another one: everything of theirs belongs to them now, and nothing else of the one who went shows.',
     data: Type.Object({ into: Type.Integer({ description: 'The person who stays.' }) }),
     example: { into: 41 },
-    farewell: true,
+    isFinalEvent: true,
   }),
   holonCreated: feedEvent({ type: 'holon.created', subject: 'holon', summary: 'There is a new holon.', data: noData, example: {} }),
   holonUpdated: feedEvent({

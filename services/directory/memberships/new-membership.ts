@@ -1,7 +1,7 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
 import { isPossibleId } from '#libs/contract';
 import { badRequest, type AppError } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { constraintOf, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { tellMembership } from '../feed/index.ts';
@@ -27,7 +27,7 @@ export interface MembershipWish {
  * @returns its id
  * @throws AppError 400 when holon, journey, step, date or responsible person cannot be, or the membership is there already.
  */
-export async function createMembership(news: Feed, tx: Tx, wish: MembershipWish): Promise<number> {
+export async function createMembership(eventOutbox: EventOutbox, tx: Tx, wish: MembershipWish): Promise<number> {
   const { holonId, stepSlug } = wish;
   checkFollowUp(wish.followUpAfter);
   const holon = isPossibleId(holonId) ? await findHolon(tx, { id: holonId }) : undefined;
@@ -46,7 +46,7 @@ export async function createMembership(news: Feed, tx: Tx, wish: MembershipWish)
   const [created] = await insertMemberships(tx, { rows: JSON.stringify([row]), holonId });
   if (created === undefined) throw alreadyThere();
   const data = { person_id: wish.personId, holon_id: holonId, journey_id: journey.id, journey: wish.journeySlug };
-  tellMembership(news, tx, 'created', created.id, data);
+  tellMembership(eventOutbox, tx, 'created', created.id, data);
   return created.id;
 }
 

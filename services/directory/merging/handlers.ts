@@ -1,7 +1,7 @@
 /** Merges of people, for superusers and operators (rules/people#merge-people; I3, I5). */
 import { isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RawJson, type RequestContext, rawJson } from '#libs/nats';
@@ -16,14 +16,14 @@ import { findMerged, findMergedByIds, listDuplicates, showPerson } from './state
 export interface MergingOptions {
   readonly db: Database;
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly idempotency: IdempotencyStore;
   readonly bus: Bus;
 }
 
 type MergingHandlers = Pick<Handlers<typeof directory>, keyof typeof mergingRpcs>;
 
-export function createMergingHandlers({ db, jobs, idempotency, bus, news }: MergingOptions): MergingHandlers {
+export function createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox }: MergingOptions): MergingHandlers {
   /** From here on the merge will be whole, if not now then by its job: what cannot be reached now fails nobody's request. */
   const finishSoon = async (merge: Merge, context: RequestContext): Promise<void> => {
     const own: CallContext = ownContext(context);
@@ -39,7 +39,7 @@ export function createMergingHandlers({ db, jobs, idempotency, bus, news }: Merg
       const merging = async (tx: Tx): Promise<RawJson> => {
         if (goneId === intoId) throw badRequest('into must be another person.');
         if (!isPossibleId(goneId) || !isPossibleId(intoId)) throw notFound();
-        await mergeIn(tx, { jobs, news }, { goneId, intoId }, context);
+        await mergeIn(tx, { jobs, eventOutbox }, { goneId, intoId }, context);
         merges.push({ goneId, intoId });
         return rawJson(`{"person":${(await showPerson(tx, { id: intoId })).person}}`);
       };
@@ -59,7 +59,7 @@ export function createMergingHandlers({ db, jobs, idempotency, bus, news }: Merg
       const gone = await getLiving(db, goneText);
       if (gone.id === keep.id) throw appError('bad_request', 'same_person', `Both are person ${keep.id}.`);
       const merge = { goneId: gone.id, intoId: keep.id };
-      const counts = await transactionOrDryRun(jobs, dryRun, (tx) => mergeIn(tx, { jobs, news }, merge, context));
+      const counts = await transactionOrDryRun(jobs, dryRun, (tx) => mergeIn(tx, { jobs, eventOutbox }, merge, context));
       if (!dryRun) await finishSoon(merge, context);
       return { outcome: dryRun ? 'would_merge' : 'merged', keep, gone, counts };
     },

@@ -1,7 +1,7 @@
 /** The directory's part of a merge, one transaction (rules/people#merge-people; I3, I5). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { notFound } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
@@ -35,7 +35,7 @@ const finishAfterMs = 10_000;
  */
 export async function mergeIn(
   tx: Tx,
-  { jobs, news }: { readonly jobs: Jobs; readonly news: Feed },
+  { jobs, eventOutbox }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox },
   merge: Merge,
   context: AuditContext & { readonly traceparent?: string | undefined },
 ): Promise<Record<string, number>> {
@@ -63,11 +63,11 @@ export async function mergeIn(
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');
   await jobs.emit(tx, directory.events.peopleChanged, { ids: [goneId, intoId] });
-  tellMerged(news, tx, merge);
-  if (filled.changed) await tellWritten(news, tx, 'person', 'updated', [intoId]);
+  tellMerged(eventOutbox, tx, merge);
+  if (filled.changed) await tellWritten(eventOutbox, tx, 'person', 'updated', [intoId]);
   const memberships = [...doubled.changed, ...idsOf('memberships'), ...idsOf('responsible_memberships')];
-  await tellWritten(news, tx, 'membership', 'updated', memberships);
-  await tellWritten(news, tx, 'relationship', 'updated', idsOf('responsible_relationships'));
+  await tellWritten(eventOutbox, tx, 'membership', 'updated', memberships);
+  await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf('responsible_relationships'));
   const { requestId, traceparent } = context;
   const payload = { gone_id: goneId, into_id: intoId };
   await jobs.enqueue(tx, directory.jobs.finishMerge, payload, { requestId, traceparent, delayMs: finishAfterMs });

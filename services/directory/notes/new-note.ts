@@ -1,5 +1,5 @@
 /** Writes the note that comes with another write, in its transaction (rules/memberships#updates). */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { tellNote } from '../feed/index.ts';
 import { readNote } from './rules.ts';
@@ -17,13 +17,13 @@ export interface NewNote {
 }
 
 /** Writes a note into the feeds. @returns the NoteItem as JSON text. @throws AppError 400 when nothing is left of the trimmed text. */
-export async function createNote(news: Feed, tx: Tx, note: NewNote): Promise<string> {
+export async function createNote(eventOutbox: EventOutbox, tx: Tx, note: NewNote): Promise<string> {
   const { authorPersonId, membershipId, relationshipId, personIds, holonIds } = note;
   const {
     id,
     note_type: noteType,
     body,
   } = await insertNote(tx, { text: readNote(note.text), authorPersonId, membershipId, relationshipId, personIds, holonIds });
-  tellNote(news, tx, { id, noteType, personIds, holonIds, membershipId, relationshipId });
+  tellNote(eventOutbox, tx, { id, noteType, personIds, holonIds, membershipId, relationshipId });
   return body;
 }

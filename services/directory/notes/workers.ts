@@ -1,5 +1,5 @@
 import type { PayloadOf } from '#libs/contract';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { JobHandler } from '#libs/jobs';
 import type { directory } from '../contract.ts';
 import { tellNote } from '../feed/index.ts';
@@ -7,7 +7,7 @@ import { keepPeople } from '../row-locks.ts';
 import { addNote } from './statements.ts';
 
 /** Adds a note of another service; the note and the job's success are one transaction, and the key makes a repetition harmless. */
-export function createNoteAdd(news: Feed): JobHandler<PayloadOf<typeof directory.jobs.noteAdd>> {
+export function createNoteAdd(eventOutbox: EventOutbox): JobHandler<PayloadOf<typeof directory.jobs.noteAdd>> {
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {
@@ -28,7 +28,7 @@ export function createNoteAdd(news: Feed): JobHandler<PayloadOf<typeof directory
       if (added === undefined) return;
       const { id, person_ids: personIds, holon_ids: holonIds } = added;
       // On nobody's feed it is read by nobody.
-      if (personIds.length + holonIds.length > 0) tellNote(news, tx, { id, noteType: payload.note_type, personIds, holonIds });
+      if (personIds.length + holonIds.length > 0) tellNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
     });
   };
 }

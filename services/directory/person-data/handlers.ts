@@ -2,7 +2,7 @@
 import { listSome, recordAudit } from '#libs/audit';
 import { isPossibleId } from '#libs/contract';
 import { appError } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { jsonPage, type Handlers } from '#libs/nats';
@@ -37,10 +37,10 @@ const shortestName = 3;
 interface PersonDataOptions {
   readonly db: Database;
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
 }
 
-export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions): PersonDataHandlers {
+export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOptions): PersonDataHandlers {
   return {
     identifyPerson: async ({ who, merged = false }) => {
       const { id, name } = await findPerson(db, who.trim(), { ids: merged, names: true });
@@ -97,9 +97,9 @@ export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions):
         if (dryRun || (counted['people'] ?? 0) === 0) return counted;
         await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });
         await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
-        tellErased(news, tx, id);
-        await tellWritten(news, tx, 'membership', 'updated', idsOf(memberships));
-        await tellWritten(news, tx, 'relationship', 'updated', idsOf(relationships));
+        tellErased(eventOutbox, tx, id);
+        await tellWritten(eventOutbox, tx, 'membership', 'updated', idsOf(memberships));
+        await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf(relationships));
         recordAudit(tx, context, { target: { type: 'person', id }, changes: { removed: counted } });
         return counted;
       });

@@ -1,5 +1,5 @@
 /** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -17,18 +17,18 @@ const relationship: WorkflowKind = {
   find: findRelationship,
   save: saveRelationship,
   read: readRelationship,
-  tell: (news, tx, id, { holonIds: [fromId = 0, toId = 0], journey_id, journey }) =>
-    tellRelationship(news, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
+  tell: (eventOutbox, tx, id, { holonIds: [fromId = 0, toId = 0], journey_id, journey }) =>
+    tellRelationship(eventOutbox, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
 };
 
 export function createRelationshipHandlers({
   db,
   idempotency,
-  news,
+  eventOutbox,
 }: {
   db: Database;
   idempotency: IdempotencyStore;
-  news: Feed;
+  eventOutbox: EventOutbox;
 }): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
   return {
     listHolonRelationships: async ({ holon_id: holonId, limit = relationshipsPerPage, offset = 0 }, { actor }) =>
@@ -36,7 +36,7 @@ export function createRelationshipHandlers({
     updateRelationship: (request, context) =>
       idempotency.run(context, request, (tx) => {
         const { relationship_id: id, ...update } = request;
-        return updateWorkflow(news, tx, relationship, id, update, context.actor);
+        return updateWorkflow(eventOutbox, tx, relationship, id, update, context.actor);
       }),
   };
 }

@@ -2,7 +2,7 @@
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { ParamsOf } from '#libs/sql';
@@ -28,7 +28,7 @@ export interface WorkflowKind {
   readonly save: (tx: Tx, state: ParamsOf<typeof stateParams>) => Promise<void>;
   readonly read: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
   /** Tells the feed that it changed. */
-  readonly tell: (news: Feed, tx: Tx, id: number, is: WorkflowTold) => void;
+  readonly tell: (eventOutbox: EventOutbox, tx: Tx, id: number, is: WorkflowTold) => void;
 }
 
 /** What is told of one that changed. */
@@ -51,7 +51,7 @@ interface Place {
 
 /** Two updates of one row run one after the other: the second begins with what the first has left. */
 export async function updateWorkflow(
-  news: Feed,
+  eventOutbox: EventOutbox,
   tx: Tx,
   kind: WorkflowKind,
   id: number,
@@ -79,14 +79,14 @@ export async function updateWorkflow(
   const { journeyId, stepId, followUpAfter, responsiblePersonId } = after;
   if (changed) {
     const { person_ids: personIds, holon_ids: holonIds } = row;
-    kind.tell(news, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
+    kind.tell(eventOutbox, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
   }
   const [, note, shown] = await tx.inOrder(
     async () => {
       if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
     },
     () =>
-      createNote(news, tx, {
+      createNote(eventOutbox, tx, {
         text: request.note,
         authorPersonId,
         ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),

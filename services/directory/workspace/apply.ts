@@ -3,7 +3,7 @@ import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, parseJson } from '#libs/json';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { sqlStateOf, transactionOrDryRun, type Database, type Tx } from '#libs/orm';
 import { findPasswordProblem } from '../accounts/index.ts';
@@ -26,7 +26,7 @@ import { writeItems, type Written } from './write.ts';
 export interface WorkspaceOptions {
   readonly db: Database;
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly passwords: Passwords;
 }
 
@@ -51,7 +51,7 @@ export async function applyWorkspace(
   const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(options, lists, problems, dryRun) : new Map<string, string>();
   const work = (tx: Tx): Promise<Applied> =>
-    applyIn(tx, { jobs: options.jobs, news: options.news, context }, document, { lists, problems }, hashes, dryRun);
+    applyIn(tx, { jobs: options.jobs, eventOutbox: options.eventOutbox, context }, document, { lists, problems }, hashes, dryRun);
   for (let attempt = 1; ; attempt++) {
     try {
       return await transactionOrDryRun(options.jobs, dryRun, work);
@@ -63,7 +63,7 @@ export async function applyWorkspace(
 
 async function applyIn(
   tx: Tx,
-  { jobs, news, context }: { readonly jobs: Jobs; readonly news: Feed; readonly context: AuditContext },
+  { jobs, eventOutbox, context }: { readonly jobs: Jobs; readonly eventOutbox: EventOutbox; readonly context: AuditContext },
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
@@ -82,7 +82,7 @@ async function applyIn(
   if (targets.classes.length > 0) await deriveClasses(tx);
   const unfit = await findUnfitInfos(tx, targets, written);
   if (unfit.length > 0) throw invalidWorkspace(unfit);
-  if (!dryRun) await emitChanges(tx, { jobs, news }, targets, log, written);
+  if (!dryRun) await emitChanges(tx, { jobs, eventOutbox }, targets, log, written);
   const summary = log.summarize(targets);
   if (summary.created + summary.updated > 0) {
     recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });

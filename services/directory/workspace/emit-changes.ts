@@ -1,4 +1,4 @@
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
@@ -21,19 +21,19 @@ const toldLists = [
 
 interface Told {
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
 }
 
 /** Tells the other services and the feed what an application changed, through the outboxes of the same transaction. */
-export async function emitChanges(tx: Tx, { jobs, news }: Told, targets: Targets, log: ChangeLog, written: Written): Promise<void> {
+export async function emitChanges(tx: Tx, { jobs, eventOutbox }: Told, targets: Targets, log: ChangeLog, written: Written): Promise<void> {
   const created = (list: ListName): number[] =>
     targets[list].filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget(list, target));
   const touched = (list: ListName): number[] => [...created(list), ...log.changedIds(list)];
   for (const [list, kind] of toldLists) {
     const fresh = new Set(created(list));
-    await tellWritten(news, tx, kind, 'created', [...fresh]);
+    await tellWritten(eventOutbox, tx, kind, 'created', [...fresh]);
     await tellWritten(
-      news,
+      eventOutbox,
       tx,
       kind,
       'updated',

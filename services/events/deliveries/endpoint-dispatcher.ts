@@ -2,12 +2,12 @@
  * Sends one endpoint what there is to send, from the queue to the outcome of each attempt (V6, V7). Nothing waits in memory: a delivery is taken from
  * the queue when a request can begin, and what the account may read is asked then.
  */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
 import type { Outbound } from '#libs/outbound';
 import { disableEndpoint } from '../endpoints/index.ts';
-import { type EventWriter, type FeedNews, type FoundEvent, readTypes } from '../feed/index.ts';
+import { type EventWriter, type FeedChangeNotifier, type FoundEvent, readTypes } from '../feed/index.ts';
 import type { DeliveryAttempt } from './contract.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { post } from './post.ts';
@@ -39,8 +39,8 @@ const pollMs = 1_000;
 export interface DispatcherDependencies {
   readonly db: Database;
   readonly outbound: Outbound;
-  readonly feedGrowth: FeedNews;
-  readonly outbox: Feed;
+  readonly feedChanges: FeedChangeNotifier;
+  readonly eventOutbox: EventOutbox;
   readonly metrics: DeliveryMetrics;
   readonly access: RecipientAccessCache;
   readonly findWriter: () => Promise<EventWriter>;
@@ -75,16 +75,16 @@ export class EndpointDispatcher {
    * @returns whether nothing is left to send. @throws when the queue cannot be read
    */
   async run(): Promise<boolean> {
-    const { feedGrowth, stopping } = this.#deps;
+    const { feedChanges, stopping } = this.#deps;
     const endMs = performance.now() + sliceMs;
     const mayBegin = (): boolean => !stopping.aborted && performance.now() < endMs;
     try {
       for (;;) {
-        const { count } = feedGrowth;
+        const { count } = feedChanges;
         const hasRoom = mayBegin() && this.#requests.size < maxRequests;
         if (hasRoom && (await this.#beginRequests())) continue;
         if (this.#requests.size === 0) return mayBegin();
-        await this.#wait([...this.#requests, ...(hasRoom ? [feedGrowth.grown(count, pollMs)] : [])]);
+        await this.#wait([...this.#requests, ...(hasRoom ? [feedChanges.waitForChange(count, pollMs)] : [])]);
       }
     } finally {
       await this.#wait([Promise.all(this.#requests)]);
@@ -186,7 +186,7 @@ export class EndpointDispatcher {
   }
 
   async #record(endpointId: number, { id, tries }: Delivery, attempt: DeliveryAttempt): Promise<void> {
-    const { db, outbox } = this.#deps;
+    const { db, eventOutbox } = this.#deps;
     const text = JSON.stringify(attempt);
     if (attempt.error === null) return await recordSuccess(db, { id, endpointId, attempt: text });
     const isGone = attempt.status_code === 410;
@@ -194,7 +194,7 @@ export class EndpointDispatcher {
     await db.transaction(async (tx) => {
       const failing = await noteFailure(tx, { id: endpointId });
       const isTooLong = (failing?.failing_seconds ?? 0) > failingTooLongSeconds;
-      if (isGone || isTooLong) await disableEndpoint(outbox, tx, endpointId, isGone ? 'gone' : 'failing');
+      if (isGone || isTooLong) await disableEndpoint(eventOutbox, tx, endpointId, isGone ? 'gone' : 'failing');
       await recordFailure(tx, { id, retryMs, attempt: text });
     });
   }

@@ -3,7 +3,7 @@ import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import { type Handlers, type RawJson, rawJson, TaggedReply, withEtag } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -33,7 +33,7 @@ import {
 interface Dependencies {
   readonly db: Database;
   readonly idempotency: IdempotencyStore;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly config: Pick<EventsConfig, 'WEBHOOK_ALLOWED_HOSTS'>;
 }
 
@@ -41,7 +41,7 @@ type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>
 type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
 export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
-  const { db, idempotency, news, config } = deps;
+  const { db, idempotency, eventOutbox, config } = deps;
   const allowed = config.WEBHOOK_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
@@ -63,7 +63,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
     listEndpoints: (request, { actor }) => page(findOwner(actor), request),
     getEndpoint: async ({ endpoint_id: id }, { actor }) => rawJson(await show(db, id, findOwner(actor))),
     updateEndpoint: (request, context) =>
-      idempotency.run(context, request, (tx) => update(tx, { news, allowed, ownerId: findOwner(context.actor) }, request, context)),
+      idempotency.run(context, request, (tx) => update(tx, { eventOutbox, allowed, ownerId: findOwner(context.actor) }, request, context)),
     deleteEndpoint: ({ endpoint_id: id }, context) =>
       db.transaction(async (tx) => {
         await lock(tx, id, findOwner(context.actor));
@@ -89,7 +89,9 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
     listAllEndpoints: (request) => page(null, request),
     showEndpoint: async ({ endpoint_id: id }) => rawJson(await show(db, id, null)),
     switchEndpoint: ({ endpoint_id: id, disabled }, context) =>
-      db.transaction((tx) => update(tx, { news, allowed, ownerId: null }, { endpoint_id: id, disabled }, context).then(({ body }) => body)),
+      db.transaction((tx) =>
+        update(tx, { eventOutbox, allowed, ownerId: null }, { endpoint_id: id, disabled }, context).then(({ body }) => body),
+      ),
   };
 }
 
@@ -108,12 +110,17 @@ async function create(
 }
 
 interface Updating {
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly allowed: string;
   readonly ownerId: OwnerId;
 }
 
-async function update(tx: Tx, { news, allowed, ownerId }: Updating, request: Update, context: AuditContext): Promise<TaggedReply<RawJson>> {
+async function update(
+  tx: Tx,
+  { eventOutbox, allowed, ownerId }: Updating,
+  request: Update,
+  context: AuditContext,
+): Promise<TaggedReply<RawJson>> {
   const { endpoint_id: id, if_match: ifMatch, disabled, ...given } = request;
   const before = await lock(tx, id, ownerId);
   if (ifMatch !== undefined && ifMatch !== null && !matchesEntityTag(ifMatch, entityTag(await show(tx, id, null)), 'strong'))
@@ -128,7 +135,7 @@ async function update(tx: Tx, { news, allowed, ownerId }: Updating, request: Upd
   if (changed.length > 0) await saveEndpoint(tx, { id, ...after });
   if (disabled !== undefined && disabled !== before.disabled) {
     changed.push('disabled');
-    if (disabled) await disableEndpoint(news, tx, id, 'requested');
+    if (disabled) await disableEndpoint(eventOutbox, tx, id, 'requested');
     else await enable(tx, { id });
   }
   if (changed.length > 0) recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { fields: changed } });

@@ -9,7 +9,7 @@ import type { Database } from '#libs/orm';
 import type { events } from '../contract.ts';
 import { type FeedQuery, usualEvents } from './contract.ts';
 import { dropEnded } from './days.ts';
-import type { FeedNews } from './news.ts';
+import type { FeedChangeNotifier } from './change-notifier.ts';
 import { findPage, type Page, type Wanted } from './scan.ts';
 import { findAge, readHead } from './statements/read.ts';
 import { raiseFloor } from './statements/days.ts';
@@ -34,7 +34,7 @@ interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly logger: Logger;
-  readonly news: FeedNews;
+  readonly feedChanges: FeedChangeNotifier;
 }
 
 type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'listFeed' | 'pruneFeed'>;
@@ -80,7 +80,7 @@ class Reading {
 
   /** @throws AppError 400 for a cursor, a type or a subject that does not exist; 410 `cursor_expired` */
   async answer(request: FeedQuery): Promise<RawJson> {
-    const { db, bus, news } = this.#deps;
+    const { db, bus, feedChanges } = this.#deps;
     const wanted = readWanted(request);
     const head = await readHead(db);
     if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeNow(head.last_position));
@@ -95,9 +95,9 @@ class Reading {
       if (page.items.length === 0 || !isKnown) return page;
       return findPage({ db, bus, context: this.#context }, await viewers.findAgain(), wanted, { after, upTo });
     };
-    const { count } = news;
+    const { count } = feedChanges;
     const first = await look(begin);
-    const page = isOver(first, untilMs) ? first : await news.hold(() => this.#wait(look, { first, count, untilMs }));
+    const page = isOver(first, untilMs) ? first : await feedChanges.limitWaiting(() => this.#wait(look, { first, count, untilMs }));
     return this.#write(page, await this.#next(page, request.after));
   }
 
@@ -116,19 +116,19 @@ class Reading {
     return hours === undefined || hours >= oldHours;
   }
 
-  /** Until there is something, or no time is left. `count`: of the news, from before it was looked first. */
+  /** Until there is something, or no time is left. `count`: of the feedChanges, from before it was looked first. */
   async #wait(
     look: (after: number) => Promise<Page>,
     { first, untilMs, ...before }: { readonly first: Page; readonly count: number; readonly untilMs: number },
   ): Promise<Page> {
-    const { news } = this.#deps;
+    const { feedChanges } = this.#deps;
     let [seen, count] = [first, before.count];
-    while (!isOver(seen, untilMs) && !news.closed) {
+    while (!isOver(seen, untilMs) && !feedChanges.closed) {
       const rested = sleep(Math.min(untilMs - Date.now(), restMs));
-      if (!seen.hasMore) await news.grown(count, Math.min(untilMs - Date.now(), lookMs));
+      if (!seen.hasMore) await feedChanges.waitForChange(count, Math.min(untilMs - Date.now(), lookMs));
       await rested;
-      ({ count } = news);
-      seen = await news.look(() => look(seen.reached));
+      ({ count } = feedChanges);
+      seen = await feedChanges.limitReads(() => look(seen.reached));
     }
     return seen;
   }

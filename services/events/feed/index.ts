@@ -1,5 +1,5 @@
 /** What the composition of the service needs of the feed, and those who send it on. */
-export { FeedNews } from './news.ts';
+export { FeedChangeNotifier } from './change-notifier.ts';
 export { findPage, findShown, type Page, type Wanted } from './scan.ts';
 export { type FoundEvent, readHead } from './statements/read.ts';
 export { readTypes } from './types.ts';

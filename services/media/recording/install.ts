@@ -1,6 +1,6 @@
 /** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
 import { unavailable } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
 import { type BlobKind, findDeleted, insertFile, lockConversation, type NewFile, retireFiles } from '../file-statements.ts';
@@ -34,7 +34,7 @@ const source = 'realtimekit';
 
 /** False when the conversation is gone: nothing is installed then. */
 export async function install(
-  deps: DeletionDependencies & { readonly news: Feed },
+  deps: DeletionDependencies & { readonly eventOutbox: EventOutbox },
   tx: Tx,
   conversationId: number,
   { full, trimmed, thumbnails, madeFrom }: Installed,
@@ -54,7 +54,7 @@ export async function install(
   else if (isTrimmed) await put('recording_front_trimmed', trimmed);
   await setImportMade(tx, { conversationId, objectKey: full.objectKey, ...madeFrom });
   if (!full.isCurrent || isTrimmed || retired.length > 0) {
-    deps.news.tell(tx, recordingFeed.available, { subject: conversationId, data: {} });
+    deps.eventOutbox.add(tx, recordingFeed.available, { subject: conversationId, data: {} });
   }
   if (thumbnails !== undefined) {
     await retire('thumbnail');

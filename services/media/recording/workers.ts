@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { PermanentJobError, RetryLater, type Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -35,7 +35,7 @@ export interface RecordingImportDependencies extends LeaseDependencies, FullDepe
   readonly logger: Logger;
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   /** Undefined while no provider is configured: imports wait. */
   readonly provider: MeetingProvider | undefined;
   readonly ffmpeg: Ffmpeg;

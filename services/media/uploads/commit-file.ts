@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { conversations } from '#services/conversations';
 import { AppError, notFound, unavailable } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Bus, CallContext } from '#libs/nats';
 import type { ObjectStore } from '#libs/object-store';
@@ -16,7 +16,7 @@ import { endUpload, type LeaseDependencies } from '../upload-leases/index.ts';
 export interface UploadDependencies extends LeaseDependencies {
   bus: Bus;
   jobs: Jobs;
-  news: Feed;
+  eventOutbox: EventOutbox;
   store: ObjectStore;
   /** Uploads at the same time; more are answered 503. */
   maxUploads: number;
@@ -53,7 +53,7 @@ export async function commitFile(
     if ((await endUpload(tx, file)) === undefined) throw unavailable('The upload took too long without a sign of life');
     const { id, createdAt, retiredIds } = await replaceFile(tx, file);
     await deleteLater(deps, tx, retiredIds, origin);
-    if (file.kind !== 'audio') deps.news.tell(tx, recordingFeed.available, { subject: file.conversationId, data: {} });
+    if (file.kind !== 'audio') deps.eventOutbox.add(tx, recordingFeed.available, { subject: file.conversationId, data: {} });
     const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = file;
     const audio = { path, name, content_type, size_bytes, source, created_at: createdAt };
     if (attach === undefined) return { metadata: audio, attachment: undefined };

@@ -3,7 +3,7 @@
  * No message, log line, payload or result holds speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -30,7 +30,7 @@ export interface TranscriptImportDependencies {
   /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: ImportStatus | 'conversation_gone') => void;
   readonly rowsChanged: RowsChanged;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
 }
 
 type Step = PipelineRun<unknown>;
@@ -62,7 +62,7 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
   const window = judgeWindow(source.window);
   if (window.kind !== 'usable') {
     const status = window.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(deps.news, tx, run.payload.conversation_id, { status }));
+    return finish(deps, step, (tx) => record(deps.eventOutbox, tx, run.payload.conversation_id, { status }));
   }
   const { session, open } = await findArtifact(deps, run, source.meeting_id, window.window);
   let survey: Survey;
@@ -121,7 +121,7 @@ function describe(status: Finished, survey: Survey | undefined): PipelineOutcome
 }
 
 async function install(
-  { rowsChanged, news }: TranscriptImportDependencies,
+  { rowsChanged, eventOutbox }: TranscriptImportDependencies,
   run: Run,
   tx: Tx,
   what: { survey: Survey; participants: readonly RoomParticipant[] },
@@ -130,7 +130,7 @@ async function install(
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   const { segments: installedSegments, changed } = await installRows(tx, conversationId, what.survey, what.participants);
   await rowsChanged(tx, [conversationId]);
-  return await record(news, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
+  return await record(eventOutbox, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
 }
 
 /** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */
@@ -159,12 +159,12 @@ async function recordEncoding(
 
 /** Rows that stay although the window is known now may lie outside of it: they are not found any more. */
 async function recordWindow(
-  { rowsChanged, news }: TranscriptImportDependencies,
+  { rowsChanged, eventOutbox }: TranscriptImportDependencies,
   tx: Tx,
   conversationId: number,
   result: RunResult,
 ): Promise<Finished> {
-  const finished = await record(news, tx, conversationId, result);
+  const finished = await record(eventOutbox, tx, conversationId, result);
   await rowsChanged(tx, [conversationId]);
   return finished;
 }

@@ -1,7 +1,7 @@
 /** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
 import { listSome, recordAudit } from '#libs/audit';
 import { AppError } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Handler } from '#libs/nats';
 import { mayPass, sqlStateOf, type Database } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
@@ -16,10 +16,10 @@ import { type LegacyState, listStates, lockConversations } from './statements.ts
 export function createInstallLegacy({
   db,
   rowsChanged,
-  news,
+  eventOutbox,
 }: {
   readonly db: Database;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly rowsChanged: RowsChanged;
 }): Handler<typeof transcripts.rpcs.installLegacy> {
   return async ({ items, dry_run: dryRun }, context) => {
@@ -34,7 +34,7 @@ export function createInstallLegacy({
         const changedIds = changed.map((item) => item.conversationId);
         await guard(() => installLegacy(tx, changed));
         await rowsChanged(tx, changedIds);
-        for (const subject of changedIds) news.tell(tx, transcriptFeed.imported, { subject, data: {} });
+        for (const subject of changedIds) eventOutbox.add(tx, transcriptFeed.imported, { subject, data: {} });
         recordAudit(tx, context, { changes: listSome(changedIds, 'conversations') });
       }
       return report(given, states);

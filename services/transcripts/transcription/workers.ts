@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { AppError, unavailable } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
@@ -35,7 +35,7 @@ export interface AudioTranscriptionDependencies {
   readonly transcriber: Transcriber | undefined;
   readonly partSeconds: number;
   readonly rowsChanged: RowsChanged;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: TranscriptionStatus) => void;
 }
@@ -96,7 +96,7 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   const judged = judgeWindow(source.window);
   if (judged.kind !== 'usable') {
     const status = judged.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(deps.news, tx, conversationId, { status }));
+    return finish(deps, step, (tx) => record(deps.eventOutbox, tx, conversationId, { status }));
   }
   const transcribed = await transcribe(deps, step, judged.window);
   run.progress(transcribedPercent, 'installing rows');
@@ -161,7 +161,7 @@ export function placeAudio(window: Window, offsetSeconds: number): { audioStart:
 }
 
 async function install(
-  { rowsChanged, news }: AudioTranscriptionDependencies,
+  { rowsChanged, eventOutbox }: AudioTranscriptionDependencies,
   tx: Tx,
   step: Step,
   { rows, counts, artifact, window }: Transcribed,
@@ -173,7 +173,7 @@ async function install(
   const result = { artifact, window, counts };
   await rowsChanged(tx, [conversationId]);
   if (counts.accepted === 0) {
-    return record(news, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+    return record(eventOutbox, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
   }
   const speakers = new SpeakerList();
   for (const [position, row] of rows.entries()) speakers.add(row, position);
@@ -189,7 +189,7 @@ async function install(
     },
   });
   const imported: RunResult = { ...result, status: 'imported', installedSegments };
-  return record(news, tx, conversationId, imported, changed);
+  return record(eventOutbox, tx, conversationId, imported, changed);
 }
 
 async function finish(

@@ -1,6 +1,6 @@
 /** Bulk-add over a real database: outcomes, rights, retries and overlapping calls. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Feed } from '#libs/feed';
+import { EventOutbox } from '#libs/feed';
 import { IdempotencyStore } from '#libs/idempotency';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
@@ -13,14 +13,14 @@ const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, nam
 
 let world: Network;
 let db: Database;
-let news: Feed;
+let eventOutbox: EventOutbox;
 beforeAll(async () => {
   world = await createNetwork(import.meta.url, {}, { BULK_ADD_WAIT_MS: '20000' });
   await world.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
   const { env } = world;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
-  news = new Feed({ service: 'directory', db, bus: world.bus, logger: env.logger, metrics: createMetrics('bulk') });
+  eventOutbox = new EventOutbox({ service: 'directory', db, bus: world.bus, logger: env.logger, metrics: createMetrics('bulk') });
 });
 afterAll(async () => {
   await db.close();
@@ -187,7 +187,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     });
     await held.promise;
     // In place of the service, which waits for longer.
-    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), news, waitMs: 1_000 });
+    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), eventOutbox, waitMs: 1_000 });
     try {
       // More than there are connections: who waits holds none.
       const waiting = Array.from({ length: 8 }, () =>
@@ -265,7 +265,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
             ),
         },
       });
-      const { bulkAddMemberships } = createBulkAddHandlers({ idempotency: new IdempotencyStore(counting), news, waitMs: 3_000 });
+      const { bulkAddMemberships } = createBulkAddHandlers({ idempotency: new IdempotencyStore(counting), eventOutbox, waitMs: 3_000 });
       const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, edContext());
       expect(reply).toMatchObject({ created: items.length });
       return seen.length;

@@ -39,7 +39,7 @@ export async function applyBooking(
 
 /** An older event changes neither times nor title nor state; the person on whose hook it came and those whom it names take part (D80). */
 async function applyLate(
-  { jobs, news }: Dependencies,
+  { jobs, eventOutbox }: Dependencies,
   tx: Tx,
   booking: BookingRow,
   { personIds, personId, guests, event, at, receiptId }: PreparedEvent,
@@ -52,7 +52,7 @@ async function applyLate(
   if (event.trigger !== 'BOOKING_CANCELLED') await recordAttendees(tx, booking.id, guests, { state: 'in', at });
   if (participants.length === before.length) return { outcome: 'stale', message, conversationId: row.id };
   await replaceParticipants(tx, { id: row.id, participantIds: participants });
-  await tellAccessUpdated(news, tx, [row.id]);
+  await tellAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   const guestsAdded = participants.slice(before.length).filter((id) => id !== personId).length;
   if (guestsAdded === 0) return { outcome: 'stale', message, conversationId: row.id };
@@ -62,7 +62,7 @@ async function applyLate(
 
 /** Later events move the bounds, add participants and never remove one (D19a). */
 async function changeBooked(
-  { jobs, news }: Dependencies,
+  { jobs, eventOutbox }: Dependencies,
   tx: Tx,
   booking: BookingRow,
   row: ConversationRow,
@@ -86,11 +86,11 @@ async function changeBooked(
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   await recordAttendees(tx, booking.id, guests, { state: 'in', at });
   const conversationId = row.id;
-  tellApplied(news, tx, row.id, 'booked');
+  tellApplied(eventOutbox, tx, row.id, 'booked');
   if (!isRescheduled && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
   const what = isRescheduled ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
   await addBookingNote(tx, row.id, receiptId, `Booking ${what}${joined === 0 ? '' : `; ${describeAdded(joined)}`}`);
-  await tellAccessUpdated(news, tx, [row.id]);
+  await tellAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: isRescheduled ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
 }

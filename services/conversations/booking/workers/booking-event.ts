@@ -91,9 +91,9 @@ async function refuse(
 }
 
 /** A receipt that is replayed and ends as it had ended is no news (V9). */
-async function settle({ news }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
+async function settle({ eventOutbox }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
   await settleReceipt(tx, receipt.id, settlement);
-  if (settlement.outcome !== receipt.outcome) tellRefused(news, tx, Number(receipt.person_id), settlement.outcome);
+  if (settlement.outcome !== receipt.outcome) tellRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
 }
 
 /** What was well signed when it came stays so, whichever secrets there are now (K8). */

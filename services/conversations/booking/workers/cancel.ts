@@ -26,7 +26,7 @@ export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking:
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
-  tellApplied(dependencies.news, tx, row.id, 'cancelled');
+  tellApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
@@ -46,7 +46,7 @@ export async function cancelSeries(
 
 /** The conversation waits for another time, without one. */
 export async function takeTime(
-  { jobs, news, clock }: Dependencies,
+  { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
   booking: BookingRow,
   row: ConversationRow,
@@ -63,8 +63,8 @@ export async function takeTime(
   await awaitTime(tx, { id: booking.id, lastEventAt: formatInstant(at), requestedAt: formatInstant(clock.now()) });
   const was = describeBounds(boundsOf(row));
   await addBookingNote(tx, row.id, receiptId, `Another time was asked for: ${titleOf(event, before)}, was ${was}.${describeReason(event)}`);
-  tellApplied(news, tx, row.id, 'booked');
-  await tellAccessUpdated(news, tx, [row.id]);
+  tellApplied(eventOutbox, tx, row.id, 'booked');
+  await tellAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: 'The conversation waits for another time.', conversationId: row.id };
 }
@@ -87,10 +87,15 @@ const describeReason = ({ cancellationReason }: PreparedEvent['event']): string 
   cancellationReason === null ? '' : ` Reason: ${cancellationReason}`;
 
 /** The note goes to every participant and is not the locked conversation's, which is deleted. */
-export async function removeBooked({ jobs, news, clock }: Dependencies, tx: Tx, row: ConversationRow, removal: Removal): Promise<void> {
+export async function removeBooked(
+  { jobs, eventOutbox, clock }: Dependencies,
+  tx: Tx,
+  row: ConversationRow,
+  removal: Removal,
+): Promise<void> {
   await noteCancellation({ jobs }, tx, idsFromSql(row.participants), removal);
   const at = formatInstant(clock.now());
-  await deleteConversation({ jobs, news }, tx, { id: row.id, at, reason: 'booking_cancelled', by: removal.by });
+  await deleteConversation({ jobs, eventOutbox }, tx, { id: row.id, at, reason: 'booking_cancelled', by: removal.by });
 }
 
 export async function noteCancellation(

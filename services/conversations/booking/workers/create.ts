@@ -130,8 +130,8 @@ export async function createBooked(
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at });
   await addBookingNote(tx, row.id, receiptId, `Booking created: ${titleOf(event)}, ${describeBounds(bounds)}`);
-  tellCreated(dependencies.news, tx, row, journey);
-  tellApplied(dependencies.news, tx, row.id, 'booked');
+  tellCreated(dependencies.eventOutbox, tx, row, journey);
+  tellApplied(dependencies.eventOutbox, tx, row.id, 'booked');
   await enterStep(dependencies, tx, row.id, { journey, step }, 'booking', run);
   return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
 }

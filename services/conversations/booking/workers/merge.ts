@@ -44,7 +44,7 @@ async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly 
 }
 
 async function joinLive(
-  { jobs, news, clock }: Dependencies,
+  { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
   { conversation_id: kept }: BookingRow,
   { conversation_id: joined }: BookingRow,
@@ -54,11 +54,11 @@ async function joinLive(
   await lockConversation(tx, { id: kept });
   await lockConversation(tx, { id: joined });
   await joinConversations(tx, { kept, joined, joinedIsLater });
-  await tellAccessUpdated(news, tx, [kept]);
+  await tellAccessUpdated(eventOutbox, tx, [kept]);
   await jobs.emit(tx, conversations.events.changed, { id: kept });
   const moved = await moveQuestionChanges(tx, { from: joined, to: kept });
   if (moved.length > 0) await deriveState(tx, kept);
   const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
-  await deleteConversation({ jobs, news }, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
+  await deleteConversation({ jobs, eventOutbox }, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
   return kept;
 }

@@ -142,7 +142,7 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   const outcome = 'applied';
   if (row === undefined) return { outcome, message: 'Noted; the booking has no conversation.' };
   if (isDeserted(seating)) {
-    tellApplied(dependencies.news, tx, row.id, 'cancelled');
+    tellApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
     return { outcome, message: 'Conversation deleted.', conversationId: row.id };
   }
   return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
@@ -237,7 +237,7 @@ async function followTimes(
   const values = { start: showInstant(bounds.start), finish: showInstant(bounds.finish), booking: JSON.stringify(booked) };
   await updateBooked(tx, { id: row.id, ...values, participantIds: idsFromSql(row.participants) });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
-  tellApplied(dependencies.news, tx, row.id, 'booked');
+  tellApplied(dependencies.eventOutbox, tx, row.id, 'booked');
   if (bounds.start === stored.start && bounds.finish === stored.finish) return false;
   await addBookingNote(tx, row.id, receiptId, `Booking rescheduled: ${titleOf(event)}`);
   await tellChanged(dependencies, tx, row.id);
@@ -246,8 +246,8 @@ async function followTimes(
 
 const listText = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
 
-async function tellChanged({ jobs, news }: Dependencies, tx: Tx, id: number): Promise<void> {
-  await tellAccessUpdated(news, tx, [id]);
+async function tellChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: number): Promise<void> {
+  await tellAccessUpdated(eventOutbox, tx, [id]);
   await jobs.emit(tx, conversations.events.changed, { id });
 }
 

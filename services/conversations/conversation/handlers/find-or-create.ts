@@ -86,7 +86,7 @@ async function* renderWanted({ db, view }: Dependencies, { journey, personId, ti
  * @throws AppError 404 when what is there, or would be, is nothing that the caller may know; 409 `journey_ownership_ambiguous`
  */
 async function createUnscheduled(
-  { jobs, news, pipeline, refusals }: Dependencies,
+  { jobs, eventOutbox, pipeline, refusals }: Dependencies,
   { journey, personId, time, scope }: Wanted,
   context: RequestContext,
 ): Promise<ConversationRow[]> {
@@ -110,8 +110,8 @@ async function createUnscheduled(
       participantIds: [personId],
       config: '{}',
     });
-    tellCreated(news, tx, row, journey);
-    await enterStep({ jobs, news, pipeline }, tx, row.id, { journey, step }, 'created', context);
+    tellCreated(eventOutbox, tx, row, journey);
+    await enterStep({ jobs, eventOutbox, pipeline }, tx, row.id, { journey, step }, 'created', context);
     return [row];
   });
 }

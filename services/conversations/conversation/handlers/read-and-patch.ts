@@ -25,7 +25,7 @@ export async function getConversation({ db, view }: Dependencies, request: Reque
  * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
  */
 export async function patchConversation(
-  { db, view, news }: Dependencies,
+  { db, view, eventOutbox }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.patch>,
 ): Promise<RawJson> {
   const id = requireId(request.conversation_id);
@@ -50,7 +50,7 @@ export async function patchConversation(
     config: toStoredJson('config', request.config),
     expectedUpdatedAt: guard,
   });
-  if (row?.told === true) news.wake();
+  if (row?.told === true) eventOutbox.wake();
   if (row !== undefined) return rawJson(await view.render(row));
   const current = await findConversation(db, { id });
   if (current === undefined) throw notFound();

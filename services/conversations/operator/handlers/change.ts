@@ -17,7 +17,7 @@ type Rpcs = typeof conversations.rpcs;
 
 /** Moves to a step of the journey, archived or not; noted with the operator. @throws AppError 404, 404 `step_not_found` */
 export async function move(
-  { db, jobs, news, directory, pipeline }: Dependencies,
+  { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
   request: RequestOf<Rpcs['adminMove']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminMove']>> {
@@ -36,7 +36,7 @@ export async function move(
     await moveConversation(tx, { id, to: target.id, from: locked.step_id });
     const body = `Moved by ${request.operator}: ${from?.title ?? 'no step'} → ${target.title}`;
     await addNote(tx, { conversationId: id, key: null, type: 'step_change', body, authorPersonId: null });
-    await enterStep({ jobs, news, pipeline }, tx, id, { journey, step: target }, 'command', context);
+    await enterStep({ jobs, eventOutbox, pipeline }, tx, id, { journey, step: target }, 'command', context);
     await jobs.emit(tx, conversations.events.changed, { id });
     recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { from: reply.from, to: reply.to } });
     return { ...reply, changed: true };
@@ -67,14 +67,14 @@ async function link(
   change: typeof connectHolon,
   context: RequestContext,
 ): Promise<{ conversation_id: number; changed: boolean }> {
-  const { db, jobs, news } = dependencies;
+  const { db, jobs, eventOutbox } = dependencies;
   const id = requireId(request.conversation_id);
   if ((await findConversationId(db, { id })) === undefined) throw notFound();
   const holon = await requireHolon(dependencies, request.holon_slug);
   const changed = await jobs.transaction(async (tx) => {
     const row = await change(tx, { id, holonId: holon.id });
     if (row === undefined) return false;
-    tellUpdated(news, tx, id);
+    tellUpdated(eventOutbox, tx, id);
     await jobs.emit(tx, conversations.events.changed, { id });
     recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { holon_id: holon.id } });
     return true;

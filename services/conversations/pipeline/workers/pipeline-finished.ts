@@ -32,9 +32,9 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
       const merged = publishing === undefined ? undefined : mergePublishing(readStored(row), publishing);
       if (merged?.changed === true) {
         await replacePublishing(tx, { id, publishing: JSON.stringify(merged.publishing) });
-        tellUpdated(dependencies.news, tx, id);
+        tellUpdated(dependencies.eventOutbox, tx, id);
         const written = publishedBy.get(cause);
-        if (written !== undefined) dependencies.news.tell(tx, written, { subject: id, data: {} });
+        if (written !== undefined) dependencies.eventOutbox.add(tx, written, { subject: id, data: {} });
       }
       if (note !== null) {
         await addNote(tx, { conversationId: id, key: `pipeline:${noteKey}`, type: 'system', body: note, authorPersonId: null });

@@ -2,7 +2,7 @@
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { jsonPage, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
@@ -22,7 +22,7 @@ import { createNameHandlers } from './names.ts';
 export interface AccountOptions {
   readonly db: Database;
   readonly jobs: Jobs;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   readonly passwords: Passwords;
 }
 
@@ -33,7 +33,7 @@ type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
 /** Loaded when an account is written first: few processes do. */
 const loadUnits = () => import('../statements/account-units.ts');
 
-export function createAccountHandlers({ db, jobs, news, passwords }: AccountOptions): AccountHandlers {
+export function createAccountHandlers({ db, jobs, eventOutbox, passwords }: AccountOptions): AccountHandlers {
   /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
   async function change(
     context: AuditContext,
@@ -85,7 +85,8 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
         jobs.transaction(async (tx) => {
           const account = await insertAccount(tx, {
             email: request.email.trim(),
-            personId: request.service_name === undefined ? personId : await createServicePerson(tx, { jobs, news }, request.service_name),
+            personId:
+              request.service_name === undefined ? personId : await createServicePerson(tx, { jobs, eventOutbox }, request.service_name),
             passwordHash,
             superuser: request.superuser ?? false,
             globalEditor: request.global_editor ?? false,

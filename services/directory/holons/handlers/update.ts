@@ -2,7 +2,7 @@
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
@@ -30,11 +30,11 @@ type Request = RequestOf<typeof directory.rpcs.updateHolon>;
 export function createUpdateHolon({
   jobs,
   idempotency,
-  news,
+  eventOutbox,
 }: {
   jobs: Jobs;
   idempotency: IdempotencyStore;
-  news: Feed;
+  eventOutbox: EventOutbox;
 }): Handler<typeof directory.rpcs.updateHolon> {
   return (request, context) =>
     idempotency.run(context, request, async (tx) => {
@@ -65,7 +65,7 @@ export function createUpdateHolon({
 
       if (saved !== undefined || reattached.length > 0) {
         await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
-        await tellWritten(news, tx, 'holon', 'updated', [id]);
+        await tellWritten(eventOutbox, tx, 'holon', 'updated', [id]);
       }
       if (reattached.length > 0) {
         const ids = [...new Set([...before.journey_ids, ...after.journey_ids])];

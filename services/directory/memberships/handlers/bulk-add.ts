@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
 import type { Tx } from '#libs/orm';
@@ -17,7 +17,7 @@ import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
 
 export interface BulkAddOptions {
   readonly idempotency: IdempotencyStore;
-  readonly news: Feed;
+  readonly eventOutbox: EventOutbox;
   /** Time to wait for another bulk write of the same holon (D45). */
   readonly waitMs: number;
 }
@@ -27,7 +27,7 @@ const pollMs = 50;
 
 export function createBulkAddHandlers({
   idempotency,
-  news,
+  eventOutbox,
   waitMs,
 }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
   return {
@@ -36,7 +36,7 @@ export function createBulkAddHandlers({
       const deadline = performance.now() + waitMs;
       for (;;) {
         // Who waits holds no connection: a few overlapping calls would otherwise stop everybody.
-        const added = await idempotency.run(context, asked, (tx) => addInTurn(news, tx, holonId, request, context.actor));
+        const added = await idempotency.run(context, asked, (tx) => addInTurn(eventOutbox, tx, holonId, request, context.actor));
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
         await sleep(pollMs * (1 + Math.random()));
@@ -50,7 +50,13 @@ function inProgress(): AppError {
 }
 
 /** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
-async function addInTurn(news: Feed, tx: Tx, holonId: number, request: BulkAdd, actor: Actor | undefined): Promise<BulkAdded | undefined> {
+async function addInTurn(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  holonId: number,
+  request: BulkAdd,
+  actor: Actor | undefined,
+): Promise<BulkAdded | undefined> {
   const own = await takeBulkTurn(tx, { holonId, ...readViewer(actor) });
   if (own === undefined || !own.visible) throw notFound();
   if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
@@ -67,7 +73,7 @@ async function addInTurn(news: Feed, tx: Tx, holonId: number, request: BulkAdd, 
   const facts = await findFacts(tx, holonId, items);
   const { decisions, added } = decideBulk(items, facts);
   const ids = await insert(tx, holonId, added, facts.present);
-  await tellWritten(news, tx, 'membership', 'created', [...ids.written.values()]);
+  await tellWritten(eventOutbox, tx, 'membership', 'created', [...ids.written.values()]);
   return report(items, decisions, ids);
 }
 

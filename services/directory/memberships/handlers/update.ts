@@ -1,5 +1,5 @@
 /** Updates of memberships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handler } from '#libs/nats';
 import type { directory } from '../../contract.ts';
@@ -14,22 +14,22 @@ const membership: WorkflowKind = {
   find: findMembership,
   save: saveMembership,
   read: readMembership,
-  tell: (news, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
-    tellMembership(news, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
+  tell: (eventOutbox, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
+    tellMembership(eventOutbox, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
 };
 
 export function createUpdateMembership({
   idempotency,
-  news,
+  eventOutbox,
 }: {
   idempotency: IdempotencyStore;
-  news: Feed;
+  eventOutbox: EventOutbox;
 }): Handler<typeof directory.rpcs.updateMembership> {
   return (request, context) =>
     idempotency.run(context, request, async (tx) => {
       const { membership_id: id, ...update } = request;
       try {
-        return await updateWorkflow(news, tx, membership, id, update, context.actor);
+        return await updateWorkflow(eventOutbox, tx, membership, id, update, context.actor);
       } catch (error) {
         throw translateDuplicate(error);
       }

@@ -1,7 +1,7 @@
 /** Creation of a person, with a first membership and a note, in one transaction (rules/people#create-a-person; D43 to D44). */
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import type { Feed } from '#libs/feed';
+import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type Handler, type RawJson, rawJson } from '#libs/nats';
@@ -17,11 +17,11 @@ import { findByAddress, insertPerson, lockAddresses } from '../statements/create
 export function createCreatePerson({
   jobs,
   idempotency,
-  news,
+  eventOutbox,
 }: {
   jobs: Jobs;
   idempotency: IdempotencyStore;
-  news: Feed;
+  eventOutbox: EventOutbox;
 }): Handler<typeof directory.rpcs.createPerson> {
   return async (request, context) => {
     const { actor } = context;
@@ -31,9 +31,9 @@ export function createCreatePerson({
       const values = checkNewPerson(request);
       const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
-      await tellWritten(news, tx, 'person', 'created', [id]);
-      const membershipId = await join(news, tx, id, request.membership);
-      const noteJson = note === undefined ? 'null' : await attachNote(news, tx, note, id, membershipId, request, actor);
+      await tellWritten(eventOutbox, tx, 'person', 'created', [id]);
+      const membershipId = await join(eventOutbox, tx, id, request.membership);
+      const noteJson = note === undefined ? 'null' : await attachNote(eventOutbox, tx, note, id, membershipId, request, actor);
       const membership = membershipId === undefined ? 'null' : await showMembership(tx, membershipId, viewer);
       await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
@@ -54,9 +54,9 @@ async function insertUnlessKnown(tx: Tx, values: PersonValues, request: NewPerso
 }
 
 /** The membership's id; undefined when none is asked for. @throws AppError 400 */
-async function join(news: Feed, tx: Tx, personId: number, wish: NewPerson['membership']): Promise<number | undefined> {
+async function join(eventOutbox: EventOutbox, tx: Tx, personId: number, wish: NewPerson['membership']): Promise<number | undefined> {
   if (wish === undefined || wish === null) return undefined;
-  return createMembership(news, tx, {
+  return createMembership(eventOutbox, tx, {
     personId,
     holonId: wish.holon_id,
     journeySlug: wish.journey_slug,
@@ -68,7 +68,7 @@ async function join(news: Feed, tx: Tx, personId: number, wish: NewPerson['membe
 
 /** With a membership the note is on the person's and the holon's feed, without one on the person's alone. */
 function attachNote(
-  news: Feed,
+  eventOutbox: EventOutbox,
   tx: Tx,
   text: string,
   personId: number,
@@ -76,7 +76,7 @@ function attachNote(
   { membership }: NewPerson,
   actor: Actor | undefined,
 ): Promise<string> {
-  return createNote(news, tx, {
+  return createNote(eventOutbox, tx, {
     text,
     authorPersonId: actor?.kind === 'user' ? actor.personId : null,
     ...(membershipId === undefined ? {} : { membershipId }),

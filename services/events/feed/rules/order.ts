@@ -2,12 +2,12 @@
  * The order in which what services told enters the feed (V2): of one service that of its outbox, and between services that of their clock, which is
  * the database's and the same for all.
  */
-import type { Static, toldBatch } from '#libs/contract';
+import type { Static, outboxMessage } from '#libs/contract';
 import { parseInstant } from '#libs/time';
 
 export interface ToldMessage {
   readonly service: string;
-  readonly told: Static<typeof toldBatch>['told'];
+  readonly told: Static<typeof outboxMessage>['told'];
 }
 
 export type ToldEvent = ToldMessage['told'][number] & {

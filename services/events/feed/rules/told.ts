@@ -2,17 +2,17 @@
  * What a service may tell (V1, V2). Its NATS account is all that is known of a sender, so nothing enters that could not be stored or read, no service
  * tells of what another one declares, and who may read a subject is its owner's word alone.
  */
-import { type FeedEvent, type FeedSubject, type Static, toldBatch } from '#libs/contract';
+import { type FeedEvent, type FeedSubject, type Static, outboxMessage } from '#libs/contract';
 import { findJsonProblem, jsonProblemTexts } from '#libs/json';
 import { compileSchema } from '#libs/schema';
 
-type Told = Static<typeof toldBatch>['told'];
+type Told = Static<typeof outboxMessage>['told'];
 
 export type ReadTold = (service: string, message: Uint8Array) => { readonly told: Told; readonly problem?: string };
 
 /** Reads messages of the stream; one with a problem tells nothing. `declared`: by service, what it tells. */
 export function createToldReader(declared: ReadonlyMap<string, readonly FeedEvent[]>): ReadTold {
-  const check = compileSchema(toldBatch);
+  const check = compileSchema(outboxMessage);
   const declarations = new Map<string, { readonly service: string; readonly subject: FeedSubject }>();
   const owners = new Map<string, string>();
   for (const [service, events] of declared) {
@@ -36,7 +36,7 @@ export function createToldReader(declared: ReadonlyMap<string, readonly FeedEven
     if (broken !== undefined) return { told: [], problem: `/${broken.path.join('/')}: ${broken.message}` };
     const unstorable = findJsonProblem(batch);
     if (unstorable !== undefined) return { told: [], problem: `/${unstorable.path.join('/')} ${jsonProblemTexts[unstorable.kind]}` };
-    const { told } = batch as Static<typeof toldBatch>;
+    const { told } = batch as Static<typeof outboxMessage>;
     if (told.some((event) => isAnothers(service, event))) return { told: [], problem: 'an event that another service tells' };
     return {
       told: told.map((event) => (owners.get(event.subject_type) === service ? event : { ...event, access: null, farewell: false })),

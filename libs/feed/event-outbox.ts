@@ -1,24 +1,24 @@
-/** Telling the feed: rows travel with the commit of the change that they tell of (V2), in the order in which they were told. */
+/** Outbox of public events: rows are inserted in the transaction of the change that causes them (V2). */
 import type { FeedAccess, FeedEvent, Static } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { Metrics } from '#libs/telemetry';
-import { FeedRelay, type RelayTuning } from './relay.ts';
-import { insertTold, readToldAge } from './statements.ts';
+import { OutboxRelay, type RelayTuning } from './relay.ts';
+import { insertOutbox, readOutboxAge } from './statements.ts';
 
-export interface Told<Event extends FeedEvent> {
-  /** Id of the subject. The transaction holds a lock on its row, or has made it. */
+export interface NewEvent<Event extends FeedEvent> {
+  /** Id of the subject. The transaction has locked or inserted its row. */
   readonly subject: number;
   readonly data: Static<Event['data']>;
-  /** What decides who may read the subject, where this is its owner and it may have changed or goes. */
+  /** Determines who can read the subject. Set by its owner when access can have changed, and with the final event. */
   readonly access?: FeedAccess | undefined;
   /** Default as declared. */
-  readonly farewell?: boolean | undefined;
+  readonly isFinalEvent?: boolean | undefined;
 }
 
-export interface FeedOptions {
+export interface EventOutboxOptions {
   readonly service: string;
   readonly db: Database;
   readonly bus: Bus;
@@ -33,23 +33,26 @@ interface Row {
   readonly subject: number;
   readonly data: string;
   readonly access: string | null;
-  readonly farewell: boolean;
+  readonly isFinalEvent: boolean;
 }
 
-export class Feed {
-  readonly #relay: FeedRelay;
+export class EventOutbox {
+  readonly #relay: OutboxRelay;
   readonly #pending = new WeakMap<Tx, Row[]>();
   readonly #checks = new WeakMap<FeedEvent, SchemaCheck>();
 
-  constructor({ metrics, ...options }: FeedOptions) {
-    this.#relay = new FeedRelay(options);
-    metrics.gauge('feed_outbox_age_seconds', 'Age of what was told longest ago and has not reached the feed', [], async (gauge) =>
-      gauge.set((await readToldAge(options.db)).seconds),
+  constructor({ metrics, ...options }: EventOutboxOptions) {
+    this.#relay = new OutboxRelay(options);
+    metrics.gauge('feed_outbox_age_seconds', 'Age of the oldest event in the outbox', [], async (gauge) =>
+      gauge.set((await readOutboxAge(options.db)).seconds),
     );
   }
 
-  /** @throws Error when the data break the declaration: a fault of the caller */
-  tell<Event extends FeedEvent>(tx: Tx, event: Event, { subject, data, access, farewell = event.farewell }: Told<Event>): void {
+  /**
+   * Adds an event to the transaction. Events of a transaction are inserted together before it commits, in the order of the calls.
+   * @throws Error when the data do not match the declaration
+   */
+  add<Event extends FeedEvent>(tx: Tx, event: Event, { subject, data, access, isFinalEvent = event.isFinalEvent }: NewEvent<Event>): void {
     this.#check(event, data);
     const row = {
       type: event.type,
@@ -57,7 +60,7 @@ export class Feed {
       subject,
       data: JSON.stringify(data),
       access: access === undefined ? null : JSON.stringify(access),
-      farewell,
+      isFinalEvent,
     };
     const pending = this.#pending.get(tx);
     if (pending !== undefined) {
@@ -67,19 +70,19 @@ export class Feed {
     const rows = [row];
     this.#pending.set(tx, rows);
     tx.beforeCommit(() =>
-      insertTold(tx, {
+      insertOutbox(tx, {
         types: rows.map(({ type }) => type),
         subjectTypes: rows.map(({ subjectType }) => subjectType),
         subjectIds: rows.map((item) => item.subject),
         data: rows.map((item) => item.data),
         access: rows.map((item) => item.access),
-        farewells: rows.map((item) => item.farewell),
+        finalEvents: rows.map((item) => item.isFinalEvent),
       }),
     );
     tx.afterCommit(() => this.#relay.wake());
   }
 
-  /** A statement has told by itself (`tellSql`). */
+  /** Call it after the commit of a statement that contains `insertEventSql`. */
   wake(): void {
     this.#relay.wake();
   }
@@ -97,6 +100,6 @@ export class Feed {
     if (check === undefined) this.#checks.set(event, (check = compileSchema(event.data)));
     const problem = check(data);
     if (problem !== undefined)
-      throw new Error(`data of ${event.type} break their declaration at /${problem.path.join('/')}: ${problem.message}`);
+      throw new Error(`data of ${event.type} do not match their declaration at /${problem.path.join('/')}: ${problem.message}`);
   }
 }
