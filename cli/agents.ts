@@ -37,7 +37,7 @@ export function register(group: Command, context: CliContext): void {
   registerUsage(group, context);
 }
 
-type Agent = ReplyOf<typeof agents.rpcs.agentsList>['items'][number];
+type Agent = ReplyOf<typeof agents.rpcs.adminListAgents>['items'][number];
 const agentColumns = {
   SLUG: ({ slug }: Agent) => slug,
   NAME: ({ name }: Agent) => name,
@@ -52,7 +52,7 @@ function registerLists(group: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.agents))
     .option('--after <slug>', 'the page after the one that ends with this agent')
     .action(async ({ cursor, after = cursor?.at, limit }: { cursor?: Position; after?: string; limit: number }) => {
-      const { items } = await context.call(agents.rpcs.agentsList, { limit, ...(after === undefined ? {} : { after }) });
+      const { items } = await context.call(agents.rpcs.adminListAgents, { limit, ...(after === undefined ? {} : { after }) });
       const more = items.length < limit ? [] : [`There may be more: --after ${items.at(-1)?.slug}`];
       context.print(items, table(items, agentColumns, 'There is no agent.'), ...more);
     });

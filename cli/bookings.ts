@@ -28,9 +28,9 @@ export function register(group: Command, context: CliContext): void {
 
 /** The job goes on when this program ends. */
 async function waitFor(context: CliContext, id: string): Promise<ReconcileResult> {
-  const { jobsShow } = jobAdminRpcs('conversations');
+  const { adminShowJob } = jobAdminRpcs('conversations');
   for (;;) {
-    const job: ReplyOf<typeof jobsShow> = await context.call(jobsShow, { id });
+    const job: ReplyOf<typeof adminShowJob> = await context.call(adminShowJob, { id });
     if (job.state === 'succeeded') return job.result as ReconcileResult;
     if (job.state === 'dead' || job.state === 'cancelled')
       throw new CliError(`Job ${id} is ${job.state}: ${job.error ?? 'no reason is known'}`);

@@ -115,7 +115,7 @@ async function checkStream(bus: Bus, name: StreamName): Promise<string> {
 }
 
 async function checkWorker(context: CliContext, name: (typeof workers)[number]): Promise<string> {
-  const { items } = await context.call(jobAdminRpcs(name).jobsList, { state: 'dead', limit: mostDead });
+  const { items } = await context.call(jobAdminRpcs(name).adminListJobs, { state: 'dead', limit: mostDead });
   if (items.length === 0) return 'answers';
   const types = [...new Set(items.map(({ type }) => type))].join(', ');
   return `answers; ${items.length === mostDead ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;

@@ -20,7 +20,7 @@ import { parseLimit } from './parse-limit.ts';
 import { parseTime } from './parse-time.ts';
 
 type Rpcs = ReturnType<typeof jobAdminRpcs>;
-type Job = ReplyOf<Rpcs['jobsList']>['items'][number];
+type Job = ReplyOf<Rpcs['adminListJobs']>['items'][number];
 type Listed = Job & { readonly service: string };
 
 interface Filter {
@@ -44,7 +44,7 @@ interface ListOptions extends Filter {
 export const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents, events];
 
 /** Services whose jobs can be listed. */
-export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'jobsList' in rpcs).map(({ service }) => service);
+export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'adminListJobs' in rpcs).map(({ service }) => service);
 const list = jobList(jobServices);
 /** Of those that may stand at one place, so that nothing at that place is behind it. */
 const lastService = jobServices.toSorted().at(-1) ?? '';
@@ -88,7 +88,7 @@ export function register(group: Command, context: CliContext): void {
           ...(state === undefined ? {} : { state }),
           ...(position === undefined ? {} : beginOf(service, position)),
         };
-        const { items } = await context.call(jobAdminRpcs(service).jobsList, request);
+        const { items } = await context.call(jobAdminRpcs(service).adminListJobs, request);
         return items.map((item): Listed => ({ service, ...item }));
       });
       const { found, failures } = answers;
@@ -134,14 +134,14 @@ export function register(group: Command, context: CliContext): void {
   for (const { name, change, counted, description, done } of [
     {
       name: 'redrive',
-      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsRedrive, request),
+      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminRedriveJobs, request),
       counted: 'redriven',
       description: 'Queues dead jobs again, with all their attempts: one by its id (a cancelled one too), or all that match',
       done: 'queued again',
     },
     {
       name: 'discard',
-      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsCancel, { ...request, state: 'dead' }),
+      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, { ...request, state: 'dead' }),
       counted: 'discarded',
       description: 'Gives dead jobs up, one by its id or all that match: they are cancelled, and no longer counted or warned of',
       done: 'cancelled',
@@ -167,13 +167,13 @@ export function register(group: Command, context: CliContext): void {
     .action(async (id: string | undefined, { dryRun, ...filter }: Filter & { state?: 'queued' | 'running'; dryRun?: true }) => {
       if (id === undefined && Object.keys(filter).length === 0) throw new CliError('Name a job or a filter.', 'usage');
       if (id !== undefined && (await findJob(context, id)).job.state === 'dead') throw new CliError(await describeRefusal(context, id));
-      const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsCancel, request);
+      const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, request);
       const refused = 'No queued or running job matches: nothing was changed.';
       await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
     });
 }
 
-type Request = RequestOf<Rpcs['jobsRedrive']>;
+type Request = RequestOf<Rpcs['adminRedriveJobs']>;
 
 /** Asks every service to change its jobs, and tells how many it has changed. */
 async function changeJobs(
@@ -250,10 +250,10 @@ async function askServices<T>(
   return askAll(services, (service) => ask(service, jobAdminRpcs(service)));
 }
 
-async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['jobsShow']> }> {
+async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['adminShowJob']> }> {
   const answers = await askServices(context, undefined, async (service, rpcs) => {
     try {
-      return { service, rpcs, job: await context.call(rpcs.jobsShow, { id }) };
+      return { service, rpcs, job: await context.call(rpcs.adminShowJob, { id }) };
     } catch (error) {
       if (error instanceof AppError && error.code === 'not_found') return undefined;
       throw error;
@@ -270,7 +270,7 @@ const tones: Readonly<Record<Job['state'], Tone>> = { queued: 'wait', running: '
 const stateOf = ({ state, percent }: Pick<Job, 'state' | 'percent'>): Cell =>
   toned(state === 'running' && percent > 0 ? `${state} ${percent} %` : state, tones[state]);
 
-type Attempt = ReplyOf<Rpcs['jobsShow']>['attempts'][number];
+type Attempt = ReplyOf<Rpcs['adminShowJob']>['attempts'][number];
 
 const attemptColumns = {
   STARTED: ({ started_at: at }: Attempt) => moment(at),

@@ -18,7 +18,7 @@ export function register(overview: Command, context: CliContext): void {
       describe: async (name) => {
         const rpcs = statusRpcs(name);
         try {
-          return await context.call(rpcs.serviceDescribe, {});
+          return await context.call(rpcs.adminDescribeService, {});
         } catch (error) {
           failures.push(`${name}: ${describeFailure(error)}`);
           throw error;

@@ -32,7 +32,7 @@ function parseEntry(text: string): number {
 export function register(group: Command, context: CliContext): void {
   const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
     const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids] })).items;
+    return (await context.call(rpcs.adminFindLatestJobs, { type, conversation_ids: [...ids] })).items;
   };
 
   group
@@ -56,9 +56,9 @@ export function register(group: Command, context: CliContext): void {
         state,
         before: cursor === undefined ? before : Number(cursor.at),
         registry: pipelineJobs,
-        readEntries: (page) => context.call(conversations.rpcs.pipelinesList, { ...filter, ...page }),
+        readEntries: (page) => context.call(conversations.rpcs.adminListPipelines, { ...filter, ...page }),
         readJobs,
-        readJobsIn: async (wanted) => (await context.call(jobAdminRpcs(wanted.type.split('.')[0] ?? '').jobsList, wanted)).items,
+        readJobsIn: async (wanted) => (await context.call(jobAdminRpcs(wanted.type.split('.')[0] ?? '').adminListJobs, wanted)).items,
       });
       context.print(
         items,
@@ -74,7 +74,7 @@ export function register(group: Command, context: CliContext): void {
     .description('Runs the job of a conversation now: the same one, no second')
     .argument('<conversation>', 'id', parseId)
     .action(async (id: number) => {
-      const { items, is_known: isKnown } = await context.call(conversations.rpcs.pipelinesList, { conversation_id: id, limit: 1 });
+      const { items, is_known: isKnown } = await context.call(conversations.rpcs.adminListPipelines, { conversation_id: id, limit: 1 });
       if (!isKnown) throw new CliError(`There is no conversation ${id}.`, 'not_found');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
@@ -82,7 +82,7 @@ export function register(group: Command, context: CliContext): void {
       if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
         throw new CliError(`Conversation ${id} has no job that could be run now.`);
       const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-      await context.call(rpcs.jobsRetry, { id: job.id, conversation_id: id });
+      await context.call(rpcs.adminRetryJob, { id: job.id, conversation_id: id });
       const standing = describeStanding(entry, (await readJobs(type, [id]))[0]);
       context.print(standing, table([standing], columns, ''));
     });

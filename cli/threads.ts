@@ -10,8 +10,8 @@ import { cursorText, parseCursor } from './parse-cursor.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 
-type Thread = ReplyOf<typeof agents.rpcs.threadsList>['items'][number];
-type Message = ReplyOf<typeof agents.rpcs.threadsRead>['messages'][number];
+type Thread = ReplyOf<typeof agents.rpcs.adminListThreads>['items'][number];
+type Message = ReplyOf<typeof agents.rpcs.adminReadThread>['messages'][number];
 
 interface ListOptions {
   agent?: string;
@@ -25,7 +25,7 @@ interface ListOptions {
 const mostThreads = 200;
 
 export function register(group: Command, context: CliContext): void {
-  const { threadsList, threadsRead, threadsTake, threadsSay, threadsHandBack } = agents.rpcs;
+  const { adminListThreads, adminReadThread, adminTakeThread, adminSayInThread, adminHandThreadBack } = agents.rpcs;
 
   group
     .command('list')
@@ -40,7 +40,7 @@ export function register(group: Command, context: CliContext): void {
       const limit = Math.min(asked, mostThreads);
       const before = cursor === undefined ? undefined : readInstant(cursor.at);
       const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
-      const { items: found } = await context.call(threadsList, { ...filter, ...page });
+      const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
       const items = found.slice(0, limit);
       const last = found.length > limit ? items.at(-1) : undefined;
       context.print(items, table(items, threadColumns, 'There is no such chat.'), ...(last === undefined ? [] : [tellMore(last)]));
@@ -54,7 +54,7 @@ export function register(group: Command, context: CliContext): void {
     .option('--before <turn>', 'earlier messages, as those after them tell', parseId)
     .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
       const wanted = { thread_id: id, limit: Math.min(limit, mostThreads), ...(before === undefined ? {} : { before }) };
-      const found = await context.call(threadsRead, wanted);
+      const found = await context.call(adminReadThread, wanted);
       context.print(
         found,
         table([found.thread], threadColumns, ''),
@@ -68,7 +68,7 @@ export function register(group: Command, context: CliContext): void {
     .description('Takes a chat over: the agent says nothing until it is handed back')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
-      const { thread } = await context.call(threadsTake, { thread_id: id });
+      const { thread } = await context.call(adminTakeThread, { thread_id: id });
       context.print(thread, table([thread], threadColumns, ''));
     });
 
@@ -78,7 +78,7 @@ export function register(group: Command, context: CliContext): void {
     .argument('<thread>', 'id', parseThread)
     .argument('<message>', 'Markdown')
     .action(async (id: number, body: string) => {
-      const { message } = await context.call(threadsSay, { thread_id: id, body });
+      const { message } = await context.call(adminSayInThread, { thread_id: id, body });
       context.print(message, table([message], messageColumns, ''));
     });
 
@@ -87,7 +87,7 @@ export function register(group: Command, context: CliContext): void {
     .description('Hands a chat back to the agent, whoever has it')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
-      const { thread } = await context.call(threadsHandBack, { thread_id: id });
+      const { thread } = await context.call(adminHandThreadBack, { thread_id: id });
       context.print(thread, table([thread], threadColumns, ''));
     });
 }

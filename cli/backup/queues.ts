@@ -20,7 +20,7 @@ export async function listRunning(context: CliContext): Promise<string[]> {
   const answers = await Promise.all(
     jobServices.map(async (service) => {
       try {
-        await context.call(jobAdminRpcs(service).jobsList, { limit: 1 });
+        await context.call(jobAdminRpcs(service).adminListJobs, { limit: 1 });
         return [service];
       } catch (error) {
         // A service that fails is there all the same.

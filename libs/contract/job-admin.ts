@@ -159,8 +159,8 @@ export function jobAdminRpcs(service: string) {
       summary: texts.retry,
       ...retry,
     }),
-    jobsFindLatest: rpc({ subject: `admin.${service}.jobs.find-latest`, ...forCli, summary: texts.latest, ...latest }),
-    jobsRetry: rpc({
+    adminFindLatestJobs: rpc({ subject: `admin.${service}.jobs.find-latest`, ...forCli, summary: texts.latest, ...latest }),
+    adminRetryJob: rpc({
       subject: `admin.${service}.jobs.retry`,
       ...forCli,
       errors: retryErrors,
@@ -168,10 +168,16 @@ export function jobAdminRpcs(service: string) {
       summary: texts.retry,
       ...retry,
     }),
-    jobsList: rpc({ subject: `admin.${service}.jobs.list`, ...forCli, summary: texts.list, ...list }),
-    jobsShow: rpc({ subject: `admin.${service}.jobs.show`, ...forCli, summary: texts.show, ...show }),
-    jobsRedrive: rpc({ subject: `admin.${service}.jobs.redrive`, ...forCli, audit: 'jobs.redrive', summary: texts.redrive, ...change }),
-    jobsCancel: rpc({ subject: `admin.${service}.jobs.cancel`, ...forCli, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
+    adminListJobs: rpc({ subject: `admin.${service}.jobs.list`, ...forCli, summary: texts.list, ...list }),
+    adminShowJob: rpc({ subject: `admin.${service}.jobs.show`, ...forCli, summary: texts.show, ...show }),
+    adminRedriveJobs: rpc({
+      subject: `admin.${service}.jobs.redrive`,
+      ...forCli,
+      audit: 'jobs.redrive',
+      summary: texts.redrive,
+      ...change,
+    }),
+    adminCancelJobs: rpc({ subject: `admin.${service}.jobs.cancel`, ...forCli, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
   };
 }
 

@@ -66,6 +66,6 @@ export function statusRpcs(service: string) {
       ...status,
       errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
     }),
-    serviceDescribe: rpc({ subject: `admin.${service}.service.describe`, callers: byOperators, summary, ...status }),
+    adminDescribeService: rpc({ subject: `admin.${service}.service.describe`, callers: byOperators, summary, ...status }),
   };
 }

@@ -56,12 +56,12 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
     cancelJobs: acting(cancel),
     findLatestJobs: reading(findLatest),
     retryJob: acting(retry),
-    jobsFindLatest: findLatest,
-    jobsRetry: retry,
-    jobsList: list,
-    jobsShow: show,
-    jobsRedrive: redrive,
-    jobsCancel: cancel,
+    adminFindLatestJobs: findLatest,
+    adminRetryJob: retry,
+    adminListJobs: list,
+    adminShowJob: show,
+    adminRedriveJobs: redrive,
+    adminCancelJobs: cancel,
   };
 }
 

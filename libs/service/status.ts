@@ -34,7 +34,7 @@ export function statusHandlers(parts: StatusParts) {
       if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
       return describe();
     },
-    serviceDescribe: describe,
+    adminDescribeService: describe,
   };
 }
 

@@ -36,7 +36,7 @@ type Operations = Pick<
   Handlers<typeof agents>,
   'listThreads' | 'readThread' | 'takeThread' | 'sayInThread' | 'handThreadBack' | 'readChatUpdates'
 > &
-  Pick<Handlers<typeof agents>, 'threadsList' | 'threadsRead' | 'threadsTake' | 'threadsSay' | 'threadsHandBack'>;
+  Pick<Handlers<typeof agents>, 'adminListThreads' | 'adminReadThread' | 'adminTakeThread' | 'adminSayInThread' | 'adminHandThreadBack'>;
 
 export interface HandoverDependencies {
   readonly db: Database;
@@ -58,13 +58,13 @@ const messagesOfTurn = 2;
 
 export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const { db } = deps;
-  const list: Operations['threadsList'] = async ({ agent: slug, channel, taken, before, limit }) => {
+  const list: Operations['adminListThreads'] = async ({ agent: slug, channel, taken, before, limit }) => {
     const agent = slug === undefined ? undefined : await findAgent(db, slug);
     if (slug !== undefined && agent === undefined) return { items: [] };
     const rows = await listThreads(db, { agentId: agent?.id, channel, taken, beforeAt: before?.at, beforeId: before?.id, limit });
     return { items: rows.map(toThread) };
   };
-  const read: Operations['threadsRead'] = async ({ thread_id: threadId, before, limit }) => {
+  const read: Operations['adminReadThread'] = async ({ thread_id: threadId, before, limit }) => {
     const thread = toThread(await getThread(db, threadId));
     // A question and its answer stay together: a turn that a page would cut is left to the next.
     const asked = Math.max(limit, messagesOfTurn);
@@ -86,11 +86,11 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
     takeThread: async (request, context) => (mayAct(context), await take(request.thread_id, context)),
     sayInThread: async (request, context) => (mayAct(context), await write(request, context)),
     handThreadBack: async (request, context) => (mayAct(context), await handBack(request.thread_id, context)),
-    threadsList: list,
-    threadsRead: read,
-    threadsTake: (request, context) => take(request.thread_id, context),
-    threadsSay: write,
-    threadsHandBack: (request, context) => handBack(request.thread_id, context),
+    adminListThreads: list,
+    adminReadThread: read,
+    adminTakeThread: (request, context) => take(request.thread_id, context),
+    adminSayInThread: write,
+    adminHandThreadBack: (request, context) => handBack(request.thread_id, context),
     readChatUpdates: (request) => readUpdates(deps, request),
   };
 }

@@ -37,7 +37,7 @@ export const recordRpcs = {
     ...agentList,
     errors: notAnOperator,
   }),
-  agentsList: rpc({ subject: 'admin.agents.agents.list', callers: byOperators, summary: listAgents, ...agentList }),
+  adminListAgents: rpc({ subject: 'admin.agents.agents.list', callers: byOperators, summary: listAgents, ...agentList }),
   getRecord: rpc({
     subject: 'admin.agents.record.get',
     callers: byOperators,

@@ -24,7 +24,7 @@ export function createRecordHandlers({
   });
 
   return {
-    agentsList: list,
+    adminListAgents: list,
     listAgents: (request, { actor }) => {
       requireReader(actor);
       return list(request);

@@ -38,5 +38,5 @@ export const pipelineEntryRpcs = {
     ...list,
     errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
   }),
-  pipelinesList: rpc({ subject: 'admin.conversations.pipelines.list', callers: byOperators, summary, ...list }),
+  adminListPipelines: rpc({ subject: 'admin.conversations.pipelines.list', callers: byOperators, summary, ...list }),
 } as const;

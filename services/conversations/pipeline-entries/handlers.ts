@@ -40,6 +40,6 @@ export function createPipelineEntryHandlers({ db, directory }: Pick<Dependencies
       if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
       return list(request);
     },
-    pipelinesList: (request: Request): Promise<Reply> => list(request),
+    adminListPipelines: (request: Request): Promise<Reply> => list(request),
   };
 }

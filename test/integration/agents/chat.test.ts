@@ -21,7 +21,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   /** A thread as operators read it. */
   async function readOf(key: string) {
     const [row] = await place.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
-    const { messages } = await place.bus.call(agents.rpcs.threadsRead, { thread_id: Number(row?.id), limit: 50 }, newContext());
+    const { messages } = await place.bus.call(agents.rpcs.adminReadThread, { thread_id: Number(row?.id), limit: 50 }, newContext());
     return { rows: messages };
   }
 

@@ -6,7 +6,16 @@ import { agents } from '#services/agents';
 import { failureOf } from './place.ts';
 import { startDesk, type TelegramDesk } from './telegram-desk.ts';
 
-const { threadsList, threadsRead, threadsTake, threadsSay, threadsHandBack, readChatUpdates, getRecord, forgetPerson } = agents.rpcs;
+const {
+  adminListThreads,
+  adminReadThread,
+  adminTakeThread,
+  adminSayInThread,
+  adminHandThreadBack,
+  readChatUpdates,
+  getRecord,
+  forgetPerson,
+} = agents.rpcs;
 const context = () => newContext();
 
 let desk: TelegramDesk;
@@ -22,11 +31,11 @@ afterAll(() => desk.stop());
 beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const call = (name: 'take' | 'handBack', threadId: number) =>
-  desk.place.bus.call(name === 'take' ? threadsTake : threadsHandBack, { thread_id: threadId }, context());
+  desk.place.bus.call(name === 'take' ? adminTakeThread : adminHandThreadBack, { thread_id: threadId }, context());
 const write = (threadId: number, body: string, name?: string) =>
-  desk.place.bus.call(threadsSay, { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) }, context());
+  desk.place.bus.call(adminSayInThread, { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) }, context());
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
-  desk.place.bus.call(threadsRead, { thread_id: threadId, limit: 50, ...more }, context());
+  desk.place.bus.call(adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
   desk.place.bus.call(readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
 const said = async (threadId: number): Promise<string[]> => (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
@@ -190,7 +199,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     const seen: number[] = [];
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
-      const { items } = await desk.place.bus.call(threadsList, { limit: 1, ...(before !== undefined && { before }) }, context());
+      const { items } = await desk.place.bus.call(adminListThreads, { limit: 1, ...(before !== undefined && { before }) }, context());
       const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
       seen.push(id);
       before = { at, id };
@@ -202,7 +211,8 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     const { id, visitorId } = await openThread();
     await desk.place.say('Again', { visitor_id: visitorId });
     await call('take', id);
-    const list = (taken: boolean) => desk.place.bus.call(threadsList, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
+    const list = (taken: boolean) =>
+      desk.place.bus.call(adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
     expect((await list(true)).items.map((item) => item.id)).toContain(id);
     expect((await list(false)).items.map((item) => item.id)).not.toContain(id);
     expect(JSON.stringify(await list(true))).not.toContain(visitorId);

@@ -5,7 +5,7 @@ import { type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { type Place, startPlace } from './place.ts';
 
-const { getRecord, jobsRedrive } = agents.rpcs;
+const { getRecord, adminRedriveJobs } = agents.rpcs;
 const context = () => newContext();
 
 interface MemoryJob {
@@ -169,7 +169,7 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
       return (await jobsOf(thread_key))[0]?.state === 'dead';
     });
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The model's reply does not fit: /);
-    await expect(place.bus.call(jobsRedrive, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
+    await expect(place.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 

@@ -81,7 +81,7 @@ const thread =
   async () => {
     const id = await place.newThread();
     if (by === 'root') await place.call(agents.rpcs.takeThread, { thread_id: id }, place.root);
-    if (by === 'cli') await place.call(agents.rpcs.threadsTake, { thread_id: id });
+    if (by === 'cli') await place.call(agents.rpcs.adminTakeThread, { thread_id: id });
     return { request: { thread_id: id, ...more }, target: { type: 'thread', id } };
   };
 const agentRows: Record<string, Row> = {

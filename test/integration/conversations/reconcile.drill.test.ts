@@ -13,7 +13,7 @@ import { createWorld, waitFor, type World } from './world.ts';
 
 const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? sized({ smoke: 150, release: 600 }));
 const { reconcileBookings, listReceipts } = conversations.rpcs;
-const { jobsShow } = jobAdminRpcs('conversations');
+const { adminShowJob } = jobAdminRpcs('conversations');
 const minute = 60_000;
 
 interface Happened {
@@ -153,7 +153,7 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
   const { job_id: id } = await world.call(reconcileBookings, { dry_run: false, ...request });
   const job = await waitFor(
     async () => {
-      const shown = await world.call(jobsShow, { id });
+      const shown = await world.call(adminShowJob, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
     // Of a hundred bookings every other request is asked to wait for a second.

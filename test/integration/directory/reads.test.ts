@@ -231,7 +231,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const add = (payload: Parameters<typeof jobs.enqueue<typeof directory.jobs.noteAdd>>[2]) =>
     jobs.transaction((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, payload));
   const finished = (id: string) =>
-    waitFor(async () => (await world.call(jobAdminRpcs('directory').jobsShow, { id })).state === 'succeeded');
+    waitFor(async () => (await world.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
 
   it('adds one note for each key to every feed it names, newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];

@@ -54,7 +54,7 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
       person_id: null,
     });
     const { job_id: jobId } = await stage.world.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
-    await waitFor(async () => (await stage.world.call(conversations.rpcs.jobsShow, { id: jobId })).state === 'succeeded');
+    await waitFor(async () => (await stage.world.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded');
   });
 
   it.each([

@@ -150,7 +150,7 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     await stage.jobs.ends(id, 'dead');
     stage.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
     const [job] = await stage.jobs.list(id);
-    await stage.world.call((await import('#services/media')).media.rpcs.jobsRedrive, { ids: [job?.id ?? ''] });
+    await stage.world.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [job?.id ?? ''] });
     expect((await stage.jobs.ends(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 

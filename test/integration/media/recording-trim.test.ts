@@ -196,7 +196,7 @@ describe('media.recording-import without ffmpeg', () => {
         ffmpeg: expect.stringMatching(/^ffmpeg version/),
         hint: null,
       });
-      expect(await other.world.call(media.rpcs.jobsRedrive, { ids: [dead.id] })).toMatchObject({ changed: 1 });
+      expect(await other.world.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
       await other.jobs.ends(id);
       expect(other.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
       expect((await other.video(id)).name).toContain('trimmed');

@@ -189,7 +189,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await jobs.hurry();
     expect((await jobs.ends(id, 'dead')).error).toMatch(/look at the channel/);
     const count = youtube.videos.length;
-    await world.call((await import('#services/media')).media.rpcs.jobsRedrive, { ids: [(await jobs.latest(id))?.id ?? ''] });
+    await world.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
     await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
   });

@@ -246,7 +246,7 @@ function parse(body: Buffer): unknown {
 
 /** Waits until no job of the media service is queued or running. */
 export async function countWaitingJobs(world: World): Promise<number> {
-  const { items } = await world.call(media.rpcs.jobsList, { limit: 1000 });
+  const { items } = await world.call(media.rpcs.adminListJobs, { limit: 1000 });
   return items.filter((job) => job.state === 'queued' || job.state === 'running').length;
 }
 
