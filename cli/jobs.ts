@@ -2,7 +2,17 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { type JobChange, jobAdminRpcs, jobStates, type ReplyOf, type RequestOf, type ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { beginning, beginOf, findPosition, isLeft, jobList, mergePages, type Place, placeBehind, writePlace } from '#libs/merged-list';
+import {
+  startCursor,
+  cursorFor,
+  findPosition,
+  hasMore,
+  jobList,
+  mergePages,
+  type MergedCursor,
+  nextCursor,
+  encodeMergedCursor,
+} from '#libs/merged-list';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -37,7 +47,7 @@ interface Filter {
 interface ListOptions extends Filter {
   state?: Job['state'];
   limit: number;
-  cursor?: Place;
+  cursor?: MergedCursor;
   before?: string;
 }
 
@@ -77,8 +87,8 @@ export function register(group: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parsePlace(list))
     .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const place = cursor ?? (before === undefined ? beginning : { ...beginning, position: { at: before, source: lastService } });
-      const left = jobServices.filter((service) => (filter.service ?? service) === service && isLeft(place, service));
+      const place = cursor ?? (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
+      const left = jobServices.filter((service) => (filter.service ?? service) === service && hasMore(place, service));
       await context.bus();
       const answers = await askAll(left, async (service) => {
         const position = findPosition(place, service);
@@ -86,7 +96,7 @@ export function register(group: Command, context: CliContext): void {
           ...toRequest(filter),
           limit: limit + 1,
           ...(state === undefined ? {} : { state }),
-          ...(position === undefined ? {} : beginOf(service, position)),
+          ...(position === undefined ? {} : cursorFor(service, position)),
         };
         const { items } = await context.call(jobAdminRpcs(service).adminListJobs, request);
         return items.map((item): Listed => ({ service, ...item }));
@@ -94,8 +104,8 @@ export function register(group: Command, context: CliContext): void {
       const { found, failures } = answers;
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
-      const behind = placeBehind(place, { next, missing: [...failures.keys()] });
-      const more = behind === undefined ? [] : [`There are more: --cursor ${writePlace(list, behind)}`];
+      const behind = nextCursor(place, { next, missing: [...failures.keys()] });
+      const more = behind === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(list, behind)}`];
       context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
       requireAll(answers);
     });

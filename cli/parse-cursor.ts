@@ -1,17 +1,17 @@
 import { InvalidArgumentError } from 'commander';
-import { type ListKind, type Place, type Position, readCursor, readPlace } from '#libs/merged-list';
+import { type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/merged-list';
 
 /** Reads where a page begins, which the API, the console and the page before tell. @throws InvalidArgumentError */
 export const parseCursor =
   (list: ListKind) =>
   (text: string): Position =>
-    readCursor(list, text) ?? refuse();
+    decodePosition(list, text) ?? refuse();
 
 /** The same of a list of several services. @throws InvalidArgumentError */
 export const parsePlace =
   (list: ListKind) =>
-  (text: string): Place =>
-    readPlace(list, text) ?? refuse();
+  (text: string): MergedCursor =>
+    decodeMergedCursor(list, text) ?? refuse();
 
 function refuse(): never {
   throw new InvalidArgumentError('must be what the page before tells.');

@@ -1,7 +1,7 @@
 /** `pipelines list|retry`: where conversations stand in their pipeline steps (P5; rules/steps#pipeline-jobs). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
-import { operatorLists, type Position, writeCursor } from '#libs/merged-list';
+import { operatorLists, type Position, encodePosition } from '#libs/merged-list';
 import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
@@ -65,7 +65,7 @@ export function register(group: Command, context: CliContext): void {
         table(items, columns, 'No conversation is in such a step.'),
         ...(next === undefined
           ? []
-          : [`There may be more: --cursor ${writeCursor(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`]),
+          : [`There may be more: --cursor ${encodePosition(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`]),
       );
     });
 

@@ -1,7 +1,7 @@
 /** `threads list|show|take|say|hand-back`: chats with agents in the hands of operators (H1 to H5). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position, readInstant, writeCursor } from '#libs/merged-list';
+import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/merged-list';
 import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
@@ -38,7 +38,7 @@ export function register(group: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
     .action(async ({ limit: asked, cursor, ...filter }: ListOptions) => {
       const limit = Math.min(asked, mostThreads);
-      const before = cursor === undefined ? undefined : readInstant(cursor.at);
+      const before = cursor === undefined ? undefined : parseInstantKey(cursor.at);
       const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
       const items = found.slice(0, limit);
@@ -93,7 +93,7 @@ export function register(group: Command, context: CliContext): void {
 }
 
 const tellMore = ({ updated_at: at, id }: Thread): string =>
-  `There are more: --cursor ${writeCursor(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
+  `There are more: --cursor ${encodePosition(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
 
 function parseThread(text: string): number {
   const id = Number(text);

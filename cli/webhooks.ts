@@ -2,17 +2,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { maxReplayed, type ReplyOf } from '#libs/contract';
 import {
-  beginning,
+  startCursor,
   findPosition,
-  isLeft,
+  hasMore,
   mergePages,
   operatorLists,
-  type Place,
-  placeBehind,
+  type MergedCursor,
+  nextCursor,
   type Position,
-  readInstant,
-  writeInstant,
-  writePlace,
+  parseInstantKey,
+  formatInstantKey,
+  encodeMergedCursor,
 } from '#libs/merged-list';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
@@ -48,15 +48,15 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
     .option('--cursor <cursor>', cursorText, parsePlace(operatorLists.webhooks))
-    .action(async ({ limit, cursor: place = beginning, ...filter }: Filter & { limit: number; cursor?: Place }) => {
+    .action(async ({ limit, cursor: place = startCursor, ...filter }: Filter & { limit: number; cursor?: MergedCursor }) => {
       const { bookings, updates } = wantedOf(filter);
       const pageOf = (service: string) => {
-        const before = readInstant(findPosition(place, service)?.at ?? '');
+        const before = parseInstantKey(findPosition(place, service)?.at ?? '');
         return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       };
       await context.bus();
       const answers = await askAll<readonly Receipt[]>(
-        receiversOf({ bookings, updates }).filter((service) => isLeft(place, service)),
+        receiversOf({ bookings, updates }).filter((service) => hasMore(place, service)),
         async (service) =>
           service === 'agents'
             ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
@@ -65,8 +65,8 @@ export function register(group: Command, context: CliContext): void {
       const { found, failures } = answers;
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf });
-      const behind = placeBehind(place, { next, missing: [...failures.keys()] });
-      const more = behind === undefined ? [] : [`There are more: --cursor ${writePlace(operatorLists.webhooks, behind)}`];
+      const behind = nextCursor(place, { next, missing: [...failures.keys()] });
+      const more = behind === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, behind)}`];
       context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
       requireAll(answers);
     });
@@ -170,7 +170,7 @@ async function replayMatching(context: CliContext, { bookings, updates }: Wanted
 }
 
 const positionOf = ({ received_at: at, id }: Receipt): Position => ({
-  at: writeInstant({ at, id }),
+  at: formatInstantKey({ at, id }),
   source: isUpdate(id) ? 'agents' : 'conversations',
 });
 

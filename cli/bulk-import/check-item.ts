@@ -1,6 +1,6 @@
 /** Structure of one conversation of the workspace file (rules/workspace#bulk-import): known fields, types, no references, no files yet. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
-import { isBlank, isLine } from '#libs/text';
+import { isBlank, isSingleLine } from '#libs/text';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { Path } from '../workspace-file.ts';
 
@@ -62,7 +62,7 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
   if (key === undefined) fail([], 'needs "key"');
   else if (typeof key !== 'string' || isBlank(key) || key.length > maxKeyLength) {
     fail(['key'], `must be a text of 1 to ${maxKeyLength} characters that is not blank`);
-  } else if (!isLine(key)) fail(['key'], 'must have no control characters');
+  } else if (!isSingleLine(key)) fail(['key'], 'must have no control characters');
   const item: CheckedItem = { key: String(key) };
   for (const [name, given] of Object.entries(value)) {
     if (name === 'key') continue;
@@ -163,7 +163,7 @@ function readRow(value: unknown, path: Path, fail: Fail): TranscriptRow | undefi
   const { person = null, speaker = null, text } = value;
   if (person !== null && (typeof person !== 'string' || isBlank(person))) fail([...path, 'person'], 'must be the key of a person, or null');
   if (speaker !== null && typeof speaker !== 'string') fail([...path, 'speaker'], 'must be text');
-  else if (speaker !== null && !isLine(speaker)) fail([...path, 'speaker'], 'must have no control characters');
+  else if (speaker !== null && !isSingleLine(speaker)) fail([...path, 'speaker'], 'must have no control characters');
   if (typeof text !== 'string') fail(text === undefined ? path : [...path, 'text'], text === undefined ? 'needs "text"' : 'must be text');
   if (start_ms === undefined || end_ms === undefined || typeof text !== 'string') return undefined;
   return { start_ms, end_ms, person: textOrNull(person), speaker: textOrNull(speaker), text };

@@ -5,7 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { JsonScanner, jsonSign } from '#libs/json';
+import { JsonScanner, jsonByte } from '#libs/json';
 
 /** One item of the list as text, and its first line in the file, from 1. */
 export interface ItemText {
@@ -74,19 +74,19 @@ class JsonSplitter implements Splitter {
       const sign = chunk[at];
       const { depth } = this.#scanner;
       if (this.#isInList) {
-        if (depth > 2 || (depth === 2 && sign !== jsonSign.comma)) continue;
+        if (depth > 2 || (depth === 2 && sign !== jsonByte.comma)) continue;
         yield* this.#finishItem(chunk.subarray(from, at));
         from = depth === 2 ? at + 1 : at;
         if (depth === 2) continue;
         yield* this.#closeGap(this.#line - this.#listLine);
         this.#isInList = false;
-      } else if (this.#isListNext && depth === 2 && sign === jsonSign.openBracket) {
+      } else if (this.#isListNext && depth === 2 && sign === jsonByte.openBracket) {
         yield { kind: 'rest', text: this.#take(chunk.subarray(from, at + 1)) };
         from = at + 1;
         this.#isInList = true;
         this.#listLine = this.#line;
       } else if (depth === 1) {
-        this.#isListNext = sign === jsonSign.colon && this.#readKey(chunk.subarray(keyFrom, at)).trim() === `"${listName}"`;
+        this.#isListNext = sign === jsonByte.colon && this.#readKey(chunk.subarray(keyFrom, at)).trim() === `"${listName}"`;
         this.#key = '';
         keyFrom = at + 1;
       }

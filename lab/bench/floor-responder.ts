@@ -4,7 +4,7 @@
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import type { DeclaredStatement, GatheredStatement, Shape } from '#libs/sql';
+import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/sql';
 import { listActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
 import { findConversation } from '../../services/conversations/statements.ts';
 import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';
@@ -27,7 +27,7 @@ const query =
     (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
 /** A write of one row, alone. */
 const write =
-  ({ prepared: { name, text }, order }: Pick<GatheredStatement<Shape, Shape>, 'prepared' | 'order'>, names: string[]): Run =>
+  ({ prepared: { name, text }, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>, names: string[]): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => [given[names.indexOf(item)]]) })).rows[0];
 

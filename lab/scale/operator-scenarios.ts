@@ -1,5 +1,5 @@
 /** What is measured of `/api/ops` (P7): lists, the same at every size, and acts on many. */
-import { operatorLists, writeCursor, writeInstant } from '#libs/merged-list';
+import { operatorLists, encodePosition, formatInstantKey } from '#libs/merged-list';
 import { pick, type Request } from '../bench/load.ts';
 import type { Act } from './acts.ts';
 import {
@@ -43,7 +43,7 @@ const hour = { created_after: daysAgo(5).toISOString(), created_before: daysAgo(
 
 const jobsBefore = (days: number): string => {
   const time = daysAgo(days).getTime().toString(16).padStart(12, '0');
-  return writeCursor({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
+  return encodePosition({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
 };
 
 function listJobs(list: List): Scenario[] {
@@ -80,8 +80,8 @@ function listJobs(list: List): Scenario[] {
 }
 
 const webhooksBefore = (days: number): string => {
-  const at = writeInstant({ at: daysAgo(days).toISOString().replace('Z', '000Z'), id: 1 });
-  return writeCursor(operatorLists.webhooks, { at, source: 'agents' });
+  const at = formatInstantKey({ at: daysAgo(days).toISOString().replace('Z', '000Z'), id: 1 });
+  return encodePosition(operatorLists.webhooks, { at, source: 'agents' });
 };
 
 function listWebhooks(list: List): Scenario[] {

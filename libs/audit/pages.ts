@@ -10,8 +10,8 @@ const name = 'audit';
 
 /** Where the page of one service begins, behind a position of the whole list. */
 export function beginOf(service: string, position: merged.Position): { at: string; id: number } {
-  const { before, inclusive } = merged.beginOf(service, position);
-  const { at, id } = merged.readInstant(before) ?? { at: before, id: 0 };
+  const { before, inclusive } = merged.cursorFor(service, position);
+  const { at, id } = merged.parseInstantKey(before) ?? { at: before, id: 0 };
   return { at, id: inclusive ? id + 1 : id };
 }
 
@@ -20,16 +20,16 @@ export function mergeEntries(
   pages: readonly (readonly ServiceEntry[])[],
   limit: number,
 ): ReturnType<typeof merged.mergePages<ServiceEntry>> {
-  return merged.mergePages(pages, { limit, positionOf: (entry) => ({ at: merged.writeInstant(entry), source: entry.service }) });
+  return merged.mergePages(pages, { limit, positionOf: (entry) => ({ at: merged.formatInstantKey(entry), source: entry.service }) });
 }
 
 /** A position as clients hand it back. */
 export function writeCursor(position: merged.Position): string {
-  return merged.writeCursor({ name }, position);
+  return merged.encodePosition({ name }, position);
 }
 
 /** @returns undefined for what is no cursor of this list */
 export function readCursor(text: string, sources: readonly string[]): merged.Position | undefined {
-  const position = merged.readCursor({ name, at: merged.instantPattern, sources }, text);
-  return position === undefined || merged.readInstant(position.at) === undefined ? undefined : position;
+  const position = merged.decodePosition({ name, at: merged.instantKeyPattern, sources }, text);
+  return position === undefined || merged.parseInstantKey(position.at) === undefined ? undefined : position;
 }

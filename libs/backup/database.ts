@@ -2,7 +2,7 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { loadTables, MigrationError, openSnapshot, raiseIds, type CopyTable, type Loader, type TableRows } from '#libs/orm';
+import { loadTables, MigrationError, openSnapshot, advanceIdSequences, type CopyTable, type Loader, type TableRows } from '#libs/orm';
 import { BackupError } from './errors.ts';
 import { tablePath } from './layout.ts';
 import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.ts';
@@ -22,7 +22,7 @@ const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position
 
 /** The same for a database that PostgreSQL's own means put back to an earlier moment. */
 export async function raiseGivenIds(url: string, schemas: readonly string[]): Promise<void> {
-  await raiseIds(url, { schemas, counters, gap: idGap });
+  await advanceIdSequences(url, { schemas, counters, gap: idGap });
 }
 
 export interface DumpOptions {

@@ -1,6 +1,6 @@
 /** Puts a backup into an empty installation. */
 import type { ObjectStore } from '#libs/object-store';
-import { dropSchemas, findFilledTables } from '#libs/orm';
+import { dropSchemas, findNonEmptyTables } from '#libs/orm';
 import { loadDatabase, type OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
 import { bringErasures } from './erasures.ts';
@@ -45,7 +45,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     throw new BackupError('the backup has objects: S3_ENDPOINT and its keys are needed');
   }
   const schemas = Object.keys(known);
-  const filled = await findFilledTables(url, schemas, seededTables);
+  const filled = await findNonEmptyTables(url, schemas, seededTables);
   if (filled.length > 0) {
     throw new BackupError(
       `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation. Where a restore has brought these rows and failed behind them, ${restOfRestore}`,

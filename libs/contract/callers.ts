@@ -37,7 +37,7 @@ export type CallerKind = Actor['kind'] | 'none';
 export type Callers = Readonly<Record<string, readonly CallerKind[]>>;
 
 /** Calls without an actor, on the caller's own account. */
-export const ownAccount: readonly CallerKind[] = ['none'];
+export const withoutActor: readonly CallerKind[] = ['none'];
 /** Calls with the actor of a client, whatever its kind. */
 export const anyActor: readonly CallerKind[] = ['shared', 'user'];
 
@@ -49,9 +49,9 @@ export const byClients: Callers = { [gateway]: anyActor };
 /** The gateway for people with a per-user token. */
 export const byUsers: Callers = { [gateway]: ['user'] };
 /** The gateway for any client, or for its own purposes. */
-export const byAnybody: Callers = { [gateway]: ownAccount };
+export const byGateway: Callers = { [gateway]: withoutActor };
 /** The admin CLI alone; on a subject `admin.<service>.…`. */
-export const byOperators: Callers = { cli: ownAccount };
+export const byOperators: Callers = { cli: withoutActor };
 
 /** @throws Error when nobody may call it, when its subject is not that of its callers, or when leaving the actor out would be a privilege. */
 export function checkCallers(service: string, subject: string, callers: Callers): void {

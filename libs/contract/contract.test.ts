@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   Type,
-  type AnswerOf,
+  type ReplyBodyOf,
   type Callers,
   type InputOf,
   anyActor,
@@ -10,13 +10,13 @@ import {
   defineService,
   event,
   job,
-  ownAccount,
+  withoutActor,
   route,
   rpc,
 } from './index.ts';
 
 const empty = Type.Object({});
-const callers = { other: ownAccount };
+const callers = { other: withoutActor };
 const get = rpc({ subject: 'things.thing.get', callers, summary: 'Get', request: empty, reply: empty });
 
 describe('defineService (architecture#contracts)', () => {
@@ -46,7 +46,7 @@ describe('defineService (architecture#contracts)', () => {
   it('refuses an operation that nobody may call, or its own service', () => {
     expect(declare('things.thing.get', {})).toThrow('nobody');
     expect(declare('things.thing.get', { other: [] })).toThrow('nobody');
-    expect(declare('things.thing.get', { things: ownAccount })).toThrow('the service itself');
+    expect(declare('things.thing.get', { things: withoutActor })).toThrow('the service itself');
   });
 
   it('keeps subjects of the admin CLI for it alone', () => {
@@ -57,9 +57,9 @@ describe('defineService (architecture#contracts)', () => {
   });
 
   it('refuses an operation of which a caller would get more by leaving the actor out', () => {
-    expect(declare('things.thing.get', { ...byClients, one: ownAccount })).not.toThrow();
-    expect(declare('things.thing.get', { one: ownAccount, two: [...anyActor, ...ownAccount] })).not.toThrow();
-    expect(declare('things.thing.get', { one: ownAccount, two: anyActor })).toThrow('by one, and whoever else');
+    expect(declare('things.thing.get', { ...byClients, one: withoutActor })).not.toThrow();
+    expect(declare('things.thing.get', { one: withoutActor, two: [...anyActor, ...withoutActor] })).not.toThrow();
+    expect(declare('things.thing.get', { one: withoutActor, two: anyActor })).toThrow('by one, and whoever else');
   });
 
   it('freezes declarations and fills defaults', () => {
@@ -120,7 +120,7 @@ describe('route (architecture#contracts)', () => {
     const replies = { 200: { description: 'OK', schema: Type.Object({ ok: Type.Literal(true) }) } };
     const handled = route({ ...base, params, replies, handler: 'thing' });
     const input: Pick<InputOf<typeof handled>, 'params'> = { params: { id: 1 } };
-    const answer: AnswerOf<typeof handled> = { ok: true };
+    const answer: ReplyBodyOf<typeof handled> = { ok: true };
     // @ts-expect-error the id is a number
     input.params.id = 'one';
     // @ts-expect-error another answer than the documented one

@@ -20,7 +20,7 @@ const keyErrors: ErrorReasons = {
   idempotency_key_reused: { code: 'unprocessable', when: 'The key was used for another request.' },
 };
 
-export const keyHeader = 'Idempotency-Key';
+export const idempotencyKeyHeader = 'Idempotency-Key';
 
 interface IdempotentRoute {
   readonly idempotent?: true;
@@ -30,13 +30,13 @@ interface IdempotentRoute {
 }
 
 /** Adds the header and its errors to an idempotent route; returns other routes unchanged. */
-export function acceptIdempotencyKey<R extends IdempotentRoute>(route: R): R {
+export function addIdempotencyKeyHeader<R extends IdempotentRoute>(route: R): R {
   if (route.idempotent !== true && route.rpc?.idempotent !== true) return route;
   const { properties = {} } = (route.headers ?? {}) as Partial<TObject>;
   return {
     ...route,
     idempotent: true,
-    headers: Type.Object({ ...properties, [keyHeader]: key }),
+    headers: Type.Object({ ...properties, [idempotencyKeyHeader]: key }),
     errors: { ...route.errors, ...keyErrors },
   };
 }

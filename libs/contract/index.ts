@@ -22,9 +22,9 @@ export {
 export { isPossibleId, maxId, rowId } from './ids.ts';
 export { limitParameter } from './limit.ts';
 export { listParameter } from './list-parameter.ts';
-export { keyHeader } from './idempotency-key.ts';
-export { line } from './line.ts';
-export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';
+export { idempotencyKeyHeader } from './idempotency-key.ts';
+export { singleLine } from './single-line.ts';
+export { receiptFilter, receiptList, receiptReplay, receiptReplayResult } from './receipt-filter.ts';
 export { consumerLag, jobCount, type ProcessStatus, type ServiceStatus, statusRpcs, webhookCount } from './service-status.ts';
 export {
   maxReplayed,

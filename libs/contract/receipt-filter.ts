@@ -33,7 +33,7 @@ export function receiptReplay<Filter extends TProperties>(filter: Filter) {
 }
 
 /** What a replay by filter has done, or with `dry_run` would do. */
-export const replayedReceipts = Type.Object({
+export const receiptReplayResult = Type.Object({
   matched: Type.Integer(),
   replayed: Type.Integer({ description: 'Those that are worked again.' }),
   without_body: Type.Integer({ description: 'Those whose body was not kept or is gone, so that there is nothing to replay.' }),

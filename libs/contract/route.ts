@@ -5,7 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from './callers.ts';
 import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
-import { acceptIdempotencyKey } from './idempotency-key.ts';
+import { addIdempotencyKeyHeader } from './idempotency-key.ts';
 import type { Scope } from './scopes.ts';
 
 /**
@@ -62,9 +62,9 @@ interface RouteFacts {
   /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
   readonly deprecatedFields?: readonly string[];
   /** Never refused because the gateway is busy: the sender would not come again (D20). */
-  readonly neverShed?: boolean;
+  readonly exemptFromShedding?: boolean;
   /** It may wait for others for minutes, such as a language model: it has places of its own and takes none of short requests. */
-  readonly waitsLong?: boolean;
+  readonly isLongRunning?: boolean;
   /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
   readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
   /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
@@ -141,7 +141,7 @@ export interface HandledRoute<Name extends string = string, Input extends RouteI
 
 export type InputOf<R extends HandledRoute> = NonNullable<R['types']>['input'];
 /** JSON that the route answers with when all is well. */
-export type AnswerOf<R extends HandledRoute> = NonNullable<R['types']>['answer'];
+export type ReplyBodyOf<R extends HandledRoute> = NonNullable<R['types']>['answer'];
 
 type Declared = TSchema | undefined;
 // oxlint-disable-next-line typescript/no-generated-empty-object-type -- what is not declared has no fields, and joins with what has
@@ -225,5 +225,5 @@ export function route(declaration: Route): Route {
   const { properties = {} } = (declaration.query ?? {}) as { properties?: object };
   if (declaration.formats !== undefined && !('format' in properties))
     throw new Error(`route ${declaration.method} ${declaration.path}: its query has no \`format\` to choose by`);
-  return Object.freeze(acceptIdempotencyKey(declaration));
+  return Object.freeze(addIdempotencyKeyHeader(declaration));
 }

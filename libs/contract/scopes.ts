@@ -19,9 +19,9 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /** Every scope that there is, and that there will be. */
-export const everyScope = '*';
+export const allScopes = '*';
 
 /** Whether somebody who holds these scopes may do what needs that one; `everyScope` is held by itself alone. */
-export function holdsScope(held: readonly string[], needed: string): boolean {
-  return held.includes(needed) || held.includes(everyScope);
+export function hasScope(held: readonly string[], needed: string): boolean {
+  return held.includes(needed) || held.includes(allScopes);
 }

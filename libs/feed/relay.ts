@@ -65,7 +65,7 @@ export class OutboxRelay {
   async #publishBatch(): Promise<number> {
     const { service, db, bus } = this.#deps;
     return db.transaction(async (tx) => {
-      const [, , claimed] = await tx.inOrder(
+      const [, , claimed] = await tx.pipeline(
         () => setLockTimeout(tx),
         () => lockOutbox(tx),
         () => claimOutbox(tx, { limit: maxRows }),

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#libs/errors';
-import { maxJsonDepth, NumbersTooLong, parseJson } from '#libs/json';
+import { maxJsonDepth, NumberExpansionError, parseJson } from '#libs/json';
 import { ArrivingBody } from './arriving.ts';
 import { maxBodyBytes } from './body-size.ts';
 import { UnparsableBody } from './envelope.ts';
@@ -92,7 +92,7 @@ export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   try {
     return { value: parseJson(text), text };
   } catch (error) {
-    if (error instanceof NumbersTooLong) throw new AppError({ code: 'payload_too_large', message: error.message });
+    if (error instanceof NumberExpansionError) throw new AppError({ code: 'payload_too_large', message: error.message });
     throw new UnparsableBody();
   }
 }

@@ -6,10 +6,10 @@ import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import {
   type Actor,
-  type AnswerOf,
+  type ReplyBodyOf,
   type HandledRoute,
   type InputOf,
-  keyHeader,
+  idempotencyKeyHeader,
   type Route,
   type RouteInput,
   type Rpc,
@@ -41,7 +41,7 @@ export type RouteHandler<Input = RouteInput, Answer = never> = (call: HandlerCal
 export type RouteHandlers<R extends Route> = {
   readonly [Name in Extract<R, HandledRoute>['handler']]: RouteHandlerOf<Extract<R, HandledRoute<Name>>>;
 };
-type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, AnswerOf<R>>;
+type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, ReplyBodyOf<R>>;
 
 export interface MountOptions<R extends Route> {
   /** Says who calls. @throws AppError unauthenticated or permission_denied. */
@@ -152,7 +152,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
 function compileOperation(route: Route, options: Mounting, capacities: Capacities): Operation {
   const authenticate = compileAuthenticate(route, options, capacities);
   const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
-  const begin = (ctx: HttpContext) => (route.waitsLong === true ? capacities.beginWait(ctx) : capacity.begin(ctx));
+  const begin = (ctx: HttpContext) => (route.isLongRunning === true ? capacities.beginWait(ctx) : capacity.begin(ctx));
   const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
@@ -174,11 +174,11 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
     };
     let leaveMemory: (() => void) | undefined;
     try {
-      if (route.neverShed !== true) ctx.state.beginAnswer = begin(ctx);
+      if (route.exemptFromShedding !== true) ctx.state.beginAnswer = begin(ctx);
       if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();
-      const key = route.idempotent === true ? input.headers[keyHeader] : undefined;
+      const key = route.idempotent === true ? input.headers[idempotencyKeyHeader] : undefined;
       await perform(ctx, input, typeof key === 'string' ? { ...common, sentIdempotencyKey: key } : common);
     } finally {
       received?.leave();

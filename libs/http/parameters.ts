@@ -2,7 +2,7 @@
 import { parse as parseQuery } from 'node:querystring';
 import { maxId, type Route, type TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { isLine } from '#libs/text';
+import { isSingleLine } from '#libs/text';
 import type { ValidationItem } from './envelope.ts';
 import { nullCharacter } from './storable.ts';
 import { boolParsing, type Check, compileCheck, intParsing } from './validation.ts';
@@ -148,7 +148,7 @@ function coerce(
   const loc = [source, parameter.name];
   if (isList(parameter)) return coerceList(parameter, given, loc, values);
   const text = typeof given === 'string' ? given : (given.at(-1) ?? '');
-  if (source === 'path' && parameter.type === 'string' && !isLine(text)) found.absent = true;
+  if (source === 'path' && parameter.type === 'string' && !isSingleLine(text)) found.absent = true;
   else if (text.includes('\0')) return nullCharacter(loc);
   if (parameter.type === 'integer') {
     const number = readInteger(text);

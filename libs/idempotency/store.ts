@@ -138,7 +138,7 @@ class StoredResponse {
 /** The stored response; undefined for the one caller that holds the lock and may have its effect. */
 async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<StoredResponse | undefined> {
   // The look-up comes after the lock, so that it sees what its previous holder has committed.
-  const [{ locked }, record] = await tx.inOrder(
+  const [{ locked }, record] = await tx.pipeline(
     () => tryLock(tx, key),
     () => findRecord(tx, key),
   );

@@ -2,7 +2,7 @@
 import { types } from 'node:util';
 import { AppError } from '#libs/errors';
 import { toStorableText } from '#libs/json';
-import { cutText } from '#libs/text';
+import { truncateText } from '#libs/text';
 import { sqlStateOf } from '#libs/orm';
 import { redactText } from '#libs/redaction';
 
@@ -82,5 +82,5 @@ function nameFault(error: unknown): string {
 
 function truncate(text: string): string {
   const clean = toStorableText(text);
-  return clean.length <= maxErrorLength ? clean : `${cutText(clean, maxErrorLength - 1)}…`;
+  return clean.length <= maxErrorLength ? clean : `${truncateText(clean, maxErrorLength - 1)}…`;
 }

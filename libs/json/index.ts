@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-export { isJsonSpace, JsonScanner, jsonSign } from './scanner.ts';
+export { isJsonWhitespace, JsonScanner, jsonByte } from './scanner.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -38,17 +38,17 @@ export function isRawNumber(value: unknown): value is RawJson {
  * A document is short because of its exponents: `1e1000` is six bytes here and a thousand where numbers are written out. To who does not ask
  * more closely it is text that cannot be read.
  */
-export class NumbersTooLong extends SyntaxError {
+export class NumberExpansionError extends SyntaxError {
   constructor() {
     super(`The exponents of its numbers stand for more than ${maxExponentDigits} digits`);
-    this.name = 'NumbersTooLong';
+    this.name = 'NumberExpansionError';
   }
 }
 
 /**
  * Parses JSON; a number whose double prints differently becomes a raw number that `JSON.stringify` writes as it came.
  * Keys such as `__proto__` stay plain data; a byte order mark before the document is ignored (D106).
- * @throws SyntaxError; NumbersTooLong, which is one, before anything is made of the numbers
+ * @throws SyntaxError; NumberExpansionError, which is one, before anything is made of the numbers
  */
 export function parseJson(given: string): unknown {
   const text = given.startsWith(byteOrderMark) ? given.slice(byteOrderMark.length) : given;
@@ -85,7 +85,7 @@ function markLossyNumbers(text: string): Marked | undefined {
       const token = text.slice(start, index + 1);
       if (!isLossy(token) || isKey(text, index + 1)) continue;
       exponents += Math.min(Math.abs(exponentOf(token)), maxNumberLength); // greater ones are told by their path
-      if (exponents > maxExponentDigits) throw new NumbersTooLong();
+      if (exponents > maxExponentDigits) throw new NumberExpansionError();
       marked += `${text.slice(taken, start)}"${sign}${token}"`;
       taken = index + 1;
       count++;

@@ -6,7 +6,7 @@ import {
   isRawNumber,
   listJsonProblems,
   maxJsonDepth,
-  NumbersTooLong,
+  NumberExpansionError,
   parseJson,
   toStorableText,
 } from './index.ts';
@@ -118,7 +118,7 @@ describe('parseJson of numbers that are short here and long where they are writt
     [16_778, '1e-1000'],
     [167_773, '1e100'],
   ])('refuses %i times %s', (count, number) => {
-    expect(() => parseJson(list(count, number))).toThrow(NumbersTooLong);
+    expect(() => parseJson(list(count, number))).toThrow(NumberExpansionError);
   });
 
   it('refuses them as text that cannot be read, to who does not ask more closely', () => {

@@ -5,7 +5,7 @@
  */
 
 /** Bytes that give a JSON text its structure. */
-export const jsonSign = {
+export const jsonByte = {
   quote: 0x22,
   comma: 0x2c,
   colon: 0x3a,
@@ -14,11 +14,11 @@ export const jsonSign = {
   openBrace: 0x7b,
   closeBrace: 0x7d,
 } as const;
-const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonSign;
+const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonByte;
 const backslash = 0x5c;
 
 /** True for what may stand between the signs and values of a JSON text. */
-export const isJsonSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+export const isJsonWhitespace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** Reads one text, piece by piece. */
 export class JsonScanner {

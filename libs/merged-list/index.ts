@@ -13,7 +13,7 @@ export interface Position {
 }
 
 /** Where the page of one source begins, behind a position of the whole list; `inclusive` = what stands at that very place belongs to it. */
-export function beginOf(source: string, position: Position): { before: string; inclusive: boolean } {
+export function cursorFor(source: string, position: Position): { before: string; inclusive: boolean } {
   return { before: position.at, inclusive: source > position.source };
 }
 
@@ -31,7 +31,7 @@ export function mergePages<Item>(
 /**
  * Of sources that were asked for `asked` items each, fewer than the page has: those whose part ends before the page does, and who may have more.
  */
-export function findCutShort<Source, Item>(
+export function findTruncated<Source, Item>(
   parts: ReadonlyMap<Source, readonly Item[]>,
   { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
 ): Source[] {
@@ -45,23 +45,23 @@ export function findCutShort<Source, Item>(
 }
 
 /** How far a reader has come: behind one position in all sources, but for late ones, which did not answer and stand where they stood. */
-export interface Place {
+export interface MergedCursor {
   /** `end`: those that are not late have told everything. */
   readonly position: Position | 'beginning' | 'end';
   readonly late: ReadonlyMap<string, Position | 'beginning'>;
 }
 
-export const beginning: Place = { position: 'beginning', late: new Map() };
+export const startCursor: MergedCursor = { position: 'beginning', late: new Map() };
 
-const standOf = ({ position, late }: Place, source: string): Place['position'] => late.get(source) ?? position;
+const standOf = ({ position, late }: MergedCursor, source: string): MergedCursor['position'] => late.get(source) ?? position;
 
 /** False for a source that has told everything. */
-export function isLeft(place: Place, source: string): boolean {
+export function hasMore(place: MergedCursor, source: string): boolean {
   return standOf(place, source) !== 'end';
 }
 
 /** Behind what a source is read on; undefined = from its beginning. */
-export function findPosition(place: Place, source: string): Position | undefined {
+export function findPosition(place: MergedCursor, source: string): Position | undefined {
   const stand = standOf(place, source);
   return typeof stand === 'string' ? undefined : stand;
 }
@@ -72,10 +72,10 @@ export function findPosition(place: Place, source: string): Position | undefined
  * @param page.missing sources that were asked and did not answer
  * @returns undefined when every source has told everything
  */
-export function placeBehind(
-  place: Place,
+export function nextCursor(
+  place: MergedCursor,
   { next, missing }: { next: Position | undefined; missing: readonly string[] },
-): Place | undefined {
+): MergedCursor | undefined {
   const position = goOn(place.position, next);
   const late = new Map<string, Position | 'beginning'>();
   for (const source of new Set([...place.late.keys(), ...missing])) {
@@ -87,12 +87,12 @@ export function placeBehind(
 }
 
 /** Of what a source had behind its place everything before the end of the page is on the page. */
-function goOn(stand: Place['position'], next: Position | undefined): Place['position'] {
+function goOn(stand: MergedCursor['position'], next: Position | undefined): MergedCursor['position'] {
   if (stand === 'end' || next === undefined) return 'end';
   return stand === 'beginning' || comparePositions(stand, next) < 0 ? next : stand;
 }
 
-function isSame(left: Place['position'], right: Place['position']): boolean {
+function isSame(left: MergedCursor['position'], right: MergedCursor['position']): boolean {
   if (typeof left === 'string' || typeof right === 'string') return left === right;
   return comparePositions(left, right) === 0;
 }
@@ -103,14 +103,14 @@ function comparePositions(left: Position, right: Position): number {
 }
 
 /** An instant with a number of a series as `at` of a position: each has one length, so that their order is that of texts. */
-export const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d{16}$/;
+export const instantKeyPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d{16}$/;
 
-export function writeInstant({ at, id }: { readonly at: string; readonly id: number }): string {
+export function formatInstantKey({ at, id }: { readonly at: string; readonly id: number }): string {
   return `${toMicroseconds(at)} ${String(id).padStart(16, '0')}`;
 }
 
 /** @returns undefined for an instant or a number that there is not */
-export function readInstant(text: string): { at: string; id: number } | undefined {
+export function parseInstantKey(text: string): { at: string; id: number } | undefined {
   const [at = '', id = ''] = text.split(' ');
   return Number.isNaN(Date.parse(at)) || !Number.isSafeInteger(Number(id)) ? undefined : { at, id: Number(id) };
 }
@@ -129,26 +129,26 @@ export interface ListKind {
 }
 
 /** A position as clients hand it back. */
-export function writeCursor({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
+export function encodePosition({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
   return encodeCursor([name, at, source]);
 }
 
 /** @returns undefined for what is no cursor of this list */
-export function readCursor(kind: ListKind, text: string): Position | undefined {
+export function decodePosition(kind: ListKind, text: string): Position | undefined {
   const [list, ...position] = decode(text);
   return list === kind.name ? readPosition(kind, position) : undefined;
 }
 
 /** A place as clients hand it back: a position where nobody is late. */
-export function writePlace(kind: Pick<ListKind, 'name'>, { position, late }: Place): string {
-  if (late.size === 0 && typeof position !== 'string') return writeCursor(kind, position);
-  const write = (stand: Place['position']) => (typeof stand === 'string' ? stand : [stand.at, stand.source]);
+export function encodeMergedCursor(kind: Pick<ListKind, 'name'>, { position, late }: MergedCursor): string {
+  if (late.size === 0 && typeof position !== 'string') return encodePosition(kind, position);
+  const write = (stand: MergedCursor['position']) => (typeof stand === 'string' ? stand : [stand.at, stand.source]);
   return encodeCursor([kind.name, write(position), [...late].map(([source, stand]) => [source, write(stand)])]);
 }
 
 /** @returns undefined for what is no cursor of this list */
-export function readPlace(kind: ListKind, text: string): Place | undefined {
-  const reached = readCursor(kind, text);
+export function decodeMergedCursor(kind: ListKind, text: string): MergedCursor | undefined {
+  const reached = decodePosition(kind, text);
   if (reached !== undefined) return { position: reached, late: new Map() };
   const [list, stand, others, ...more] = decode(text);
   const position = stand === 'end' ? stand : readPosition(kind, stand);
@@ -188,7 +188,7 @@ export const jobList = (services: readonly string[]): ListKind => ({
 /** The other lists of operators, whose cursors the API gives and takes, and the admin CLI takes too (P4, P5). */
 export const operatorLists = {
   /** Ids are of one series: those of messages begin high. */
-  webhooks: { name: 'webhooks', at: instantPattern, sources: ['agents', 'conversations'] },
+  webhooks: { name: 'webhooks', at: instantKeyPattern, sources: ['agents', 'conversations'] },
   pipelines: { name: 'pipelines', at: /^[1-9]\d{0,9}$/, sources: ['conversations'] },
   threads: { name: 'threads', at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z [1-9]\d{0,15}$/, sources: ['agents'] },
   agents: { name: 'agents', at: /^[A-Za-z0-9_-]{1,100}$/, sources: ['agents'] },

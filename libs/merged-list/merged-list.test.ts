@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  beginning,
-  beginOf,
-  findCutShort,
+  startCursor,
+  cursorFor,
+  findTruncated,
   findPosition,
-  isLeft,
+  hasMore,
   type ListKind,
   maxCursorLength,
   mergePages,
-  type Place,
-  placeBehind,
+  type MergedCursor,
+  nextCursor,
   type Position,
-  readCursor,
-  readPlace,
-  writeCursor,
-  writePlace,
+  decodePosition,
+  decodeMergedCursor,
+  encodePosition,
+  encodeMergedCursor,
 } from './index.ts';
 
 const sources = ['agents', 'directory', 'media'];
@@ -42,12 +42,12 @@ describe('a list out of several (P2)', () => {
         let position: Position | undefined;
         do {
           const pages = held.map((items, index) =>
-            ask(items, position === undefined ? undefined : beginOf(sources[index] ?? '', position), limit + 1),
+            ask(items, position === undefined ? undefined : cursorFor(sources[index] ?? '', position), limit + 1),
           );
           const page = mergePages(pages, { limit, positionOf });
           told.push(...page.items);
           expect(page.items.length).toBeLessThanOrEqual(limit);
-          position = page.next === undefined ? undefined : readCursor(kind, writeCursor(kind, page.next));
+          position = page.next === undefined ? undefined : decodePosition(kind, encodePosition(kind, page.next));
           expect(position).toEqual(page.next);
           const next = arriving.shift();
           const list = held[next?.source ?? 0];
@@ -75,7 +75,7 @@ describe('a list out of several (P2)', () => {
           const asked = Math.min(limit + 1, most);
           const held = lists.map((list, index) => list.map((at): Position => ({ at: String(at), source: sources[index] ?? '' })));
           const parts = held.map((items) => ask(items, undefined, asked));
-          const short = findCutShort(new Map(parts.entries()), { asked, limit, positionOf });
+          const short = findTruncated(new Map(parts.entries()), { asked, limit, positionOf });
           const pages = held.map((items, place) => (short.includes(place) ? ask(items, undefined, limit + 1) : (parts[place] ?? [])));
           const whole = held.map((items) => ask(items, undefined, limit + 1));
           expect(mergePages(pages, { limit, positionOf })).toEqual(mergePages(whole, { limit, positionOf }));
@@ -96,28 +96,28 @@ describe('a list out of several (P2)', () => {
         );
         const there = [...held.values()].flat();
         const told: Position[] = [];
-        let place: Place | undefined = beginning;
+        let place: MergedCursor | undefined = startCursor;
         while (place !== undefined) {
-          const here: Place = place;
+          const here: MergedCursor = place;
           const down = away.shift() ?? [];
-          const asked = sources.filter((source) => isLeft(here, source));
+          const asked = sources.filter((source) => hasMore(here, source));
           const missing = asked.filter((source) => down.includes(source));
           if (missing.length === asked.length && missing.length > 0) continue; // nobody answers: the page is asked for again
           const pages = asked
             .filter((source) => !missing.includes(source))
             .map((source) => {
               const position = findPosition(here, source);
-              return ask(held.get(source) ?? [], position === undefined ? undefined : beginOf(source, position), limit + 1);
+              return ask(held.get(source) ?? [], position === undefined ? undefined : cursorFor(source, position), limit + 1);
             });
           const page = mergePages(pages, { limit, positionOf });
           const order = page.items.map(({ at, source }) => [-Number(at), sources.indexOf(source)] as const);
           expect(order).toEqual(order.toSorted((left, right) => left[0] - right[0] || left[1] - right[1]));
           told.push(...page.items);
-          place = placeBehind(here, { next: page.next, missing });
+          place = nextCursor(here, { next: page.next, missing });
           if (place !== undefined) {
-            const cursor = writePlace(kind, place);
+            const cursor = encodeMergedCursor(kind, place);
             expect(cursor.length).toBeLessThan(maxCursorLength);
-            expect(readPlace(kind, cursor)).toEqual(place);
+            expect(decodeMergedCursor(kind, cursor)).toEqual(place);
           }
           const next = arriving.shift();
           const source = sources[next?.source ?? 0] ?? '';
@@ -133,9 +133,9 @@ describe('a list out of several (P2)', () => {
 
   it.each([
     ['a text', 'no cursor'],
-    ['another list', writeCursor({ name: 'others' }, { at: '1', source: 'media' })],
-    ['a place that is none', writeCursor(kind, { at: '1; drop', source: 'media' })],
-    ['a source that is none', writeCursor(kind, { at: '1', source: 'constructor' })],
+    ['another list', encodePosition({ name: 'others' }, { at: '1', source: 'media' })],
+    ['a place that is none', encodePosition(kind, { at: '1; drop', source: 'media' })],
+    ['a source that is none', encodePosition(kind, { at: '1', source: 'constructor' })],
     ['other JSON', Buffer.from('{"things": 1}').toString('base64url')],
     ['too many parts', Buffer.from('["things","1","media","more"]').toString('base64url')],
     ['much', 'A'.repeat(maxCursorLength + 1)],
@@ -144,6 +144,6 @@ describe('a list out of several (P2)', () => {
     ['a late place that is none', Buffer.from('["things","end",[["media",["1; drop","media"]]]]').toString('base64url')],
     ['a late one that is no pair', Buffer.from('["things",["1","media"],["media"]]').toString('base64url')],
   ])('takes no cursor of %s (P8)', (_name, text) => {
-    expect([readCursor(kind, text), readPlace(kind, text)]).toEqual([undefined, undefined]);
+    expect([decodePosition(kind, text), decodeMergedCursor(kind, text)]).toEqual([undefined, undefined]);
   });
 });

@@ -24,7 +24,7 @@ import {
 import type { Outbound } from '#libs/outbound';
 import { hasEndpoint, type Provider, requireEndpoint } from './provider.ts';
 import { createSealer } from './sealer.ts';
-import { explainFailure, SignInFailed } from './sign-in-failure.ts';
+import { explainFailure, SignInError } from './sign-in-error.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import { createVerifier, type Identity, readVerifiedEmail } from './verifier.ts';
 
@@ -32,7 +32,7 @@ import { createVerifier, type Identity, readVerifiedEmail } from './verifier.ts'
 export interface SignedIn {
   readonly identity: Identity;
   /** Why the provider did not say their email, though it was asked: that may be the reason when no account is theirs. */
-  readonly withoutEmail: SignInFailed | undefined;
+  readonly withoutEmail: SignInError | undefined;
   /** What the browser keeps, so that the provider knows whose session is to end; undefined when it is too long for a cookie. */
   readonly keptForEnd: string | undefined;
 }
@@ -110,7 +110,7 @@ export function createCodeSignIn(options: CodeSignInOptions): CodeSignIn {
     },
     finish: async (query, sealed) => {
       const kept = sealed === undefined ? undefined : await sealer.open(sealed);
-      if (kept === undefined) throw new SignInFailed({ failure: 'refused', detail: 'state' });
+      if (kept === undefined) throw new SignInError({ failure: 'refused', detail: 'state' });
       const back = new URL(kept.redirectUri);
       back.search = query;
       const configuration = await configure();
@@ -163,7 +163,7 @@ function createConfigure(options: CodeSignInOptions, now: () => number): () => P
     }
     return known.configuration.catch((error: unknown) => {
       const { failure, detail } = explainFailure(error);
-      throw new SignInFailed({ failure, detail }, { cause: error, code: 'unavailable' });
+      throw new SignInError({ failure, detail }, { cause: error, code: 'unavailable' });
     });
   };
 }

@@ -1,7 +1,7 @@
 /** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
-import { ProviderFault } from './provider-fault.ts';
+import { ProviderError } from './provider-error.ts';
 
 export interface Provider {
   readonly issuer: string;
@@ -35,11 +35,11 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     if (reply.status !== 200) {
       reply.discard();
       const failure = reply.status >= 500 || reply.status === 429 ? 'away' : 'misconfigured';
-      throw new ProviderFault({ failure, detail: `status_${reply.status}` }, `${new URL(url).origin} answers ${reply.status}`);
+      throw new ProviderError({ failure, detail: `status_${reply.status}` }, `${new URL(url).origin} answers ${reply.status}`);
     }
     const body = parseObject(await reply.text());
     if (body === undefined)
-      throw new ProviderFault({ failure: 'away', detail: 'no_json' }, `${new URL(url).origin} does not answer a JSON object`);
+      throw new ProviderError({ failure: 'away', detail: 'no_json' }, `${new URL(url).origin} does not answer a JSON object`);
     return body;
   };
 
@@ -47,9 +47,9 @@ export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptio
     const document = await readJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal);
     const { issuer: named, jwks_uri: keysUrl } = document;
     if (named !== issuer)
-      throw new ProviderFault(ofDocument('issuer'), 'the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
+      throw new ProviderError(ofDocument('issuer'), 'the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
     if (typeof keysUrl !== 'string' || findUrlProblem(keysUrl, allowedHosts) !== undefined) {
-      throw new ProviderFault(ofDocument('jwks_uri'), 'the discovery document has no jwks_uri that may be asked');
+      throw new ProviderError(ofDocument('jwks_uri'), 'the discovery document has no jwks_uri that may be asked');
     }
     return { ...document, issuer, jwks_uri: keysUrl };
   };
@@ -71,7 +71,7 @@ const ofDocument = (detail: string) => ({ failure: 'misconfigured', detail }) as
 /** @throws ProviderFault unless the document has it, and it may be asked */
 export function requireEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): void {
   if (!hasEndpoint(metadata, name, allowedHosts))
-    throw new ProviderFault(ofDocument(name), `the discovery document has no ${name} that may be asked`);
+    throw new ProviderError(ofDocument(name), `the discovery document has no ${name} that may be asked`);
 }
 
 export function hasEndpoint(metadata: ProviderMetadata, name: string, allowedHosts: string): boolean {

@@ -34,7 +34,7 @@ export interface VerifierOptions {
 }
 
 /** Why a token is refused, for whoever sets a provider up; clients hear 401 alone. */
-export const tokenRefusals = [
+export const tokenRejections = [
   'malformed',
   'algorithm',
   'type',
@@ -46,12 +46,12 @@ export const tokenRefusals = [
   'key',
   'signature',
 ] as const;
-export type TokenRefusal = (typeof tokenRefusals)[number];
+export type TokenRejection = (typeof tokenRejections)[number];
 
-export class TokenRefused extends AppError {
-  readonly refusal: TokenRefusal;
+export class TokenRejectedError extends AppError {
+  readonly refusal: TokenRejection;
 
-  constructor(refusal: TokenRefusal) {
+  constructor(refusal: TokenRejection) {
     super({ code: 'unauthenticated', message: 'Authentication is required.' });
     this.refusal = refusal;
   }
@@ -70,11 +70,11 @@ export function createVerifier({ issuer, audiences, keys, now = () => Date.now()
   /** What can be refused without a key is, so that no token of others makes the provider be asked. */
   const screen = (token: string): void => {
     const { header, claims } = read(token);
-    if (!algorithms.includes(String(header.alg))) throw new TokenRefused('algorithm');
-    if (!types.includes(typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ)) throw new TokenRefused('type');
-    if (claims.iss !== issuer) throw new TokenRefused('issuer');
-    if (typeof claims.exp !== 'number') throw new TokenRefused('claims');
-    if (endOf(claims.exp) <= now()) throw new TokenRefused('expired');
+    if (!algorithms.includes(String(header.alg))) throw new TokenRejectedError('algorithm');
+    if (!types.includes(typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ)) throw new TokenRejectedError('type');
+    if (claims.iss !== issuer) throw new TokenRejectedError('issuer');
+    if (typeof claims.exp !== 'number') throw new TokenRejectedError('claims');
+    if (endOf(claims.exp) <= now()) throw new TokenRejectedError('expired');
   };
 
   return {
@@ -85,7 +85,7 @@ export function createVerifier({ issuer, audiences, keys, now = () => Date.now()
           token,
           async (header) => {
             const key = await keys.find(header);
-            if (key === undefined) throw new TokenRefused('key');
+            if (key === undefined) throw new TokenRejectedError('key');
             return key;
           },
           {
@@ -99,7 +99,7 @@ export function createVerifier({ issuer, audiences, keys, now = () => Date.now()
         );
         return { identity: readIdentity(issuer, payload), claims: payload, endsAtMs: endOf(payload.exp ?? 0) };
       } catch (error) {
-        throw error instanceof errors.JOSEError ? new TokenRefused(refusalOf(error)) : error;
+        throw error instanceof errors.JOSEError ? new TokenRejectedError(refusalOf(error)) : error;
       }
     },
   };
@@ -111,16 +111,16 @@ function read(token: string) {
   try {
     return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
   } catch {
-    throw new TokenRefused('malformed');
+    throw new TokenRejectedError('malformed');
   }
 }
 
 function readIdentity(issuer: string, claims: JWTPayload): Identity {
   const { sub: subject, events } = claims;
   // A logout token has `events`; older providers do not say so in its header.
-  if (events !== undefined) throw new TokenRefused('type');
+  if (events !== undefined) throw new TokenRejectedError('type');
   if (typeof subject !== 'string' || subject === '' || subject.length > maxSubject || !isStorable(subject))
-    throw new TokenRefused('claims');
+    throw new TokenRejectedError('claims');
   return { issuer, subject, verifiedEmail: readVerifiedEmail(claims) };
 }
 
@@ -135,11 +135,11 @@ function isStorable(text: string): boolean {
   return text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
-function refusalOf(error: errors.JOSEError): TokenRefusal {
+function refusalOf(error: errors.JOSEError): TokenRejection {
   if (error instanceof errors.JWTExpired) return 'expired';
   if (error instanceof errors.JWTClaimValidationFailed) return claimRefusals[error.claim] ?? 'claims';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
   return error instanceof errors.JWSSignatureVerificationFailed ? 'signature' : 'malformed';
 }
 
-const claimRefusals: Readonly<Record<string, TokenRefusal>> = { iss: 'issuer', aud: 'audience', nbf: 'early' };
+const claimRefusals: Readonly<Record<string, TokenRejection>> = { iss: 'issuer', aud: 'audience', nbf: 'early' };

@@ -1,10 +1,10 @@
-/** The connection of an open transaction, for those who run other statements on it than the prepared ones (entities/units.ts). */
+/** The connection of an open transaction, for those who run other statements on it than the prepared ones (entities/entity-managers.ts). */
 import type pg from 'pg';
 import type { Queryable } from '#libs/sql';
 
 const connections = new WeakMap<Queryable, pg.PoolClient>();
 
-export function noteConnection(tx: Queryable, client: pg.PoolClient): void {
+export function registerConnection(tx: Queryable, client: pg.PoolClient): void {
   connections.set(tx, client);
 }
 

@@ -130,7 +130,7 @@ export async function loadTables(url: string, schemas: readonly string[], work: 
 }
 
 /** All sequences of the schemas that gave a number already, and these counters, go on `gap` further. */
-export async function raiseIds(
+export async function advanceIdSequences(
   url: string,
   options: { schemas: readonly string[]; counters: readonly Counter[]; gap: number },
 ): Promise<void> {
@@ -149,7 +149,7 @@ export async function raiseIds(
 }
 
 /** Schemas of these that have rows beyond what migrations put there (`seeded`), each with one such table. */
-export async function findFilledTables(url: string, schemas: readonly string[], seeded: readonly string[]): Promise<string[]> {
+export async function findNonEmptyTables(url: string, schemas: readonly string[], seeded: readonly string[]): Promise<string[]> {
   const client = await connect(url, 'restore');
   try {
     const filled: string[] = [];

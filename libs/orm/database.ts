@@ -3,16 +3,16 @@
  */
 import pg from 'pg';
 import type { SpanAttributes } from '#libs/telemetry';
-import { noteConnection } from './connections.ts';
+import { registerConnection } from './connections.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
-import { GatheredWrites } from './gathered-writes.ts';
+import { WriteCoalescer } from './write-coalescer.ts';
 import { describeDatabase, startStatement, traceStatement } from './statement-span.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
 import { type Connection, Transaction } from './transaction.ts';
-import type { GatheredPrepared, Placed, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
+import type { CoalescedPrepared, CoalescedRow, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */
 export interface Tx extends Queryable {
@@ -21,9 +21,9 @@ export interface Tx extends Queryable {
    * function only the statements that it issues before its first `await` are in order.
    * @throws the error of the first statement that failed, after all have ended
    */
-  inOrder<const Statements extends readonly (() => Promise<unknown>)[]>(...statements: Statements): Promise<Results<Statements>>;
+  pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(...statements: Statements): Promise<Results<Statements>>;
   /** Calls back when the work is done and before `beforeCommit` is: what a unit of work has gathered is written then. */
-  afterWork(callback: () => Promise<unknown>): void;
+  beforeFlush(callback: () => Promise<unknown>): void;
   /**
    * Calls back when the work is done: the statements that `callback` issues at once travel with the commit, in one round trip. It may fail
    * only by them.
@@ -85,7 +85,7 @@ class PooledDatabase implements Database {
   readonly #described: SpanAttributes;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
-  readonly #writes: GatheredWrites;
+  readonly #writes: WriteCoalescer;
   #closing: Promise<void> | undefined;
 
   constructor(pool: pg.Pool, options: DatabaseOptions, queryTimeoutMs: number) {
@@ -96,9 +96,9 @@ class PooledDatabase implements Database {
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
-    this.#writes = new GatheredWrites({
-      alone: async (item, values) => (await this.#query<Placed>(item, toLists(values)))[0],
-      together: (item, columns) => this.#runTogether(item, columns),
+    this.#writes = new WriteCoalescer({
+      alone: async (item, values) => (await this.#query<CoalescedRow>(item, toLists(values)))[0],
+      runBatch: (item, columns) => this.#runTogether(item, columns),
       isFinal: isConnectionError,
     });
   }
@@ -108,7 +108,7 @@ class PooledDatabase implements Database {
     return span === undefined ? this.#query<Row>(item, params) : traceStatement(span, () => this.#query<Row>(item, params));
   }
 
-  gather<Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]): Promise<Row | undefined> {
+  coalesce<Row extends CoalescedRow>(item: CoalescedPrepared, values: readonly unknown[]): Promise<Row | undefined> {
     const run = (): Promise<Row | undefined> => this.#writes.run(item, values) as Promise<Row | undefined>;
     const span = startStatement(this.#described, item.text, item.name);
     return span === undefined ? run() : traceStatement(span, run);
@@ -129,11 +129,11 @@ class PooledDatabase implements Database {
   }
 
   /** All of it is one write to the connection. @throws AppError `unavailable` when it is not known whether it took effect */
-  async #runTogether(item: GatheredPrepared, columns: readonly unknown[][]): Promise<readonly Placed[]> {
+  async #runTogether(item: CoalescedPrepared, columns: readonly unknown[][]): Promise<readonly CoalescedRow[]> {
     const client = await this.#connect();
     let broken = false;
     try {
-      const work = [client.query(beginTogether), this.#run<Placed>(client, item, columns), client.query('commit')] as const;
+      const work = [client.query(beginTogether), this.#run<CoalescedRow>(client, item, columns), client.query('commit')] as const;
       const [, written, committed] = await Promise.allSettled(work);
       // A statement that fails turns the commit behind it into a rollback; its own error says more.
       if (written.status === 'rejected') throw written.reason;
@@ -152,7 +152,7 @@ class PooledDatabase implements Database {
   }
 
   async *stream<Row>(item: PreparedStatement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]> {
-    const { batch, firstBatch = batch, planner = {} } = options;
+    const { batchSize, firstBatchSize = batchSize, planner = {} } = options;
     let client: pg.PoolClient | undefined;
     let failed = true;
     const span = startStatement(this.#described, item.text, item.name);
@@ -169,21 +169,21 @@ class PooledDatabase implements Database {
         const [, , first] = await Promise.all([
           client.query(`begin read only${settings.join('')}`),
           client.query(`declare batches no scroll cursor for ${item.text}`, params as unknown[]),
-          fetchBatch<Row>(client, firstBatch),
+          fetchBatch<Row>(client, firstBatchSize),
         ]);
         return { connection: client, first };
       });
       const { connection } = opened;
       let rows = opened.first;
-      let wanted = firstBatch;
+      let requested = firstBatchSize;
       for (;;) {
-        const end = rows.length < wanted ? Promise.allSettled([connection.query('commit')]) : undefined;
-        let left = rows.length > 0;
+        const end = rows.length < requested ? Promise.allSettled([connection.query('commit')]) : undefined;
+        let isAbandoned = rows.length > 0;
         try {
-          if (left) yield rows;
-          left = false;
+          if (isAbandoned) yield rows;
+          isAbandoned = false;
         } finally {
-          if (left) {
+          if (isAbandoned) {
             await (end ?? connection.query('rollback'));
             failed = false;
           }
@@ -193,8 +193,8 @@ class PooledDatabase implements Database {
           if (committed.status === 'rejected') throw committed.reason;
           break;
         }
-        wanted = batch;
-        rows = await fetchBatch<Row>(connection, wanted);
+        requested = batchSize;
+        rows = await fetchBatch<Row>(connection, requested);
       }
       failed = false;
     } catch (error) {
@@ -254,17 +254,17 @@ class PooledDatabase implements Database {
         const span = startStatement(this.#described, item.text, item.name);
         return span === undefined ? this.#run(transaction, item, params) : traceStatement(span, () => this.#run(transaction, item, params));
       },
-      gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
+      coalesce: async <Row extends CoalescedRow>(item: CoalescedPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],
-      inOrder,
-      afterWork: (callback) => void written.push(callback),
+      pipeline,
+      beforeFlush: (callback) => void written.push(callback),
       beforeCommit: (callback) => {
         if (!open) throw new Error('The transaction is over');
         last.push(callback);
       },
       afterCommit: (callback) => void callbacks.push(callback),
     };
-    noteConnection(tx, transaction.client);
+    registerConnection(tx, transaction.client);
     let result: T;
     try {
       result = await work(tx);
@@ -304,8 +304,8 @@ class PooledDatabase implements Database {
   }
 }
 
-/** See `Tx.inOrder`. */
-async function inOrder<const Statements extends readonly (() => Promise<unknown>)[]>(
+/** See `Tx.pipeline`. */
+async function pipeline<const Statements extends readonly (() => Promise<unknown>)[]>(
   ...statements: Statements
 ): Promise<Results<Statements>> {
   const outcomes = await Promise.allSettled(statements.map((send) => send()));

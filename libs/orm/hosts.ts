@@ -4,8 +4,8 @@
  * takes no writes.
  */
 import pg from 'pg';
-import { type ReadPassword, takePasswordSource } from './password.ts';
-import { createTlsOptions, listTlsWays, takeTlsSettings, type TlsSettings } from './tls.ts';
+import { type ReadPassword, readPasswordSource } from './password.ts';
+import { createTlsOptions, listTlsWays, readTlsSettings, type TlsSettings } from './tls.ts';
 
 export interface Hosts {
   /** Each server's address by itself, without what `tls` and `readPassword` say. */
@@ -41,8 +41,8 @@ export function listHosts(url: string, variable = 'DATABASE_URL'): Hosts {
     if (one === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);
     one.searchParams.delete('target_session_attrs');
     // The same of each server.
-    tls = takeTlsSettings(one.searchParams, variable);
-    readPassword = takePasswordSource(one.searchParams);
+    tls = readTlsSettings(one.searchParams, variable);
+    readPassword = readPasswordSource(one.searchParams);
     return one.href;
   });
   if (tls === undefined) throw new Error(`${variable} is not a valid PostgreSQL URL`);

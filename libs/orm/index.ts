@@ -2,7 +2,7 @@
  * The database of a service: named (prepared) statements, transactions, streams. What it shares a transaction with, units of work of MikroORM,
  * is in `#libs/orm/entities`, and what runs migrations in `#libs/orm/migrations`: most processes have no use for them.
  */
-export { dropSchemas, findFilledTables, loadTables, openSnapshot, raiseIds } from './copy.ts';
+export { dropSchemas, findNonEmptyTables, loadTables, openSnapshot, advanceIdSequences } from './copy.ts';
 export type { TableRows } from './snapshot-readers.ts';
 export type { CopyTable, Loader } from './copy.ts';
 export { createDatabase } from './database.ts';

@@ -13,7 +13,7 @@ const maxBytes = 64 * 1024;
 const cannotConnect = '08001';
 
 /** Takes the source of the password out of an address; undefined when it names none. */
-export function takePasswordSource(params: URLSearchParams): ReadPassword | undefined {
+export function readPasswordSource(params: URLSearchParams): ReadPassword | undefined {
   const file = params.get('password_file');
   const command = params.get('password_command');
   params.delete('password_file');

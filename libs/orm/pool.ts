@@ -1,6 +1,6 @@
 /** The pool of connections of one service, and how each of them is set up. */
 import type pg from 'pg';
-import { GatheringSocket } from './gathering-socket.ts';
+import { CoalescingSocket } from './coalescing-socket.ts';
 import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
 import type { DatabaseOptions } from './options.ts';
 import { entityParsers } from './parsers.ts';
@@ -28,7 +28,7 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
     keepAlive: true,
     types: entityParsers,
     pipeline: true,
-    stream: () => new GatheringSocket(),
+    stream: () => new CoalescingSocket(),
   };
   const pool = createHostPool(config, hosts, options.pooled === true ? createRoleCheck(options.schema) : undefined);
   // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself

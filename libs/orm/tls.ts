@@ -24,7 +24,7 @@ export interface TlsSettings {
 }
 
 /** Takes the parameters of TLS out of an address. @throws Error for one that is unknown, not supported or contradicts another */
-export function takeTlsSettings(params: URLSearchParams, variable: string): TlsSettings {
+export function readTlsSettings(params: URLSearchParams, variable: string): TlsSettings {
   const fail = (name: string, what: string): never => {
     throw new Error(`${name} of ${variable} ${what}`);
   };

@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
-import { isLine, lineFormat } from '#libs/text';
+import { isSingleLine, lineFormat } from '#libs/text';
 import { parseInstant } from '#libs/time';
 
 /** A schema as data. */
@@ -36,7 +36,7 @@ function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
   addFormats.default(ajv);
   ajv.addFormat('date-time', (text: string) => parseInstant(text).kind !== 'invalid');
   ajv.addFormat('date-time-offset', (text: string) => parseInstant(text).kind === 'instant');
-  ajv.addFormat(lineFormat, isLine);
+  ajv.addFormat(lineFormat, isSingleLine);
   ajv.addKeyword({ keyword: objectOnly, type: 'object', errors: true, validate: refuseRawNumber });
   return ajv;
 }

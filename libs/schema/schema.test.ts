@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { line, Type } from '#libs/contract';
+import { singleLine, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { compileSchema, compileSchemaForAll, maxViolations } from '#libs/schema';
 
@@ -56,7 +56,7 @@ describe('compileSchema (architecture#contracts)', () => {
   });
 
   it('says of a name what is wrong with it', () => {
-    const named = compileSchema(Type.Object({ name: line() }));
+    const named = compileSchema(Type.Object({ name: singleLine() }));
     expect(named({ name: 'Ada' })).toBeUndefined();
     for (const name of ['A\u0007', 'A\u202e', 'A\u{e0041}', 'A\u200d'])
       expect(named({ name })).toMatchObject({ path: ['name'], message: 'must have no control characters' });

@@ -6,9 +6,9 @@ export type { ParamsOf, RowOf, Shape } from './sql-type.ts';
 export { statement } from './statement.ts';
 export type {
   DeclaredStatement,
-  GatheredPrepared,
-  GatheredStatement,
-  Placed,
+  CoalescedPrepared,
+  CoalescedStatement,
+  CoalescedRow,
   PreparedStatement,
   Queryable,
   Streamable,

@@ -12,7 +12,7 @@ function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { stat
   };
   const gather = async <Row>(prepared: PreparedStatement, values: readonly unknown[]): Promise<Row | undefined> =>
     (await query<Row>(prepared, values))[0];
-  return { on: { query, gather }, asked };
+  return { on: { query, coalesce: gather }, asked };
 }
 
 const rename = {

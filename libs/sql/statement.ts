@@ -26,7 +26,7 @@ export interface StatementOptions {
 }
 
 /** A statement for many calls at once: each value is the list of what the calls gave. */
-export interface GatheredPrepared extends PreparedStatement {
+export interface CoalescedPrepared extends PreparedStatement {
   /** Place among the values of the number of the row that a call writes. */
   readonly key: number;
 }
@@ -39,12 +39,12 @@ export interface Queryable {
    */
   query<Row>(statement: PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a write of one row with the values of one call, outside a transaction together with others. @returns the call's row, if it has any */
-  gather<Row extends Placed>(statement: GatheredPrepared, values: readonly unknown[]): Promise<Row | undefined>;
+  coalesce<Row extends CoalescedRow>(statement: CoalescedPrepared, values: readonly unknown[]): Promise<Row | undefined>;
 }
 
 /** Which of the calls, from 1. */
-export interface Placed {
-  readonly place: number;
+export interface CoalescedRow {
+  readonly ordinal: number;
 }
 
 /** A database from which rows are read in batches. */
@@ -55,9 +55,9 @@ export interface Streamable {
 
 export interface StreamOptions {
   /** Rows that are read at once and held in memory. */
-  readonly batch: number;
+  readonly batchSize: number;
   /** The same of the first batch, when most readers should be done with it; default `batch`. */
-  readonly firstBatch?: number;
+  readonly firstBatchSize?: number;
   /** Settings of PostgreSQL's planner for this query alone, such as `cursor_tuple_fraction`. */
   readonly planner?: Readonly<Record<string, string>>;
 }
@@ -84,21 +84,21 @@ export interface ManyStatement<Params extends Shape, Columns extends Shape> exte
 }
 
 /** A write of one row: `prepared`, `params`, `row` and `order` are those of the statement for many calls. */
-export interface GatheredStatement<Params extends Shape, Columns extends Shape> extends Omit<
+export interface CoalescedStatement<Params extends Shape, Columns extends Shape> extends Omit<
   DeclaredStatement<Shape, Shape, unknown>,
   'prepared'
 > {
   (on: Queryable, values: ParamsOf<Params>): Promise<RowOf<Columns> | undefined>;
-  readonly prepared: GatheredPrepared;
+  readonly prepared: CoalescedPrepared;
 }
 
-interface DeclaredGathered<Params extends Shape, Columns extends Shape> {
+interface DeclaredCoalesced<Params extends Shape, Columns extends Shape> {
   readonly name: string;
   readonly params: Params;
   /** The parameter that is the number of the row. */
   readonly key: keyof Params & string;
   readonly row: Columns;
-  /** `calls` is a table `i` of what the calls gave, its columns the parameters in snake case; the statement gives each row with `i.place`. */
+  /** `calls` is a table `i` of what the calls gave, its columns the parameters in snake case; the statement gives each row with `i.ordinal`. */
   readonly sql: (calls: Sql) => Sql;
 }
 
@@ -155,15 +155,17 @@ export const statement = {
    * A write of one row by its number, for what is written often: calls that meet under load are one statement and one commit. It gives a row for
    * each call that wrote, and no row for one that did not.
    */
-  gathered<Columns extends Shape, Params extends Shape>(declared: DeclaredGathered<Params, Columns>): GatheredStatement<Params, Columns> {
+  coalesced<Columns extends Shape, Params extends Shape>(
+    declared: DeclaredCoalesced<Params, Columns>,
+  ): CoalescedStatement<Params, Columns> {
     const { name, params, key, sql: write } = declared;
     const lists = Object.fromEntries(Object.entries(params).map(([item, type]) => [item, new SqlType<unknown>(`${type.name}[]`, [])]));
-    const row: Shape = { place: t.bigint, ...declared.row };
+    const row: Shape = { ordinal: t.bigint, ...declared.row };
     const many = declare({ name, params: lists, sql: (given) => write(toCalls(given)) }, row, (rows) => rows);
     const { order } = many;
-    const prepared: GatheredPrepared = Object.freeze({ ...many.prepared, key: order.indexOf(key) });
+    const prepared: CoalescedPrepared = Object.freeze({ ...many.prepared, key: order.indexOf(key) });
     const call = (on: Queryable, values: Readonly<Record<string, unknown>>): Promise<RowOf<Columns> | undefined> =>
-      on.gather<RowOf<Columns> & Placed>(
+      on.coalesce<RowOf<Columns> & CoalescedRow>(
         prepared,
         order.map((item) => values[item] ?? null),
       );
@@ -173,7 +175,7 @@ export const statement = {
 
 function toCalls(given: Readonly<Record<string, Parameter>>): Sql {
   const columns = Object.keys(given).map((name) => sql.id(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
-  return sql`unnest(${sql.join(Object.values(given), sql`, `)}) with ordinality as i (${sql.join([...columns, sql`place`], sql`, `)})`;
+  return sql`unnest(${sql.join(Object.values(given), sql`, `)}) with ordinality as i (${sql.join([...columns, sql`ordinal`], sql`, `)})`;
 }
 
 function declare<Params extends Shape, Columns extends Shape, Result>(

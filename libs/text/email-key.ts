@@ -1,8 +1,8 @@
 /** Email addresses that mean one mailbox for all we know (D44, D87). */
 import { domainToASCII } from 'node:url';
-import { invisible } from './folding.ts';
+import { invisibleCharacters } from './folding.ts';
 
-const everyInvisible = new RegExp(`[${invisible}]`, 'g');
+const everyInvisible = new RegExp(`[${invisibleCharacters}]`, 'g');
 const visible = (text: string): string => text.normalize('NFC').replace(everyInvisible, '').trim();
 
 /** What separates the labels of a domain. */

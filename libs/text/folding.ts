@@ -7,7 +7,7 @@
 const accents =
   '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u064b-\\u065f\\u0670';
 /** Not visible and part of words, as the content of a character class: the folding removes them. */
-export const invisible = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff';
+export const invisibleCharacters = '\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff';
 /** Spaces of any width; a line break ends a value. */
 const spaces = ' \\t\\u000b\\u000c\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 /** Letters that no decomposition takes apart, as `unaccent` writes them. */
@@ -22,7 +22,7 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ...signs.flatMap(([sign, variants]) => Array.from(variants, (variant): [string, string] => [variant, sign])),
 ]);
 
-const dropped = new RegExp(`[${accents}${invisible}]+`, 'g');
+const dropped = new RegExp(`[${accents}${invisibleCharacters}]+`, 'g');
 const replaced = new RegExp(`[${[...replacements.keys()].join('')}]`, 'gu');
 const spaceRun = new RegExp(`[${spaces}]+`, 'g');
 const isPlain = /^[a-z0-9]*$/;

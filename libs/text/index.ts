@@ -16,30 +16,30 @@ const anyLooseJoiner = new RegExp(everyLooseJoiner.source, 'u');
 const anyVisible = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * JSON Schema pattern for documents: the most of `isLine` that every validator can read, with and without Unicode mode. The format
+ * JSON Schema pattern for documents: the most of `isSingleLine` that every validator can read, with and without Unicode mode. The format
  * `lineFormat` checks the rest, characters beyond U+FFFF and places of joiners.
  */
 export const linePattern = String.raw`^[^\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]*$`;
 export const lineFormat = 'line';
 
 /** Whether a text can be a name, title or slug. */
-export const isLine = (text: string): boolean => plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
+export const isSingleLine = (text: string): boolean => plain.test(text) || !(anyUnfit.test(text) || anyLooseJoiner.test(text));
 
 /** Whether nothing of a text can be seen: it is empty, or of white space and invisible characters alone (rules/http#strings). */
 export const isBlank = (text: string): boolean => !anyVisible.test(text);
 
-export const hasControls = (text: string): boolean => anyControl.test(text);
+export const hasControlCharacters = (text: string): boolean => anyControl.test(text);
 
 /** A name, title or slug out of what nobody has checked: line breaks and tabs are a space, other unfit characters are removed. */
-export const toLine = (text: string): string => toWord(text.replace(everyLineBreak, ' '));
+export const toSingleLine = (text: string): string => removeControlCharacters(text.replace(everyLineBreak, ' '));
 
 /** The same of what has no spaces, such as an address: line breaks and tabs are removed too. */
-export const toWord = (text: string): string => text.replace(everyUnfit, '').replace(everyLooseJoiner, '').toWellFormed();
+export const removeControlCharacters = (text: string): string => text.replace(everyUnfit, '').replace(everyLooseJoiner, '').toWellFormed();
 
 /** The same of a text of several lines, which keeps its tabs and line breaks. */
-export const toLines = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
+export const toMultiline = (text: string): string => text.replace(everyControlWithinLines, '').toWellFormed();
 
-export { cutText } from './cut.ts';
+export { truncateText } from './truncate.ts';
 export { emailKey } from './email-key.ts';
 export { phoneDigits } from './phone-digits.ts';
-export { fold, invisible } from './folding.ts';
+export { fold, invisibleCharacters } from './folding.ts';

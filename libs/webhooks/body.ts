@@ -1,6 +1,6 @@
 /** A webhook's body as text, and as JSON in which everything is repaired that cannot be stored (rules/webhooks#text; D33d, D106). */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
-import { toLine, toLines, toWord } from '#libs/text';
+import { toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
 
 /** Fields whose texts are cleaned wherever they stand, by their names (D74). */
 export interface CleanedFields {
@@ -48,9 +48,9 @@ function repair(value: unknown, name: string, fields: CleanedFields, level: numb
 }
 
 function repairText(text: string, name: string, { lines, words, texts }: CleanedFields): string {
-  if (lines?.has(name) === true) return toLine(text);
-  if (words?.has(name) === true) return toWord(text);
-  return texts?.has(name) === true ? toLines(text) : removeZeros(text).toWellFormed();
+  if (lines?.has(name) === true) return toSingleLine(text);
+  if (words?.has(name) === true) return removeControlCharacters(text);
+  return texts?.has(name) === true ? toMultiline(text) : removeZeros(text).toWellFormed();
 }
 
 /** A key that has to be repaired does not replace one that is right. */

@@ -1,5 +1,5 @@
 /** Who may call what: the classes of routes and the scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
-import { type Actor, type AuthClass, holdsScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
+import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, readClientAddress } from '#libs/http';
 import type { CallContext } from '#libs/nats';
@@ -60,7 +60,7 @@ function admitShared(auth: AuthClass): Actor {
 /** What a route asks of an account, whatever credential it came with. @throws AppError permission_denied */
 export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
   const { key } = actor;
-  if (key !== undefined && typeof scope === 'string' && !holdsScope(key.scopes, scope)) throw insufficientScope(scope, key.scopes);
+  if (key !== undefined && typeof scope === 'string' && !hasScope(key.scopes, scope)) throw insufficientScope(scope, key.scopes);
   // What is for the platform's own clients a key may do whose scopes say so, a person's login not (D30).
   if (auth === 'shared' && key === undefined) throw unauthenticated();
   if (auth === 'coherence' && !actor.coherenceAccess) throw coherenceAccessRequired();

@@ -12,8 +12,8 @@ import {
   explainFailure,
   findUrlProblem,
   signInFailures,
-  TokenRefused,
-  tokenRefusals,
+  TokenRejectedError,
+  tokenRejections,
   type Verifier,
 } from '#libs/oidc';
 import { createOutbound } from '#libs/outbound';
@@ -56,7 +56,7 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
     onFailure: (error) => logger.warn({ err: error }, 'the identity provider gave no keys'),
   });
   const refused = metrics.counter('identity_tokens_refused_total', 'Tokens of the identity provider that were refused, by reason', {
-    reason: tokenRefusals,
+    reason: tokenRejections,
   });
   const failed = metrics.counter(
     'console_sign_ins_failed_total',
@@ -85,7 +85,7 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
       clientId === undefined
         ? undefined
         : (bus) => createProviderSignIn({ bus, codeSignIn: createCodeSignIn({ ...client, clientId }), onFailure }),
-    countRefusal: (error) => (error instanceof TokenRefused ? refused.inc({ reason: error.refusal }) : undefined),
+    countRefusal: (error) => (error instanceof TokenRejectedError ? refused.inc({ reason: error.refusal }) : undefined),
     close: () => outbound.close(),
   };
 }

@@ -1,5 +1,5 @@
 /** Addresses that people may follow (D72): of few schemes, since a browser runs some of the others, such as `javascript:`. */
-import { hasControls } from '#libs/text';
+import { hasControlCharacters } from '#libs/text';
 
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);
 /** What is said of a value that is no link, after the name of its field. */
@@ -7,7 +7,7 @@ const allowed = 'must be a link with the scheme http, https, mailto or tel';
 
 /** Why a value is no link; undefined = it is one. */
 export function findLinkProblem(value: string): string | undefined {
-  if (hasControls(value)) return 'must have no control characters';
+  if (hasControlCharacters(value)) return 'must have no control characters';
   const scheme = findScheme(value);
   if (scheme === undefined) return allowed;
   if (webSchemes.has(scheme)) return isWebAddress(value) ? undefined : 'must be a link with a host, such as https://example.org';
@@ -17,12 +17,12 @@ export function findLinkProblem(value: string): string | undefined {
 /** Why a contact value, or another text that may be a link, cannot be stored; undefined = it can. What has no scheme is text of any number of lines. */
 export function findContactProblem(value: string): string | undefined {
   if (findScheme(value) !== undefined) return findLinkProblem(value);
-  return hasControls(value.replace(/[\t\r\n]/g, '')) ? 'must have no control characters' : undefined;
+  return hasControlCharacters(value.replace(/[\t\r\n]/g, '')) ? 'must have no control characters' : undefined;
 }
 
 /** An absolute http(s) address with a host. */
 export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s/]/i.test(text) && !hasControls(text) && URL.canParse(text);
+  return /^https?:\/\/[^\s/]/i.test(text) && !hasControlCharacters(text) && URL.canParse(text);
 }
 
 /** Longest link or contact value, in characters. */

@@ -1,5 +1,5 @@
 /** Names of files as clients give them, made fit to be kept. */
-import { toWord } from '#libs/text';
+import { removeControlCharacters } from '#libs/text';
 
 /** Longest name that is kept, in characters; the extension survives the cut. */
 const maxNameLength = 200;
@@ -7,7 +7,7 @@ const maxNameLength = 200;
 /** Last segment of either kind of path, without characters that have no place in a file name. */
 export function cleanFileName(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
-  return toWord(base).trim();
+  return removeControlCharacters(base).trim();
 }
 
 /** At most 200 characters; the extension survives the cut. */

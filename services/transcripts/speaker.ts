@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { isPossibleId } from '#libs/contract';
 import type { JsonObject } from '#libs/json';
-import { toLine } from '#libs/text';
+import { toSingleLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
 
 /** Distinct speakers of one artifact; more are not a conversation. */
@@ -58,7 +58,7 @@ export function readSpeaker(peer: JsonObject): Speaker {
   return {
     key: key.length <= maxKeyLength ? key : `${kind}#${createHash('sha256').update(key).digest('hex')}`,
     cpi,
-    displayName: toLine(displayName?.slice(0, maxDisplayNameLength) ?? '') || null,
+    displayName: toSingleLine(displayName?.slice(0, maxDisplayNameLength) ?? '') || null,
   };
 }
 

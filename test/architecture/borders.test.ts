@@ -66,7 +66,7 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     const programs = files.map(({ path }) => path).filter((path) => /^services\/[^/]+\/service\.ts$|^cli\/[^/]+(\/index)?\.ts$/.test(path));
     expect(programs).toEqual(expect.arrayContaining(['services/directory/service.ts', 'cli/backup/index.ts', 'cli/doctor.ts']));
     expect(programs.flatMap((path) => loaded(path, false))).toEqual([]);
-    expect(loaded('services/directory/service.ts', true)).toContain('libs/orm/entities/units.ts');
+    expect(loaded('services/directory/service.ts', true)).toContain('libs/orm/entities/entity-managers.ts');
     expect(loaded('cli/backup/index.ts', true)).toContain('libs/orm/migrations/migrate.ts');
   });
 });

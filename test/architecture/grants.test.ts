@@ -7,7 +7,7 @@ import {
   type CallerKind,
   defineService,
   job,
-  ownAccount,
+  withoutActor,
   rpc,
   type ServiceContract,
   Type,
@@ -77,7 +77,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
         if (kinds === undefined) continue;
         const granted = callers[gateway] ?? [];
         // What a handler calls beside the routes is for its own purposes.
-        const own = beside.has(`${service}.rpcs.${key}`) ? ownAccount : [];
+        const own = beside.has(`${service}.rpcs.${key}`) ? withoutActor : [];
         expect([subject, [...granted].toSorted()]).toEqual([subject, [...new Set([...kinds, ...own])].toSorted()]);
       }
     }
@@ -99,7 +99,7 @@ describe('who may call what (docs/adr/signed-actors.md)', () => {
       rpcs: {
         get: rpc({
           subject: 'things.thing.get',
-          callers: { other: ownAccount },
+          callers: { other: withoutActor },
           summary: '',
           request: Type.Object({}),
           reply: Type.Object({}),

@@ -1,5 +1,5 @@
 /** Agent records for the API. */
-import { anyActor, ownAccount, rpc, Type } from '#libs/contract';
+import { anyActor, withoutActor, rpc, Type } from '#libs/contract';
 import { slug } from '../schemas.ts';
 
 /** AgentOut of rules/agents#agents. */
@@ -16,7 +16,7 @@ export const AgentOut = Type.Object(
 export const agentRpcs = {
   getAgent: rpc({
     subject: 'agents.agents.get',
-    callers: { 'api-gateway': [...anyActor, ...ownAccount], cli: ownAccount },
+    callers: { 'api-gateway': [...anyActor, ...withoutActor], cli: withoutActor },
     summary: 'One agent by slug; 404 when no agent has it.',
     request: Type.Object({ slug }),
     reply: AgentOut,

@@ -4,7 +4,7 @@
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import { type Outbound, OutboundError } from '#libs/outbound';
-import { cutText } from '#libs/text';
+import { truncateText } from '#libs/text';
 
 export type SendResult =
   | { readonly kind: 'sent'; readonly messageId: number | undefined }
@@ -199,7 +199,7 @@ function judgeFailure(error: unknown): SendResult {
 }
 
 function judgeAnswer({ error_code: code, description, parameters }: GrammyError): SendResult {
-  const error = cutText(`${code}: ${description}`, 500);
+  const error = truncateText(`${code}: ${description}`, 500);
   const migrated: unknown = parameters.migrate_to_chat_id;
   if (typeof migrated === 'number') return { kind: 'migrated', chatId: migrated };
   if (code === 429) return { kind: 'wait', seconds: Math.max(1, parameters.retry_after ?? defaultWaitSeconds) };

@@ -1,5 +1,5 @@
 /** The chat of visitors with an agent. */
-import { byAnybody, nullable, rpc, Type } from '#libs/contract';
+import { byGateway, nullable, rpc, Type } from '#libs/contract';
 import { slug } from '../schemas.ts';
 
 /** Longest chat message, in characters (D33a). */
@@ -46,7 +46,7 @@ const message = Type.Object({
 export const chatRpcs = {
   sendChatMessage: rpc({
     subject: 'agents.chat.send',
-    callers: byAnybody,
+    callers: byGateway,
     summary: "Answers a visitor's message and records the turn, wholly or not at all.",
     request: message,
     reply: AgentChatOut,
@@ -54,7 +54,7 @@ export const chatRpcs = {
   }),
   streamChatMessage: rpc({
     subject: 'agents.chat.stream',
-    callers: byAnybody,
+    callers: byGateway,
     summary:
       'The same, with the reply while it is written; it begins with the first word, and the turn is finished whoever leaves (C1, C2).',
     request: message,

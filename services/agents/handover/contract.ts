@@ -1,5 +1,5 @@
 /** Operators take threads over from the agent, write in them, and hand them back (H1 to H5); visitors read what they wrote. */
-import { byAnybody, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byGateway, byOperators, byUsers, event, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
 import { slug } from '../schemas.ts';
 
@@ -158,7 +158,7 @@ export const handoverRpcs = {
   adminHandThreadBack: rpc({ subject: 'admin.agents.threads.hand-back', callers: byOperators, ...operations.handBack }),
   readChatUpdates: rpc({
     subject: 'agents.chat.read-updates',
-    callers: byAnybody,
+    callers: byGateway,
     summary: 'What operators wrote to a visitor after a turn, oldest first, and whether a person has the thread (H2).',
     request: Type.Object({
       agent_slug: slug,

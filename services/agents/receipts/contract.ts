@@ -1,5 +1,15 @@
 /** Receipts of messaging updates, for the admin CLI (D20, D33b). */
-import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
+import {
+  byOperators,
+  nullable,
+  receiptFilter,
+  receiptList,
+  receiptReplay,
+  receiptReplayResult,
+  rpc,
+  type Static,
+  Type,
+} from '#libs/contract';
 
 /** Receipts of messaging updates are numbered from here, so that one number names one receipt of any service. */
 export const firstUpdateReceiptId = 1_000_000_001;
@@ -109,7 +119,7 @@ export const receiptRpcs = {
     summary: 'Works the updates again that match, oldest first; each as by itself.',
     request: receiptReplay(updateFilter),
     reply: Type.Object({
-      ...replayedReceipts.properties,
+      ...receiptReplayResult.properties,
       no_agent: Type.Integer({ description: 'Those whose agent does not exist, or has no secret yet to judge them by.' }),
     }),
     timeoutMs: 120_000,

@@ -1,5 +1,5 @@
 /** The `agents` list of the workspace file. */
-import { byOperators, line, nullable, rpc, Type, workspacePage } from '#libs/contract';
+import { byOperators, singleLine, nullable, rpc, Type, workspacePage } from '#libs/contract';
 
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 
@@ -7,7 +7,7 @@ const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const AgentItem = Type.Object(
   {
     slug: Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }),
-    name: line({ minLength: 1 }),
+    name: singleLine({ minLength: 1 }),
     prompt: Type.Optional(nullable(Type.String())),
     infos: Type.Optional(nullable(jsonObject)),
     config: Type.Optional(nullable(jsonObject)),

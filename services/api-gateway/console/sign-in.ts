@@ -6,7 +6,7 @@
 import { AppError } from '#libs/errors';
 import { type HttpContext, type RouteHandler, sendNothing } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
-import { type CodeSignIn, SignInFailed } from '#libs/oidc';
+import { type CodeSignIn, SignInError } from '#libs/oidc';
 import { directory } from '#services/directory';
 import { findCookie } from './door.ts';
 import { SignInCookies, signInPath } from './sign-in-cookies.ts';
@@ -75,7 +75,7 @@ export function createProviderSignIn({ bus, codeSignIn, onFailure }: ProviderSig
         if (cookies.asksAgain) ctx.res.appendHeader('Set-Cookie', cookies.askAgain(false));
         send(ctx, place);
       } catch (error) {
-        const isUnknown = error instanceof SignInFailed && error.detail === 'state';
+        const isUnknown = error instanceof SignInError && error.detail === 'state';
         // The address was opened again, or another tab was faster.
         if (isUnknown && (await hasSession(ctx, call))) send(ctx, place);
         else sendBack(ctx, call, place, error);
@@ -109,18 +109,18 @@ function send(ctx: HttpContext, url: string): void {
 }
 
 /** The directory knows no account for whom the provider named: because of the email, where that could not be asked for. */
-function explainRefusal(error: unknown, withoutEmail: SignInFailed | undefined): unknown {
+function explainRefusal(error: unknown, withoutEmail: SignInError | undefined): unknown {
   if (!(error instanceof AppError)) return error;
-  if (error.code === 'permission_denied') return new SignInFailed({ failure: 'refused', detail: 'no_person' }, { cause: error });
+  if (error.code === 'permission_denied') return new SignInError({ failure: 'refused', detail: 'no_person' }, { cause: error });
   if (error.code !== 'unauthenticated') return error;
   if (withoutEmail !== undefined && withoutEmail.failure !== 'refused') return withoutEmail;
-  return new SignInFailed({ failure: 'refused', detail: 'no_account' }, { cause: error });
+  return new SignInError({ failure: 'refused', detail: 'no_account' }, { cause: error });
 }
 
 /** For the page; `limited` for too many sign-ins. @throws what is a fault */
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError)) throw error;
-  if (error instanceof SignInFailed) return error.failure;
+  if (error instanceof SignInError) return error.failure;
   if (error.code === 'rate_limited') return 'limited';
   return error.retryable ? 'away' : 'refused';
 }

@@ -1,6 +1,6 @@
 /** `GET /api/ops/audit`: one list out of the logs of all services (A3). */
 import { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
-import { type AnswerOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
+import { type ReplyBodyOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents } from '#services/agents';
@@ -28,7 +28,7 @@ const services = Object.keys(logs) as (keyof typeof logs)[];
 /** A number; no email looks like one. */
 const accountId = /^[0-9]+$/;
 
-export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, AnswerOf<AuditRoute>> {
+export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, ReplyBodyOf<AuditRoute>> {
   /** Undefined when no account has the email. */
   const findAccount = async (actor: string, call: CallContext): Promise<number | undefined> => {
     if (accountId.test(actor)) return isPossibleId(Number(actor)) ? Number(actor) : undefined;

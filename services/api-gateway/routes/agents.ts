@@ -69,7 +69,7 @@ export const agentRoutes = [
       ip,
     }),
     deadlineMs: chatDeadlineMs,
-    waitsLong: true,
+    isLongRunning: true,
     replies: {
       200: { description: 'The recorded turn.', schema: AgentChatOut },
       400: { description: 'The message is empty.' },
@@ -137,7 +137,7 @@ export const agentRoutes = [
       'For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered ' +
       'with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.',
     auth: 'none',
-    neverShed: true,
+    exemptFromShedding: true,
     params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
     rawBody: {
       contentType: 'application/json',

@@ -14,7 +14,7 @@ export const bookingRoutes = [
     description:
       'Everything is answered with 200, whatever it is; what became of it is in the receipt. Only what is signed with `X-Cal-Signature-256` is acted on.',
     auth: 'none',
-    neverShed: true,
+    exemptFromShedding: true,
     params: Type.Object({ person_id: Type.String({ description: 'The person whose bookings these are.' }) }),
     rawBody: {
       contentType: 'application/json',

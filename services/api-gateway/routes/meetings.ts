@@ -11,7 +11,7 @@ export const meetingRoutes = [
     description:
       "Everything is answered with 200, whatever it is; what became of it is in the receipt. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) counts once.",
     auth: 'none',
-    neverShed: true,
+    exemptFromShedding: true,
     rawBody: {
       contentType: 'application/json',
       description: "RealtimeKit's webhook, at most 4 MiB.",

@@ -1,5 +1,5 @@
 /** Contract: the audio of a conversation, for the media service. */
-import { job, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { job, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { dataErrors, Id } from '../schemas.ts';
 
 export const AudioMetadata = Type.Object(
@@ -26,7 +26,7 @@ export const AudioAttachment = Type.Object({
 export const audioRpcs = {
   attachAudio: rpc({
     subject: 'conversations.audio.attach',
-    callers: { media: ownAccount },
+    callers: { media: withoutActor },
     summary: 'Sets `infos.audio` and adds the note of the upload; once per blob. 404 when the conversation is absent.',
     request: AudioAttachment,
     reply: Type.Object({ audio: AudioMetadata }),
@@ -34,7 +34,7 @@ export const audioRpcs = {
   }),
   checkAudio: rpc({
     subject: 'conversations.audio.check',
-    callers: { media: ownAccount },
+    callers: { media: withoutActor },
     summary: 'Whether `infos.audio` may become this; asked before an upload is made the audio. 404 when the conversation is absent.',
     request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
     reply: Type.Object({ ok: Type.Literal(true) }),

@@ -1,5 +1,5 @@
 /** Contract: webhooks of bookings. */
-import { byAnybody, job, rpc, Type } from '#libs/contract';
+import { byGateway, job, rpc, Type } from '#libs/contract';
 import { AnyId } from '../schemas.ts';
 
 /** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture#webhooks). */
@@ -17,7 +17,7 @@ export const bookingWebhookSubject = 'webhooks.conversations.bookings';
 export const bookingRpcs = {
   bookingHint: rpc({
     subject: 'conversations.bookings.hint',
-    callers: byAnybody,
+    callers: byGateway,
     summary: 'Plain text that tells how to register the booking webhook.',
     request: Type.Object({ person_id: AnyId }),
     reply: Type.String(),

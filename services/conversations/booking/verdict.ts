@@ -1,6 +1,6 @@
 /** What a booking webhook is, by its bytes alone (D33d, D64). */
 import { listSecretValues } from '#libs/config';
-import { toLine } from '#libs/text';
+import { toSingleLine } from '#libs/text';
 import { describeUnsigned, findSigner, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { type BookingEvent, type BookingTrigger, bookingTriggers, readBooking } from './rules/booking-event.ts';
 import { shorten } from './rules/shorten.ts';
@@ -56,7 +56,7 @@ export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
   const trigger = document['triggerEvent'];
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))
-    return { kind: 'ignored', trigger: toLine(shorten(trigger)), message: 'No booking event that is acted on.' };
+    return { kind: 'ignored', trigger: toSingleLine(shorten(trigger)), message: 'No booking event that is acted on.' };
   const event = readBooking(trigger, document, isSigned);
   if (trigger === 'BOOKING_REQUESTED' && (event.uid === null || event.rescheduleUid === null))
     return { kind: 'ignored', trigger, message: 'A request that reschedules nothing; its confirmation counts.' };

@@ -1,5 +1,5 @@
 /** Contract: reading, finding and changing a conversation, and what other services ask of one. */
-import { anyActor, byClients, type ErrorReasons, event, nullable, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { anyActor, byClients, type ErrorReasons, event, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { AnyId, dataErrors, ExpectedUpdatedAt, Instant, JsonDocument, JsonStore, PersonOut } from '../schemas.ts';
 
 const guardErrors: ErrorReasons = {
@@ -86,7 +86,7 @@ export const conversationRpcs = {
   }),
   get: rpc({
     subject: 'conversations.conversations.get',
-    callers: { ...byClients, agents: ownAccount, media: ownAccount },
+    callers: { ...byClients, agents: withoutActor, media: withoutActor },
     summary: 'One conversation.',
     request: Type.Object({ conversation_id: AnyId }),
     reply: ConversationOut,
@@ -110,7 +110,7 @@ export const conversationRpcs = {
   }),
   describe: rpc({
     subject: 'conversations.conversations.describe',
-    callers: { media: ownAccount, transcripts: [...anyActor, ...ownAccount] },
+    callers: { media: withoutActor, transcripts: [...anyActor, ...withoutActor] },
     summary: 'Title, journey, event, bounds and participants, for files and reports. 404 when absent.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({
@@ -126,14 +126,14 @@ export const conversationRpcs = {
   }),
   exists: rpc({
     subject: 'conversations.conversations.exists',
-    callers: { media: [...anyActor, ...ownAccount], transcripts: [...anyActor, ...ownAccount] },
+    callers: { media: [...anyActor, ...withoutActor], transcripts: [...anyActor, ...withoutActor] },
     summary: 'Answers with the id, or 404.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({ id: Type.Integer() }),
   }),
   getTranscriptSource: rpc({
     subject: 'conversations.transcript-source.get',
-    callers: { media: ownAccount, transcripts: ownAccount },
+    callers: { media: withoutActor, transcripts: withoutActor },
     summary: 'What the importers of transcripts and recordings need to know of a conversation. 404 when absent.',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({

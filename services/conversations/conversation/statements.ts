@@ -62,7 +62,7 @@ export const lockPersonAndJourney = statement.none({
  * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `told`: it changed
  * something, and the feed is told (V2).
  */
-export const patchConversation = statement.gathered({
+export const patchConversation = statement.coalesced({
   name: 'conversations.patch',
   params: { id: t.integer, infos: t.json, config: t.json, expectedUpdatedAt: t.instant.nullable },
   key: 'id',
@@ -78,7 +78,7 @@ export const patchConversation = statement.gathered({
         end
     from ${calls}
     where c.id = i.id and (i.expected_updated_at is null or c.updated_at = i.expected_updated_at)
-    returning i.place, ${wholeConversation.columns}, ${hasChanged} as told
+    returning i.ordinal, ${wholeConversation.columns}, ${hasChanged} as told
     ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
     select * from written`,
 });

@@ -1,5 +1,5 @@
 /** Contract: deleted conversations (D67), for the admin CLI and for the services that keep something of a conversation. */
-import { byOperators, event, ownAccount, rpc, Type } from '#libs/contract';
+import { byOperators, event, withoutActor, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 
 export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator'] as const;
@@ -53,14 +53,14 @@ export const deletionRpcs = {
   }),
   getState: rpc({
     subject: 'conversations.conversations.state',
-    callers: { media: ownAccount },
+    callers: { media: withoutActor },
     summary: 'Whether a conversation is there, deleted but restorable, or gone for good; for whoever keeps something of it.',
     request: Type.Object({ id: Id }),
     reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),
   }),
   listStates: rpc({
     subject: 'conversations.conversations.list-states',
-    callers: { media: ownAccount, transcripts: ownAccount },
+    callers: { media: withoutActor, transcripts: withoutActor },
     summary: 'The same of many conversations, for services that may have missed events (D97).',
     request: Type.Object({ ids: Type.Array(Id, { minItems: 1, maxItems: 1_000 }) }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer(), state: Type.Enum(['present', 'deleted', 'gone']) })) }),

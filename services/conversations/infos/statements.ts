@@ -13,7 +13,7 @@ export const findInfos = statement.maybeOne({
 });
 
 /** `infos` is a JSON object. No row: absent. `told`: it changed something, and the feed is told (V2). */
-export const patchInfos = statement.gathered({
+export const patchInfos = statement.coalesced({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
   key: 'id',
@@ -25,7 +25,7 @@ export const patchInfos = statement.gathered({
         updated_at = case when ${changesInfos} then ${nextUpdatedAt} else c.updated_at end
     from ${calls}
     where c.id = i.id
-    returning i.place, c.id, c.infos, ${hasChanged} as told
+    returning i.ordinal, c.id, c.infos, ${hasChanged} as told
     ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
-    select place, infos, told from written`,
+    select ordinal, infos, told from written`,
 });

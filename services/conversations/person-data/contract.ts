@@ -1,5 +1,5 @@
 /** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
 const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `after`; null after the last page.' });
@@ -43,7 +43,7 @@ export const personDataRpcs = {
   }),
   mergePerson: rpc({
     subject: 'conversations.people.merge',
-    callers: { directory: ownAccount },
+    callers: { directory: withoutActor },
     summary: 'Puts who stays in the place of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after }),
     reply: Type.Object({ next }),

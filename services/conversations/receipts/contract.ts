@@ -1,5 +1,5 @@
 /** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
-import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, Type } from '#libs/contract';
+import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, receiptReplayResult, rpc, Type } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
 /** Every outcome of a booking or meeting webhook. */
@@ -99,7 +99,7 @@ export const receiptRpcs = {
     audit: 'webhook.replay',
     summary: 'Works the receipts again that match, oldest first.',
     request: receiptReplay(filter),
-    reply: replayedReceipts,
+    reply: receiptReplayResult,
     timeoutMs: 60_000,
   }),
 } as const;

@@ -1,5 +1,5 @@
 /** Contract: the room of a conversation (rules/room#room-state). */
-import { byClients, type ErrorReasons, line, nullable, rpc, type Static, Type } from '#libs/contract';
+import { byClients, type ErrorReasons, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
 import { AnyId, dataErrors, Instant, JsonDocument, optionalInstant } from '../schemas.ts';
 
 export const windowErrors: ErrorReasons = {
@@ -25,7 +25,7 @@ export const RoomParticipant = Type.Object(
     }),
     browserSessionId: optionalText('Browser that joined.'),
     personId: Type.Optional(nullable(SafeInteger('Person behind the participant, when known.'))),
-    displayName: Type.Optional(nullable(line({ description: 'Name shown in the room.' }))),
+    displayName: Type.Optional(nullable(singleLine({ description: 'Name shown in the room.' }))),
     mediaParticipantId: optionalText("The provider's id of the participant."),
     assignedAt: optionalInstant('When the id was assigned; the first stored value stays.'),
     lastCredentialIssuedAt: optionalInstant('When a credential was last issued.'),
@@ -51,7 +51,7 @@ export const RoomWrite = Type.Object(
         Type.Unsafe<Record<string, Static<typeof Claim>>>({
           type: 'object',
           additionalProperties: Claim,
-          propertyNames: line(),
+          propertyNames: singleLine(),
           description: 'Claims by display name; merged per name.',
         }),
       ),

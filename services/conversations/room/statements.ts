@@ -23,7 +23,7 @@ export const lockRoom = statement.maybeOne({
 });
 
 /** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is told (V2). */
-export const replaceRoom = statement.gathered({
+export const replaceRoom = statement.coalesced({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },
   key: 'id',
@@ -34,7 +34,7 @@ export const replaceRoom = statement.gathered({
       set room = i.room, updated_at = ${nextUpdatedAt}
       from ${calls}
       where c.id = i.id and c.updated_at = i.updated_at at time zone 'UTC'
-      returning i.place, c.id
+      returning i.ordinal, c.id
     ), told as (${insertEventSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
-    select place from written`,
+    select ordinal from written`,
 });

@@ -1,5 +1,5 @@
 /** Contract: what the search in transcripts asks of conversations (rules/transcripts#search; T2, T6). */
-import { nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: 1_000 });
@@ -45,7 +45,7 @@ export const spokenRpcs = {
   }),
   resolveOperatorFilters: rpc({
     subject: 'conversations.spoken.resolve-operator-filters',
-    callers: { transcripts: ownAccount },
+    callers: { transcripts: withoutActor },
     summary: 'The same for the admin CLI, which may read every conversation.',
     ...filters,
   }),
@@ -57,27 +57,27 @@ export const spokenRpcs = {
   }),
   citeForOperators: rpc({
     subject: 'conversations.spoken.cite-for-operators',
-    callers: { transcripts: ownAccount },
+    callers: { transcripts: withoutActor },
     summary: 'Title and start of these conversations, for the admin CLI. Those that are absent are left out.',
     ...citation,
   }),
   resolveReaderFilters: rpc({
     subject: 'conversations.spoken.resolve-reader',
-    callers: { events: ownAccount },
+    callers: { events: withoutActor },
     summary: 'What an account may read at this moment, when nobody calls for it: of what is sent to its endpoints (V7).',
     request: Type.Object({ reader: readerFacts }),
     reply: Type.Object(readable),
   }),
   listReadable: rpc({
     subject: 'conversations.spoken.list-readable',
-    callers: { events: ownAccount },
+    callers: { events: withoutActor },
     summary: 'Those of these conversations that an account may read now, when nobody calls for it (D18f, D69).',
     request: Type.Object({ reader: readerFacts, ids }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: Type.Integer() })) }),
   }),
   listAccessFacts: rpc({
     subject: 'conversations.spoken.list-facts',
-    callers: { events: ownAccount, transcripts: ownAccount },
+    callers: { events: withoutActor, transcripts: withoutActor },
     summary: 'What decides who may read these conversations, and how they are narrowed down. Those that are absent are left out.',
     request: Type.Object({ ids }),
     reply: Type.Object({

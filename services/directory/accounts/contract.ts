@@ -1,5 +1,5 @@
 /** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
-import { byAnybody, byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { instant, limitParameter, maxNameLength, offsetParameter, page, rowId, v1Errors } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
@@ -91,7 +91,7 @@ export const accountRpcs = {
   }),
   findReader: rpc({
     subject: 'directory.accounts.find-reader',
-    callers: { events: ownAccount },
+    callers: { events: withoutActor },
     summary: 'What decides what an account may read, when nobody calls for it: of what is sent to its endpoints (V7).',
     request: Type.Object({ account_id: rowId }),
     reply: Type.Object({
@@ -117,7 +117,7 @@ export const accountRpcs = {
       password: Type.Optional(Type.String()),
       person,
       service_name: Type.Optional(
-        line({ minLength: 1, maxLength: maxNameLength, description: 'Name of a person of the kind `service`, who is made with it.' }),
+        singleLine({ minLength: 1, maxLength: maxNameLength, description: 'Name of a person of the kind `service`, who is made with it.' }),
       ),
       superuser: Type.Optional(Type.Boolean()),
       global_editor: Type.Optional(Type.Boolean()),
@@ -186,7 +186,7 @@ export const accountRpcs = {
 export const sessionRpcs = {
   login: rpc({
     subject: 'directory.sessions.login',
-    callers: byAnybody,
+    callers: byGateway,
     audit: 'login',
     summary: 'Exchanges email and password for a token valid for 24 hours (rules/access#login; D40).',
     request: Type.Object({
@@ -210,7 +210,7 @@ export const sessionRpcs = {
   }),
   refuseLogin: rpc({
     subject: 'directory.sessions.refuse-login',
-    callers: byAnybody,
+    callers: byGateway,
     audit: 'login',
     summary:
       'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
@@ -228,7 +228,7 @@ export const sessionRpcs = {
   }),
   verifySession: rpc({
     subject: 'directory.sessions.verify',
-    callers: byAnybody,
+    callers: byGateway,
     summary:
       'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked, of an inactive account, or for the other way in.',
     request: Type.Object({

@@ -1,12 +1,12 @@
 /** People behind the attendees of a booking (D19, D19a). */
-import { nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { rowId } from '../fields.ts';
 
 /** To be spread into the contract of the directory. */
 export const attendeeRpcs = {
   resolveAttendees: rpc({
     subject: 'directory.people.resolve-attendees',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary:
       'Finds the people behind email addresses (case ignored) or phone numbers and creates the unknown ones when asked (D19, D19a, D83).',
     request: Type.Object({

@@ -1,5 +1,5 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { byUsers, job, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, job, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
 import { anyId, maxDescriptionLength, maxNameLength, v1Errors } from '../fields.ts';
 import { holonUpdate } from '../holons/contract.ts';
 import { HolonPublic } from '../public-schemas.ts';
@@ -10,13 +10,13 @@ export const experienceClassSlug = 'experience';
 export const newExperience = Type.Object(
   {
     parent_id: Type.Integer({ description: 'Holon whose class allows an experience class as a child.' }),
-    name: line({ maxLength: maxNameLength, description: 'Trimmed; not blank.' }),
+    name: singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank.' }),
     description: Type.String({
       maxLength: maxDescriptionLength,
       description: "Rich text; sanitised with the web editor's allowlist. Not blank.",
     }),
     svc_class: Type.Optional(
-      Type.Union([line(), Type.Null()], {
+      Type.Union([singleLine(), Type.Null()], {
         description: "An experience class that the parent allows; default the parent's first one.",
       }),
     ),
@@ -64,7 +64,7 @@ export const experienceRpcs = {
   }),
   setExperienceLogo: rpc({
     subject: 'directory.experiences.set-logo',
-    callers: { media: ownAccount },
+    callers: { media: withoutActor },
     summary: 'Makes a stored picture the logo of a holon, unless a newer one is set already.',
     request: logoSetting,
     reply: Type.Object({ logo_url: nullable(Type.String({ description: 'The logo that the holon has now.' })) }),

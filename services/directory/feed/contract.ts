@@ -1,5 +1,5 @@
 /** What the directory tells the feed of, and what the events service asks to decide who sees it (rules/events; V1, V4, V9, V10). */
-import { feedEvent, noData, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { feedEvent, noData, nullable, withoutActor, rpc, Type } from '#libs/contract';
 
 const onJourney = {
   journey_id: nullable(Type.Integer({ description: 'Journey that it is on.' })),
@@ -118,14 +118,14 @@ const subjects = Type.Object({ people: ids, holons: ids, memberships: ids, relat
 export const feedRpcs = {
   listHiddenHolons: rpc({
     subject: 'directory.feed.hidden-holons',
-    callers: { events: ownAccount },
+    callers: { events: withoutActor },
     summary: 'Holons that an account may not see (D48).',
     request: Type.Object(ofWhom),
     reply: Type.Object({ ids: Type.Array(Type.Integer(), { description: 'Ascending.' }) }),
   }),
   listFeedReadable: rpc({
     subject: 'directory.feed.readable',
-    callers: { events: ownAccount },
+    callers: { events: withoutActor },
     summary: 'Those of these that are there, and that an account may read now (D48).',
     request: Type.Object({ ...ofWhom, ...subjects.properties }),
     reply: subjects,

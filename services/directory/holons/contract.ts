@@ -1,5 +1,5 @@
 /** Holons: lists, updates, and who sees which (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
-import { anyActor, byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { anyActor, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
 import {
   anyId,
   changedIds,
@@ -34,7 +34,7 @@ export type HolonListQuery = Static<typeof holonListQuery>;
 export const holonUpdate = Type.Object(
   {
     name: Type.Optional(
-      line({ maxLength: maxNameLength, description: 'Trimmed; not blank. Refused when the class marks names as read-only.' }),
+      singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank. Refused when the class marks names as read-only.' }),
     ),
     description: Type.Optional(
       Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
@@ -44,7 +44,7 @@ export const holonUpdate = Type.Object(
         {},
         {
           additionalProperties: Type.String({ maxLength: 2_000 }),
-          propertyNames: line({ maxLength: maxChannelLength }),
+          propertyNames: singleLine({ maxLength: maxChannelLength }),
           maxProperties: 100,
           description: 'Links by channel, http, https, mailto or tel; replaces all. Blank values are dropped.',
         },
@@ -128,7 +128,7 @@ const subtree = {
 export const holonRpcs = {
   getHolons: rpc({
     subject: 'directory.holons.get-many',
-    callers: { conversations: ownAccount, cli: ownAccount },
+    callers: { conversations: withoutActor, cli: withoutActor },
     summary: 'Holons by id or slug; unknown ones are absent.',
     request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })) }),
     reply: Type.Object({ items: Type.Array(holon) }),
@@ -181,13 +181,13 @@ export const holonRpcs = {
   }),
   wholeSubtree: rpc({
     subject: 'directory.holons.whole-subtree',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary: 'A holon and all its descendants; for filters of the admin CLI.',
     ...subtree,
   }),
   visibleHolons: rpc({
     subject: 'directory.holons.visible',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary:
       'Which of these holons exist and may be seen by an account, or by the shared token (D18f, D48). Asked all along a streamed answer, which may take longer than what vouches for its reader lives.',
     request: Type.Object({
@@ -199,7 +199,7 @@ export const holonRpcs = {
   }),
   coveredHolons: rpc({
     subject: 'directory.holons.covered',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary:
       "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
     request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),

@@ -1,17 +1,17 @@
 /** Identities: whom an identity provider names, and the accounts that they are (rules/access#identity-provider). */
-import { byAnybody, byOperators, line, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { byGateway, byOperators, singleLine, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
 import { actorFacts } from '../accounts/contract.ts';
 import { instant, rowId } from '../fields.ts';
 
-const issuer = line({ minLength: 1, maxLength: 512, description: 'As in the `iss` of its tokens.' });
-const subject = line({ minLength: 1, maxLength: 255, description: 'As in the `sub` of its tokens.' });
+const issuer = singleLine({ minLength: 1, maxLength: 512, description: 'As in the `iss` of its tokens.' });
+const subject = singleLine({ minLength: 1, maxLength: 255, description: 'As in the `sub` of its tokens.' });
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
 /** As a token names it. */
 const seen = {
   issuer,
   subject,
-  email: Type.Optional(line({ maxLength: 320, description: 'One that the issuer has verified; no other is handed on.' })),
+  email: Type.Optional(singleLine({ maxLength: 320, description: 'One that the issuer has verified; no other is handed on.' })),
 };
 
 const Identity = Type.Object({
@@ -36,7 +36,7 @@ const noIssuer = {
 export const identityRpcs = {
   verifyIdentity: rpc({
     subject: 'directory.identities.verify',
-    callers: byAnybody,
+    callers: byGateway,
     audit: 'account.link',
     summary:
       'As whom an identity acts; unauthenticated when it is linked to no active account. With OIDC_LINK_BY_EMAIL an unknown one is linked by its email (S2, S5).',
@@ -46,7 +46,7 @@ export const identityRpcs = {
   }),
   signInIdentity: rpc({
     subject: 'directory.identities.sign-in',
-    callers: byAnybody,
+    callers: byGateway,
     audit: 'login',
     summary: 'A token valid for 24 hours, accepted from the console alone, for whom an identity provider has signed in there (S3).',
     request: Type.Object({ ...seen, ip: Type.String() }),

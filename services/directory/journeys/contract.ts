@@ -1,5 +1,5 @@
 /** Journeys of the open API (rules/journeys#journeys). */
-import { byUsers, event, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { byUsers, event, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { changedIds, extend, idList, jsonObject, limitParameter, offsetParameter, page, rowId, searchText } from '../fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -102,7 +102,7 @@ const journey = Type.Object({
 export const journeyRpcs = {
   getJourneys: rpc({
     subject: 'directory.journeys.get-many',
-    callers: { conversations: ownAccount, cli: ownAccount },
+    callers: { conversations: withoutActor, cli: withoutActor },
     summary: 'Journeys with questions, steps and owning events, by id or slug; unknown ones are absent.',
     request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })) }),
     reply: Type.Object({ items: Type.Array(journey) }),

@@ -1,5 +1,17 @@
 /** Service keys: bearer tokens of programs, each of one account and narrowed to its scopes (rules/access#service-keys). */
-import { byAnybody, byOperators, byUsers, event, line, nullable, rpc, scopes, Type, type ErrorReasons, type Static } from '#libs/contract';
+import {
+  byGateway,
+  byOperators,
+  byUsers,
+  event,
+  singleLine,
+  nullable,
+  rpc,
+  scopes,
+  Type,
+  type ErrorReasons,
+  type Static,
+} from '#libs/contract';
 import { actorFacts } from '../accounts/contract.ts';
 import { anyId, instant, limitParameter, offsetParameter, pageFields, v1Errors } from '../fields.ts';
 
@@ -57,7 +69,7 @@ const revokedKey = Type.Object({
 const keyList = Type.Object({ items: Type.Array(ServiceKey, { description: 'Newest first.' }), count: pageFields.count });
 
 const wish = {
-  name: line({ minLength: 1, maxLength: 200, description: 'What it is for; not blank.' }),
+  name: singleLine({ minLength: 1, maxLength: 200, description: 'What it is for; not blank.' }),
   scopes: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
     maxItems: 50,
@@ -163,7 +175,7 @@ export const keyRpcs = {
   }),
   verifyKey: rpc({
     subject: 'directory.keys.verify',
-    callers: byAnybody,
+    callers: byGateway,
     summary: 'As whom a service key acts; unauthenticated when unknown, expired, revoked or of an inactive account (K6).',
     request: Type.Object({ token: Type.String({ maxLength: 8_192 }) }),
     reply: Type.Object({

@@ -1,5 +1,5 @@
 /** Tokens of service keys, and what a caller may ask of a new one (rules/access#service-keys; K1, K5, K10). */
-import { type Actor, everyScope, holdsScope, scopes } from '#libs/contract';
+import { type Actor, allScopes, hasScope, scopes } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
 import { isBlank } from '#libs/text';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
@@ -29,7 +29,7 @@ export function parseKeyToken(token: string): KeyParts | undefined {
 
 /** Each scope once. @throws AppError 400 for one that there is not */
 export function readScopes(given: readonly string[]): string[] {
-  const known: readonly string[] = [...scopes, everyScope];
+  const known: readonly string[] = [...scopes, allScopes];
   const unknown = given.find((scope) => !known.includes(scope));
   if (unknown !== undefined) throw badRequest(`There is no scope "${unknown}"; there is ${known.join(', ')}.`);
   return [...new Set(given)];
@@ -53,7 +53,7 @@ export function readExpiry(given: string | null | undefined, now: Instant): stri
 /** Nobody gives with a key what that key lacks (K5, K10). @throws AppError 403 */
 export function refuseWider(actor: Actor | undefined, given: readonly string[]): void {
   const key = actor?.kind === 'user' ? actor.key : undefined;
-  const lacking = key === undefined ? [] : given.filter((scope) => !holdsScope(key.scopes, scope));
+  const lacking = key === undefined ? [] : given.filter((scope) => !hasScope(key.scopes, scope));
   if (lacking.length === 0) return;
   throw new AppError({ code: 'permission_denied', message: `Your key lacks the scope ${lacking.join(', ')}.` });
 }

@@ -1,5 +1,5 @@
 /** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
-import { byUsers, line, nullable, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, singleLine, nullable, rpc, Type, type Static } from '#libs/contract';
 import { anyId, ifMatch, limitParameter, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
 import { HolonPublic, NoteItem, PersonPublic } from '../public-schemas.ts';
 import { workflowFields, workflowUpdateFields, workflowChanges, textChange } from '../workflow/contract.ts';
@@ -64,12 +64,12 @@ export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
 export const MembershipUpdate = Type.Object(
   {
     ...workflowUpdateFields,
-    step_slug: Type.Optional(line({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
+    step_slug: Type.Optional(singleLine({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
     advance_step: Type.Optional(
       Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug` or `journey_slug`.' }),
     ),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account; null clears.' }))),
-    journey_slug: Type.Optional(line({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
+    journey_slug: Type.Optional(singleLine({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
   },
   { $id: 'MembershipUpdate' },
 );
@@ -77,8 +77,8 @@ export const MembershipUpdate = Type.Object(
 /** No slug is longer. Without a bound the reply, which repeats the slug for each item, would be 500 times the request (D60). */
 const maxSlugLength = 200;
 const bulkDefaults = {
-  journey_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
-  step_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
+  journey_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
+  step_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
 };
 /** Items of one bulk-add (rules/http#limits). */
 const maxBulkItems = 500;
@@ -97,8 +97,8 @@ export const BulkAdd = Type.Object(
       ),
       { minItems: 1, maxItems: maxBulkItems },
     ),
-    journey_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'For items that name none.' })),
-    step_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+    journey_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+    step_slug: Type.Optional(singleLine({ maxLength: maxSlugLength, description: 'For items that name none.' })),
   },
   { $id: 'BulkAdd' },
 );

@@ -1,5 +1,5 @@
 /** Two people who are one (rules/people#merge-people; I3, I5). */
-import { byOperators, byUsers, job, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { byOperators, byUsers, job, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import { anyId, rowId, v1Errors } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
@@ -46,7 +46,7 @@ export const mergingRpcs = {
   }),
   findMerged: rpc({
     subject: 'directory.people.find-merged',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary: 'Who people are now that were merged: what still names them by their former id means who stays (I5).',
     request: Type.Object({ ids: Type.Array(rowId, { maxItems: 1_000 }) }),
     reply: Type.Object({ items: Type.Array(Type.Object({ gone_id: rowId, into_id: rowId })) }),

@@ -1,5 +1,5 @@
 /** People: lists, look-ups, creation (rules/people#people, rules/people#create-a-person; D43, D43a, D44). */
-import { byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
 import {
   anyId,
   changedIds,
@@ -35,7 +35,7 @@ const newContact = Type.Object(
   {
     $id: 'NewContact',
     additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
-    propertyNames: line({ maxLength: maxChannelLength }),
+    propertyNames: singleLine({ maxLength: maxChannelLength }),
     maxProperties: 50,
     description:
       'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, ' +
@@ -46,8 +46,8 @@ const newContact = Type.Object(
 const firstMembership = Type.Object(
   {
     holon_id: Type.Integer({ description: 'Holon to join.' }),
-    journey_slug: line({ description: "A journey of the catalogue of the holon's class." }),
-    step_slug: Type.Optional(nullable(line({ description: 'An active step of the journey; default the first one.' }))),
+    journey_slug: singleLine({ description: "A journey of the catalogue of the holon's class." }),
+    step_slug: Type.Optional(nullable(singleLine({ description: 'An active step of the journey; default the first one.' }))),
     follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
@@ -56,11 +56,11 @@ const firstMembership = Type.Object(
 
 export const newPerson = Type.Object(
   {
-    name: line({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
+    name: singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
     description: Type.Optional(
       Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
     ),
-    actor_kind: Type.Optional(line({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
+    actor_kind: Type.Optional(singleLine({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
     photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
     contact: Type.Optional(newContact),
     membership: Type.Optional(nullable(firstMembership)),
@@ -109,7 +109,7 @@ const personList = {
 export const peopleRpcs = {
   getPeople: rpc({
     subject: 'directory.people.get-many',
-    callers: { conversations: ownAccount, transcripts: ownAccount },
+    callers: { conversations: withoutActor, transcripts: withoutActor },
     summary: 'People by id. Unknown ids are absent; the order is that of the ids.',
     request: Type.Object({ ids: idList }),
     reply: Type.Object({ items: Type.Array(person) }),

@@ -1,5 +1,5 @@
 /** Steps of journeys and their configuration (rules/steps#step-configuration; D16b). */
-import { byOperators, byUsers, nullable, ownAccount, rpc, Type, type Static, type ErrorReasons } from '#libs/contract';
+import { byOperators, byUsers, nullable, withoutActor, rpc, Type, type Static, type ErrorReasons } from '#libs/contract';
 import { instant, jsonDocument, jsonObject, rowId } from '../fields.ts';
 
 export const StepItem = Type.Object(
@@ -68,7 +68,7 @@ const stepPlace = {
 export const stepRpcs = {
   getStepConfig: rpc({
     subject: 'directory.steps.get-config',
-    callers: { agents: ownAccount, media: ownAccount, transcripts: ownAccount },
+    callers: { agents: withoutActor, media: withoutActor, transcripts: withoutActor },
     summary: "Validated configuration of a step with the job model's defaults, for the job's worker (rules/steps#pipeline-jobs).",
     request: Type.Object({ step_id: rowId }),
     reply: Type.Object({ pipeline_job: nullable(Type.String()), config: jsonObject }),
@@ -78,7 +78,7 @@ export const stepRpcs = {
   }),
   findSteps: rpc({
     subject: 'directory.steps.find',
-    callers: { conversations: ownAccount },
+    callers: { conversations: withoutActor },
     summary: 'Ids of the steps with a slug, of every journey.',
     request: Type.Object({ slug: stepPlace.step_slug }),
     reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),

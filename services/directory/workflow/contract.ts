@@ -1,5 +1,5 @@
 /** What memberships, relationships and worklists of the open API have in common (rules/memberships#updates; D46, D47a). */
-import { line, nullable, Type } from '#libs/contract';
+import { singleLine, nullable, Type } from '#libs/contract';
 import { maxNoteLength } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
@@ -15,7 +15,7 @@ export const workflowFields = {
 export const workflowUpdateFields = {
   note: Type.String({ maxLength: maxNoteLength, description: 'Needed; trimmed, then stored verbatim.' }),
   follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears, absent leaves as it is.' }))),
-  step_slug: Type.Optional(line({ description: 'Active step to move to.' })),
+  step_slug: Type.Optional(singleLine({ description: 'Active step to move to.' })),
   advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),
 };
 

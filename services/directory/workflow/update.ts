@@ -62,7 +62,7 @@ export async function updateWorkflow(
   const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
   const personIds = [request.responsible_person_id ?? 0, authorPersonId ?? 0].filter(isPossibleId);
   const kept = { personIds, membershipId: kind.name === 'membership' ? id : null };
-  const [, , row] = await tx.inOrder(
+  const [, , row] = await tx.pipeline(
     () => keepPeople(tx, kept),
     () => kind.lock(tx, { id }),
     () => kind.find(tx, { id, ...viewer }),
@@ -81,7 +81,7 @@ export async function updateWorkflow(
     const { person_ids: personIds, holon_ids: holonIds } = row;
     kind.tell(eventOutbox, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
   }
-  const [, note, shown] = await tx.inOrder(
+  const [, note, shown] = await tx.pipeline(
     async () => {
       if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
     },

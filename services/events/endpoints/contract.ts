@@ -1,5 +1,16 @@
 /** Contract of webhook endpoints: where events are sent, for whom, and with which secret (rules/events#endpoints; V5, V11). */
-import { byOperators, byUsers, feedEvent, line, limitParameter, nullable, ownAccount, rpc, Type, type ErrorReasons } from '#libs/contract';
+import {
+  byOperators,
+  byUsers,
+  feedEvent,
+  singleLine,
+  limitParameter,
+  nullable,
+  withoutActor,
+  rpc,
+  Type,
+  type ErrorReasons,
+} from '#libs/contract';
 import { createdEndpoint } from '#services/directory';
 
 /** Endpoints of an account. */
@@ -64,7 +75,7 @@ const fields = {
       description: 'Only these types, `conversation.*` for all of a kind; null = all.',
     }),
   ),
-  description: line({ maxLength: 500, description: 'What it is for.' }),
+  description: singleLine({ maxLength: 500, description: 'What it is for.' }),
 };
 export const newEndpoint = Type.Object(
   { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
@@ -178,7 +189,7 @@ export const endpointRpcs = {
   }),
   listEndpointsOfKey: rpc({
     subject: 'events.endpoints.list-of-key',
-    callers: { directory: ownAccount },
+    callers: { directory: withoutActor },
     summary: 'Webhook endpoints that a service key created, newest first (V5).',
     request: Type.Object({ account_id: Type.Integer({ description: 'Account of the key.' }), key_id: Type.String() }),
     reply: Type.Object({ items: Type.Array(createdEndpoint, { maxItems: maxEndpoints }) }),

@@ -22,7 +22,7 @@ export async function append(db: Database, { hold, events, sequence, retentionDa
   const kept = events.filter(({ day }) => isKept(day, retentionDays));
   const write = (insert: (tx: Tx, after: number) => Promise<readonly Placed[]>): Promise<number | undefined> =>
     db.transaction(async (tx) => {
-      const [, held] = await tx.inOrder(
+      const [, held] = await tx.pipeline(
         () => limitTransaction(tx),
         () => holdFeed(tx, hold),
       );

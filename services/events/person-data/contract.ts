@@ -1,5 +1,5 @@
 /** Contract: the part of events in `people erase` of the admin CLI, and in merges. */
-import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
@@ -14,7 +14,7 @@ export const personDataRpcs = {
   }),
   mergePerson: rpc({
     subject: 'events.people.merge',
-    callers: { directory: ownAccount },
+    callers: { directory: withoutActor },
     summary:
       'Puts who stays in the place of who was merged, as who could read what is deleted (rules/people#merge-people; I3, V4). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),

@@ -1,5 +1,5 @@
 /** Metadata of stored audio, and the recording to show. */
-import { byClients, ownAccount, rpc, Type } from '#libs/contract';
+import { byClients, withoutActor, rpc, Type } from '#libs/contract';
 import { AudioMetadata, id } from '../schemas.ts';
 
 /** Reply of `GET /conversations/{id}/video` (rules/media#video; D27). */
@@ -16,7 +16,7 @@ export const Video = Type.Object(
 export const downloadRpcs = {
   getAudioMetadata: rpc({
     subject: 'media.audio.get-meta',
-    callers: { transcripts: ownAccount },
+    callers: { transcripts: withoutActor },
     summary: 'Metadata and digest of the canonical audio of a conversation; null when none is stored.',
     request: Type.Object({ conversation_id: id }),
     reply: Type.Object({

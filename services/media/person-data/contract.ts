@@ -1,5 +1,5 @@
 /** Contract: who uploaded files, for `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
@@ -14,7 +14,7 @@ export const personDataRpcs = {
   }),
   mergePerson: rpc({
     subject: 'media.people.merge',
-    callers: { directory: ownAccount },
+    callers: { directory: withoutActor },
     summary: 'Puts who stays in the place of who was merged, as who uploaded files (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
     reply: Type.Object({ next: Type.Null() }),

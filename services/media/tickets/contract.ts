@@ -1,5 +1,5 @@
 /** Tickets for the internal port (docs/adr/internal-http.md). */
-import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rpc, Type } from '#libs/contract';
 import { id, StoredFile } from '../schemas.ts';
 
 const Ticket = Type.Object({ ticket: Type.String({ description: 'For the header `Ticket`; told this once.' }) });
@@ -7,7 +7,7 @@ const Ticket = Type.Object({ ticket: Type.String({ description: 'For the header 
 export const ticketRpcs = {
   issueDownloadTicket: rpc({
     subject: 'media.tickets.issue-download',
-    callers: { transcripts: ownAccount },
+    callers: { transcripts: withoutActor },
     summary: "Lets one GET of a conversation's audio into the internal port, within a minute.",
     request: Type.Object({ conversation_id: id }),
     reply: Ticket,

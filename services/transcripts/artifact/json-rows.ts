@@ -3,7 +3,7 @@
  * through the engine's own parser. An element that it does not parse is null, a malformed row; where such an element hides the commas
  * behind it, as a quote without its other half does, the array is cut between objects instead (D86).
  */
-import { isJsonSpace, JsonScanner, jsonSign } from '#libs/json';
+import { isJsonWhitespace, JsonScanner, jsonByte } from '#libs/json';
 import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 
 /** Between two objects of a list. */
@@ -56,12 +56,12 @@ export class JsonRowSplitter {
     if (this.#state === 'inside') {
       for (let at = this.#scanner.find(chunk, from, 1); at < chunk.length; at = this.#scanner.find(chunk, at + 1, 1)) {
         const isEnd = this.#scanner.depth === 0;
-        if (isEnd && chunk[at] === jsonSign.closeBrace) {
+        if (isEnd && chunk[at] === jsonByte.closeBrace) {
           // A brace too many belongs to its row.
           this.#scanner = createScannerInList();
           continue;
         }
-        if (!isEnd && (chunk[at] !== jsonSign.comma || this.#scanner.depth > 1)) continue;
+        if (!isEnd && (chunk[at] !== jsonByte.comma || this.#scanner.depth > 1)) continue;
         this.#finishRow(chunk.subarray(from, at), isEnd, rows);
         from = at + 1;
         if (isEnd) {
@@ -71,14 +71,14 @@ export class JsonRowSplitter {
       }
     }
     if (this.#state === 'inside') this.#keep(chunk.subarray(from), rows);
-    if (this.#state === 'after' && !chunk.subarray(from).every(isJsonSpace)) throw new UnreadableArtifact('text follows the list');
+    if (this.#state === 'after' && !chunk.subarray(from).every(isJsonWhitespace)) throw new UnreadableArtifact('text follows the list');
   }
 
   /** Index behind the opening bracket; the chunk's length while it has not come. */
   #open(chunk: Buffer): number {
-    const at = chunk.findIndex((byte) => !isJsonSpace(byte));
+    const at = chunk.findIndex((byte) => !isJsonWhitespace(byte));
     if (at === -1) return chunk.length;
-    if (chunk[at] !== jsonSign.openBracket) throw new UnreadableArtifact('it is not a list');
+    if (chunk[at] !== jsonByte.openBracket) throw new UnreadableArtifact('it is not a list');
     this.#scanner = createScannerInList();
     this.#state = 'inside';
     return at + 1;
@@ -89,7 +89,7 @@ export class JsonRowSplitter {
     this.#carry = [];
     this.#carrySize = 0;
     // An empty list, or a comma behind the last row.
-    if (isLast && bytes.every(isJsonSpace)) return;
+    if (isLast && bytes.every(isJsonWhitespace)) return;
     if (bytes.length > this.#maxRowBytes) rows.push(null);
     else this.#add(bytes, rows);
   }

@@ -1,5 +1,5 @@
 /** Contract: what a person said, for `people export` and `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
+import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 /** What stands in place of words that were erased. */
 export const erasedText = '[removed]';
@@ -37,7 +37,7 @@ export const personDataRpcs = {
   }),
   mergePerson: rpc({
     subject: 'transcripts.people.merge',
-    callers: { directory: ownAccount },
+    callers: { directory: withoutActor },
     summary:
       'Puts who stays in the place of who was merged, in one page of transcripts and of what is searched (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),

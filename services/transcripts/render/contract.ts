@@ -1,5 +1,5 @@
 /** Contract: the transcript in its formats (rules/transcripts#transcript-file; T1, T5). */
-import { byClients, byOperators, nullable, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { byClients, byOperators, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import { conversationId } from '../schemas.ts';
 
 /** In the order in which they are preferred (T5). */
@@ -71,7 +71,7 @@ const rendering = {
 export const renderRpcs = {
   render: rpc({
     subject: 'transcripts.transcripts.render',
-    callers: { ...byClients, agents: ownAccount },
+    callers: { ...byClients, agents: withoutActor },
     summary: 'Write the transcript of a conversation in one of its formats',
     ...rendering,
   }),
@@ -83,7 +83,7 @@ export const renderRpcs = {
   }),
   caption: rpc({
     subject: 'transcripts.transcripts.caption',
-    callers: { media: ownAccount },
+    callers: { media: withoutActor },
     summary: "WebVTT captions of a conversation's video (T4). 404 without a transcript.",
     request: Type.Object({
       conversation_id: conversationId,

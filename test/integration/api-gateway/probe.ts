@@ -1,7 +1,7 @@
 /** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anyActor, defineService, listParameter, ownAccount, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
+import { anyActor, defineService, listParameter, withoutActor, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
 import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
@@ -10,7 +10,7 @@ import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
 import { createSecretCheck } from '../../../services/api-gateway/secret-check.ts';
 
 const anything = Type.Object({}, { additionalProperties: true });
-const callers = { 'api-gateway': [...anyActor, ...ownAccount] };
+const callers = { 'api-gateway': [...anyActor, ...withoutActor] };
 const contract = defineService({
   service: 'probe',
   rpcs: {

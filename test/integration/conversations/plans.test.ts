@@ -1,5 +1,5 @@
 import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, GatheredStatement, Shape } from '#libs/sql';
+import type { DeclaredStatement, CoalescedStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -66,7 +66,7 @@ function toQuery(
 
 /** A write of several rows, with the same of each. */
 function ofCalls(
-  { prepared, order }: Pick<GatheredStatement<Shape, Shape>, 'prepared' | 'order'>,
+  { prepared, order }: Pick<CoalescedStatement<Shape, Shape>, 'prepared' | 'order'>,
   ids: readonly number[],
   values: Readonly<Record<string, unknown>>,
 ): Query {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect as connectClient, headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import { createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
-import { type Actor, defineService, ownAccount, rpc, Type } from '#libs/contract';
+import { type Actor, defineService, withoutActor, rpc, Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
 import type { Bus, RequestContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
@@ -14,7 +14,7 @@ const desk = defineService({
   rpcs: {
     forPeople: rpc({ subject: 'desk.thing.for-people', callers: { 'api-gateway': ['user'] }, ...open }),
     forClients: rpc({ subject: 'desk.thing.for-clients', callers: { 'api-gateway': ['shared', 'user'], hall: ['user'] }, ...open }),
-    forHall: rpc({ subject: 'desk.thing.for-hall', callers: { hall: ownAccount }, ...open }),
+    forHall: rpc({ subject: 'desk.thing.for-hall', callers: { hall: withoutActor }, ...open }),
   },
   jobs: {},
   events: {},

@@ -1,12 +1,12 @@
 /** Two connections, as two processes would have, and a small contract between them. */
 import { generateActorKeys } from '#libs/actor';
-import { anyActor, defineService, event, ownAccount, rpc, Type } from '#libs/contract';
+import { anyActor, defineService, event, withoutActor, rpc, Type } from '#libs/contract';
 import { type Bus, type BusSettings, connectBus, type Handlers, newContext } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
 import { createTestActors } from '#libs/testing';
 import { randomBytes } from 'node:crypto';
 
-const callers = { desk: [...anyActor, ...ownAccount] };
+const callers = { desk: [...anyActor, ...withoutActor] };
 const actors = createTestActors(generateActorKeys());
 
 export const library = defineService({

@@ -1,7 +1,7 @@
 /** Tokens of a certified provider, good and bad ones, before the verifier (rules/access#identity-provider; S1, S4, S5). */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createProvider, createSigningKeys, createVerifier, TokenRefused, type Verifier } from '#libs/oidc';
+import { createProvider, createSigningKeys, createVerifier, TokenRejectedError, type Verifier } from '#libs/oidc';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { type IdentityProvider, startIdentityProvider, waitFor } from '#libs/testing';
 
@@ -42,7 +42,7 @@ async function judge(token: string, by = verifier): Promise<string> {
     await by.verify(token);
     return 'accepted';
   } catch (error) {
-    return error instanceof TokenRefused ? error.refusal : String((error as { code?: unknown }).code);
+    return error instanceof TokenRejectedError ? error.refusal : String((error as { code?: unknown }).code);
   }
 }
 const seconds = (offset: number): number => Math.floor(wallMs / 1000) + offset;

@@ -190,7 +190,7 @@ describe('createDatabase (architecture#data)', () => {
       const id = newId();
       const sent: number[] = [];
       const [added, found] = await db.transaction((tx) =>
-        tx.inOrder(
+        tx.pipeline(
           () => {
             sent.push(1);
             return tx.query(addThing, [id, `ordered ${id}`]).finally(() => sent.push(3));
@@ -204,7 +204,7 @@ describe('createDatabase (architecture#data)', () => {
       expect({ added, found, sent }).toEqual({ added: [], found: [{ id, name: `ordered ${id}` }], sent: [1, 2, 3] });
       let ended = 0;
       const failed = db.transaction((tx) =>
-        tx.inOrder(
+        tx.pipeline(
           () => tx.query({ name: 'ordered.divide', text: 'select 1 / 0' }),
           () => tx.query(addThing, [newId(), `ordered ${id}`]).finally(() => ended++),
         ),
@@ -281,19 +281,19 @@ describe('createDatabase (architecture#data)', () => {
 
     it('reads in batches from a cursor', async () => {
       const sizes: number[] = [];
-      for await (const rows of db.stream(numbers, [250], { batch: 100 })) sizes.push(rows.length);
+      for await (const rows of db.stream(numbers, [250], { batchSize: 100 })) sizes.push(rows.length);
       expect(sizes).toEqual([100, 100, 50]);
       sizes.length = 0;
-      for await (const rows of db.stream(numbers, [250], { batch: 60, firstBatch: 130 })) sizes.push(rows.length);
+      for await (const rows of db.stream(numbers, [250], { batchSize: 60, firstBatchSize: 130 })) sizes.push(rows.length);
       expect(sizes).toEqual([130, 60, 60]);
     });
 
     it('ends whole when the reader leaves its last batch, and gives nothing of an empty answer', async () => {
-      for await (const rows of db.stream(numbers, [5], { batch: 10 })) {
+      for await (const rows of db.stream(numbers, [5], { batchSize: 10 })) {
         expect(rows).toHaveLength(5);
         break;
       }
-      for await (const _rows of db.stream(numbers, [0], { batch: 10 })) throw new Error('a batch without rows');
+      for await (const _rows of db.stream(numbers, [0], { batchSize: 10 })) throw new Error('a batch without rows');
       expect(db.stats().idle).toBe(db.stats().total);
       await expect(
         db.query({
@@ -308,14 +308,14 @@ describe('createDatabase (architecture#data)', () => {
         name: 'setting',
         text: `select current_setting('cursor_tuple_fraction') as value from generate_series(1, $1::int)`,
       };
-      for await (const rows of db.stream<{ value: string }>(setting, [1], { batch: 2, planner: { cursor_tuple_fraction: '0.25' } }))
+      for await (const rows of db.stream<{ value: string }>(setting, [1], { batchSize: 2, planner: { cursor_tuple_fraction: '0.25' } }))
         expect(rows).toEqual([{ value: '0.25' }]);
       await expect(db.query(setting, [1])).resolves.toEqual([{ value: '0.1' }]);
     });
 
     it('ends the query when the reader leaves, and keeps the connection', async () => {
       const before = db.stats().total;
-      for await (const rows of db.stream(numbers, [100_000], { batch: 10 })) {
+      for await (const rows of db.stream(numbers, [100_000], { batchSize: 10 })) {
         expect(rows).toHaveLength(10);
         break;
       }
@@ -330,7 +330,9 @@ describe('createDatabase (architecture#data)', () => {
 
     it('throws what the query fails with, and the pool goes on', async () => {
       const read = async (): Promise<void> => {
-        for await (const _rows of db.stream({ name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' }, [], { batch: 2 }));
+        for await (const _rows of db.stream({ name: 'fails', text: 'select 10 / (5 - i) from generate_series(1, 9) i' }, [], {
+          batchSize: 2,
+        }));
       };
       await expect(read()).rejects.toThrow(/division by zero/);
       await db.ping();
@@ -346,7 +348,7 @@ describe('createDatabase (architecture#data)', () => {
       const calls = [
         () => away.ping(),
         () => away.transaction((tx) => tx.query(findThing, [1])),
-        () => away.stream(findThing, [1], { batch: 1 })[Symbol.asyncIterator]().next(),
+        () => away.stream(findThing, [1], { batchSize: 1 })[Symbol.asyncIterator]().next(),
       ];
       for (const call of calls) {
         const error: unknown = await call().then(

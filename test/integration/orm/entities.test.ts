@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createUnits, type Entities } from '#libs/orm/entities';
+import { createEntityManagers, type Entities } from '#libs/orm/entities';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 const servicesDir = join(import.meta.dirname, '..', '..', '..', 'services');
@@ -42,7 +42,7 @@ const show = ({ table, column, type, nullable }: Column): string => `${table}.${
 async function listDeclared(service: string): Promise<Column[]> {
   const path = join(servicesDir, service, 'entities', 'index.ts');
   const { entities } = (await import(path)) as { entities: Entities };
-  const metadata = createUnits({ schema: service, entities }).orm.getMetadata().getAll().values().toArray();
+  const metadata = createEntityManagers({ schema: service, entities }).orm.getMetadata().getAll().values().toArray();
   const declared = metadata
     .flatMap((meta) => meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })))
     .flatMap(({ table, prop }) =>

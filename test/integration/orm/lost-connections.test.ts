@@ -54,7 +54,7 @@ describe('connections of a pool (architecture#data)', () => {
     it('cost a stream nothing', async () => {
       proxy.breakConnections();
       const sizes: number[] = [];
-      for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], { batch: 3 }))
+      for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], { batchSize: 3 }))
         sizes.push(rows.length);
       expect(sizes).toEqual([3, 2]);
       expect(db.stats().idle).toBe(db.stats().total);
@@ -103,7 +103,7 @@ describe('connections of a pool (architecture#data)', () => {
 
   it('cost a stream that has given rows, which does not begin anew', async () => {
     const read = async (): Promise<void> => {
-      for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], { batch: 3 })) {
+      for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], { batchSize: 3 })) {
         expect(rows).toHaveLength(3);
         proxy.breakConnections();
       }

@@ -81,7 +81,7 @@ describe('a database behind a pooler', () => {
     const streams = Array.from({ length: 8 }, async () => {
       let rows = 0;
       const all = { name: 'all', text: 'select title from books where id > $1' };
-      for await (const batch of db.stream<{ title: string }>(all, [100], { batch: 10, planner: { enable_seqscan: 'off' } }))
+      for await (const batch of db.stream<{ title: string }>(all, [100], { batchSize: 10, planner: { enable_seqscan: 'off' } }))
         rows += batch.length;
       return rows;
     });

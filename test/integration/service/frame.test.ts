@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditTables } from '#libs/audit';
 import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
-import { defineService, job, ownAccount, rpc, Type } from '#libs/contract';
+import { defineService, job, withoutActor, rpc, Type } from '#libs/contract';
 import { cancelledJobs, jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
 import { migrate, Migration } from '#libs/orm/migrations';
@@ -14,7 +14,7 @@ const shelf = defineService({
     count: rpc({
       subject: 'shelf.things.count',
       summary: 'How many there are',
-      callers: { reader: ownAccount },
+      callers: { reader: withoutActor },
       request: Type.Object({}),
       reply: Type.Object({ count: Type.Integer() }),
     }),

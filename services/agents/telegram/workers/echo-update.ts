@@ -7,7 +7,7 @@ import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import { toStorableText } from '#libs/json';
 import type { Database } from '#libs/orm';
-import { cutText } from '#libs/text';
+import { truncateText } from '#libs/text';
 import { decodeBody } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import type { BotApi, SendResult } from '../../bot/index.ts';
@@ -53,7 +53,7 @@ interface Part {
 function readRaw({ body }: ReceiptRow): Part[] {
   const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
-  return text === '' ? [] : [{ text: fits ? text : `${cutText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
+  return text === '' ? [] : [{ text: fits ? text : `${truncateText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
 }
 
 /** `Q: …`, a blank line, `A: …`. */

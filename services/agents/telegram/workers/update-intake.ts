@@ -82,7 +82,7 @@ async function storeUpdate(
           secretDigest: undefined,
           ...more,
         });
-      return tx.inOrder(
+      return tx.pipeline(
         () => limitWait(tx),
         () => admitUpdate(tx, jobs, { agent, update, origin, store }),
       );

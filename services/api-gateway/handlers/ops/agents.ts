@@ -1,6 +1,6 @@
 /** `/api/ops/agents`: agents, and the sentences that wait for a decision (D70), in pages. */
 import type { RouteHandlers } from '#libs/http';
-import { type ListKind, operatorLists, writeCursor } from '#libs/merged-list';
+import { type ListKind, operatorLists, encodePosition } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
 import { usualLimit } from '../../routes/ops/filters.ts';
@@ -42,5 +42,5 @@ function toPage<Item>(
 ): { items: Item[]; next: string | null } {
   const items = found.slice(0, limit);
   const last = found.length > limit ? items.at(-1) : undefined;
-  return { items, next: last === undefined ? null : writeCursor(kind, { at: placeOf(last), source: 'agents' }) };
+  return { items, next: last === undefined ? null : encodePosition(kind, { at: placeOf(last), source: 'agents' }) };
 }

@@ -1,17 +1,17 @@
 /** `/api/ops/jobs`: the jobs of all services as one list, and acts on them (P2, P3). */
-import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
+import type { ReplyBodyOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
-  beginOf,
-  findCutShort,
+  cursorFor,
+  findTruncated,
   findPosition,
-  isLeft,
+  hasMore,
   jobList,
   mergePages,
-  placeBehind,
+  nextCursor,
   type Position,
-  writePlace,
+  encodeMergedCursor,
 } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { usualLimit } from '../../routes/ops/filters.ts';
@@ -51,17 +51,17 @@ export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[nu
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
       const place = readBegin(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
-      const left = serviceOf({ service, type: filter.type }).filter((name) => isLeft(place, name));
+      const left = serviceOf({ service, type: filter.type }).filter((name) => hasMore(place, name));
       const { pages, missing } = await readParts(left, limit, async (name, behind, count): Promise<Item[]> => {
         const { rpcs } = contracts[name];
         const position = behind ?? findPosition(place, name);
-        const begin = position === undefined ? {} : beginOf(name, position);
+        const begin = position === undefined ? {} : cursorFor(name, position);
         const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: count }, patient);
         return items.map((item) => ({ service: name, ...item }));
       });
       const { items, next } = mergePages(pages, { limit, positionOf });
-      const behind = placeBehind(place, { next, missing });
-      answer({ items, next: behind === undefined ? null : writePlace(kind, behind), missing });
+      const behind = nextCursor(place, { next, missing });
+      answer({ items, next: behind === undefined ? null : encodeMergedCursor(kind, behind), missing });
     },
     'ops-job': async ({ input, call, answer }) => {
       const { service, job_id: id } = input.params;
@@ -103,7 +103,7 @@ async function readParts(
   const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
   const first = await askEach(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
   const parts = new Map(first.replies);
-  const more = await askSome(findCutShort(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
+  const more = await askSome(findTruncated(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
     const items = parts.get(name) ?? [];
     const last = items.at(-1);
     const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
@@ -125,7 +125,7 @@ type Request = RequestOf<(typeof contracts)['media']['rpcs']['redriveJobs']>;
 type Ask = (name: ServiceName, request: Request) => Promise<JobChange>;
 
 /** Asks each service for its part; what one of them does is one transaction, and one entry of its audit log. */
-async function act(body: Choice, ask: Ask): Promise<AnswerOf<RedriveRoute>> {
+async function act(body: Choice, ask: Ask): Promise<ReplyBodyOf<RedriveRoute>> {
   const { filter, ids } = readChoice<Filter, { service: string; id: string }>(body, filterFields);
   const dryRun = body.dry_run === undefined ? {} : { dry_run: body.dry_run };
   const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== 'service'));

@@ -1,5 +1,5 @@
 /** `GET /api/ops/overview`: what every service says of itself, put together (P1). */
-import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
+import type { ReplyBodyOf, HandledRoute, InputOf } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
 import { type Bus, streamNames } from '#libs/nats';
 import { composeOverview } from '#libs/overview';
@@ -17,7 +17,7 @@ export function createOverview(parts: {
   readonly bus: Bus;
   readonly telemetry: Pick<Telemetry, 'describe'>;
   readonly intake: Pick<WebhookIntake, 'spool'>;
-}): RouteHandler<InputOf<OverviewRoute>, AnswerOf<OverviewRoute>> {
+}): RouteHandler<InputOf<OverviewRoute>, ReplyBodyOf<OverviewRoute>> {
   const { bus, telemetry, intake } = parts;
   return async ({ call, answer }) => {
     const overview = await composeOverview({

@@ -2,7 +2,7 @@
 import { type LatestJob, maxId } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
-import { operatorLists, writeCursor } from '#libs/merged-list';
+import { operatorLists, encodePosition } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
@@ -38,7 +38,7 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
         readJobs: (type, ids) => readJobs(type, ids, call),
         readJobsIn: async (wanted) => (await bus.call(rpcsOf(wanted.type).listJobs, wanted, call)).items,
       });
-      answer({ items, next: next === undefined ? null : writeCursor(kind, { at: String(next), source: 'conversations' }) });
+      answer({ items, next: next === undefined ? null : encodePosition(kind, { at: String(next), source: 'conversations' }) });
     },
     'ops-retry': async ({ input, call, answer }) => {
       const { conversation_id: id } = input.params;

@@ -1,14 +1,14 @@
 /** Where the page begins that an operator asks for (P2). */
 import { type AppError, appError } from '#libs/errors';
-import { beginning, type ListKind, type Place, type Position, readCursor, readPlace } from '#libs/merged-list';
+import { startCursor, type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/merged-list';
 
 /** @returns undefined for the first page. @throws AppError 400 `bad_cursor` */
 export const readPosition = (kind: ListKind, cursor: string | undefined): Position | undefined =>
-  cursor === undefined ? undefined : known(readCursor(kind, cursor));
+  cursor === undefined ? undefined : known(decodePosition(kind, cursor));
 
 /** The same of a list over several services. @throws AppError 400 `bad_cursor` */
-export const readBegin = (kind: ListKind, cursor: string | undefined): Place =>
-  cursor === undefined ? beginning : known(readPlace(kind, cursor));
+export const readBegin = (kind: ListKind, cursor: string | undefined): MergedCursor =>
+  cursor === undefined ? startCursor : known(decodeMergedCursor(kind, cursor));
 
 /** For one whose place there cannot be. */
 export const badCursor = (): AppError => appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');

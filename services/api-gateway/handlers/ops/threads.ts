@@ -1,7 +1,7 @@
 /** `/api/ops/threads`: chats with agents, and the operators who have them by name (H1 to H5). */
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
-import { operatorLists, readInstant, writeCursor } from '#libs/merged-list';
+import { operatorLists, parseInstantKey, encodePosition } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
@@ -38,7 +38,7 @@ export function createThreadHandlers(bus: Bus): RouteHandlers<(typeof threadRout
         call,
       );
       const last = items.length > limit ? shown.at(-1) : undefined;
-      const next = last === undefined ? null : writeCursor(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
+      const next = last === undefined ? null : encodePosition(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
       answer({ items: shown.map((thread) => showThread(thread, emails)), next });
     },
     'ops-thread': async ({ input, call, answer }) => {
@@ -68,7 +68,7 @@ export function createThreadHandlers(bus: Bus): RouteHandlers<(typeof threadRout
 function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
   const position = readPosition(kind, cursor);
   if (position === undefined) return {};
-  const before = readInstant(position.at);
+  const before = parseInstantKey(position.at);
   if (before === undefined) throw badCursor();
   return { before };
 }

@@ -4,14 +4,14 @@ import { AppError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import {
   findPosition,
-  isLeft,
+  hasMore,
   mergePages,
   operatorLists,
-  type Place,
-  placeBehind,
-  readInstant,
-  writeInstant,
-  writePlace,
+  type MergedCursor,
+  nextCursor,
+  parseInstantKey,
+  formatInstantKey,
+  encodeMergedCursor,
 } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
@@ -30,7 +30,7 @@ const shown = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
 const kind = operatorLists.webhooks;
-const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: writeInstant({ at, id }), source: receiverOf(id) });
+const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: formatInstantKey({ at, id }), source: receiverOf(id) });
 
 /** The services that receive webhooks. */
 const receivers = { agents, conversations } as const;
@@ -51,7 +51,7 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
       const { limit = usualLimit, cursor, ...filter } = input.query;
       const place = readBegin(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
-      const left = receiversOf(filter).filter((name) => isLeft(place, name));
+      const left = receiversOf(filter).filter((name) => hasMore(place, name));
       const { replies, missing } = await askEach(left, (name) => {
         const { rpcs } = receivers[name];
         return bus.call(rpcs.listWebhooks, { ...filter, ...beginOf(name, place), limit: limit + 1 }, patient);
@@ -60,8 +60,8 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
         replies.map((page) => page.items),
         { limit, positionOf },
       );
-      const behind = placeBehind(place, { next, missing });
-      answer({ items, next: behind === undefined ? null : writePlace(kind, behind), missing });
+      const behind = nextCursor(place, { next, missing });
+      answer({ items, next: behind === undefined ? null : encodeMergedCursor(kind, behind), missing });
     },
     'ops-webhook': async ({ input, call, answer }) => {
       const { receipt_id: id } = input.params;
@@ -102,10 +102,10 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
 }
 
 /** @throws AppError 400 `bad_cursor` for an instant that there is not */
-function beginOf(name: Receiver, place: Place): { before?: { at: string; id: number } } {
+function beginOf(name: Receiver, place: MergedCursor): { before?: { at: string; id: number } } {
   const position = findPosition(place, name);
   if (position === undefined) return {};
-  const before = readInstant(position.at);
+  const before = parseInstantKey(position.at);
   if (before === undefined) throw badCursor();
   return { before };
 }

@@ -1,7 +1,7 @@
 /** Attendees of a booking event as Cal.com names them (D19a, D83). */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { emailKey, isBlank, phoneDigits, toLine } from '#libs/text';
+import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/text';
 import { shorten } from './shorten.ts';
 
 export interface Attendee {
@@ -42,7 +42,7 @@ function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
 }
 
 function readLine(value: unknown, maxLength = Infinity): string | null {
-  const line = typeof value === 'string' ? toLine(value).trim() : '';
+  const line = typeof value === 'string' ? toSingleLine(value).trim() : '';
   return isBlank(line) || line.length > maxLength ? null : line;
 }
 

@@ -3,7 +3,7 @@
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { isBlank, toLine, toLines, toWord } from '#libs/text';
+import { isBlank, toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
 import { type Instant, parseInstant } from '#libs/time';
 import { type Attendee, readAttendees } from './attendees.ts';
 import { maxTextLength, shorten } from './shorten.ts';
@@ -78,7 +78,7 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     uid: uid ?? null,
     rescheduleUid: rescheduleUid ?? null,
     bookingId: readIdentifier(payload['bookingId']) === undefined ? null : payload['bookingId'],
-    title: readText(payload['title'], toLine),
+    title: readText(payload['title'], toSingleLine),
     start,
     finish,
     timesProblem: findTimesProblem(payload, start, finish),
@@ -90,7 +90,7 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     asksForTime: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
     isSeries: isJsonObject(payload['recurringEvent']),
     videoCallUrl: isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
-    cancellationReason: readText(payload['cancellationReason'], toLines),
+    cancellationReason: readText(payload['cancellationReason'], toMultiline),
   };
 }
 
@@ -106,7 +106,7 @@ const prefix = (kind: string, value: string | undefined): string | undefined => 
 function readIdentifier(value: unknown): string | undefined {
   const text = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text.length > maxIdentifierLength) return undefined;
-  const line = toLine(text);
+  const line = toSingleLine(text);
   return isBlank(line) ? undefined : line;
 }
 
@@ -148,11 +148,11 @@ export function readJourneyHint(videoCallUrl: string | null): JourneyHint | unde
   if (videoCallUrl === null || videoCallUrl.trim() === '' || !URL.canParse(videoCallUrl, base)) return undefined;
   const url = new URL(videoCallUrl, base);
   const journey = url.searchParams.get('journey')?.trim() ?? '';
-  if (journey !== '') return { slugs: [toWord(shorten(journey))], named: true };
+  if (journey !== '') return { slugs: [removeControlCharacters(shorten(journey))], named: true };
   const segments = url.pathname.split('/').filter((segment) => segment !== '' && segment.length <= maxTextLength);
   return {
     slugs: segments
-      .map((segment) => toWord(decodeSegment(segment)))
+      .map((segment) => removeControlCharacters(decodeSegment(segment)))
       .toReversed()
       .slice(0, maxSegments),
     named: false,

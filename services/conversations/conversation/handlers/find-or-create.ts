@@ -73,7 +73,7 @@ function listWanted(db: Database, { journey, personId, time, scope }: Wanted, li
 
 async function* renderWanted({ db, view }: Dependencies, { journey, personId, time, scope }: Wanted): AsyncGenerator<string[]> {
   const values = { personId, journeyId: journey.id, time, limit: null };
-  const options = { batch: streamBatch };
+  const options = { batchSize: streamBatch };
   const batches =
     scope === undefined
       ? listActive.stream(db, values, options)

@@ -27,7 +27,13 @@ export async function search(dependencies: Dependencies, request: RequestOf<Rpcs
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
   const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
-  return jsonListStream(renderBatches(dependencies, visibility, chosen.stream(dependencies.db, values, { batch, firstBatch, planner })));
+  return jsonListStream(
+    renderBatches(
+      dependencies,
+      visibility,
+      chosen.stream(dependencies.db, values, { batchSize: batch, firstBatchSize: firstBatch, planner }),
+    ),
+  );
 }
 
 /** Names become ids; a filter that names nothing of the directory goes to the statement as it is. */

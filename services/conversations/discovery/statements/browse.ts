@@ -16,7 +16,7 @@ export type PublicRow = RowOf<typeof publicRow>;
 /** All rows are read: the plan is made for all of them. */
 export const browsePlanner = { cursor_tuple_fraction: '1' };
 /** Rows that are rendered together; publishing payloads are larger than search items. */
-const reading: StreamOptions = { batch: 500, planner: browsePlanner };
+const reading: StreamOptions = { batchSize: 500, planner: browsePlanner };
 
 const journeySql = (journeyId: Parameter, condition: Sql = sql.empty): Sql => sql`
   select ${shown.columns}, c.infos -> 'publishing' as publishing, 1 as place

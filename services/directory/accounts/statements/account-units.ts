@@ -1,22 +1,22 @@
 /** Accounts as units of work, for the few writes of the admin CLI: MikroORM is loaded with the first of them. */
 import type { Tx } from '#libs/orm';
-import { createUnits, LockMode, raw, ref } from '#libs/orm/entities';
+import { createEntityManagers, LockMode, raw, ref } from '#libs/orm/entities';
 import { Account } from '../../entities/account.entity.ts';
 import { entities } from '../../entities/index.ts';
 import { Person } from '../../entities/person.entity.ts';
 import { findAccountId } from './accounts.ts';
 
-const units = createUnits({ schema: 'directory', entities });
+const units = createEntityManagers({ schema: 'directory', entities });
 
 /** The account with this email, case ignored, locked until the transaction ends. */
 export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
   const found = await findAccountId(tx, { email });
-  return found === undefined ? null : (await units.of(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  return found === undefined ? null : (await units.get(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 /** Its sessions and team authority go with it. */
 export async function deleteAccount(tx: Tx, account: Account): Promise<void> {
-  const em = await units.of(tx);
+  const em = await units.get(tx);
   em.remove(account);
   await em.flush();
 }
@@ -32,7 +32,7 @@ export interface NewAccount {
 
 /** Writes it at once. @throws the driver's error when the email is taken or the person does not exist (`constraintOf`). */
 export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
-  const em = await units.of(tx);
+  const em = await units.get(tx);
   const account = em.create(Account, { ...values, person: personId === undefined ? null : ref(Person, personId) });
   await em.flush();
   return account;
@@ -45,5 +45,5 @@ export function linkPerson(account: Account, personId: number): void {
 /** Writes what has changed now, so that statements of the same transaction find it. */
 export async function saveAccount(tx: Tx, account: Account): Promise<void> {
   account.updatedAt = raw('clock_timestamp()');
-  await (await units.of(tx)).flush();
+  await (await units.get(tx)).flush();
 }

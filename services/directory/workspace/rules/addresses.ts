@@ -1,6 +1,6 @@
 /** Links, contact values and addresses of a workspace document (D72), by the rules that hold for the API. */
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { isLine } from '#libs/text';
+import { isSingleLine } from '#libs/text';
 import { maxChannelLength } from '../../fields.ts';
 import type { InfoField } from '../../info-fields.ts';
 import { findContactProblem, findLinkProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
@@ -13,7 +13,7 @@ export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts',
   return Object.entries(given).flatMap(([name, value]) => {
     const at = [...path, name];
     const nameProblem = name.length > maxChannelLength ? `has a name of more than ${maxChannelLength} characters` : undefined;
-    if (nameProblem !== undefined || !isLine(name)) return [{ path: at, message: nameProblem ?? controls }];
+    if (nameProblem !== undefined || !isSingleLine(name)) return [{ path: at, message: nameProblem ?? controls }];
     if (kind === 'journey_texts' && name !== 'goodbyeURL') return [];
     if (kind === 'links' && value !== null && typeof value !== 'string') return [{ path: at, message: 'must be text' }];
     return listTexts(value, at).flatMap(({ text, path: place }) => {

@@ -1,6 +1,6 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
-import { isBlank, isLine } from '#libs/text';
+import { isBlank, isSingleLine } from '#libs/text';
 import { isEmail } from '../../email.ts';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../fields.ts';
 import { findContactProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
@@ -158,7 +158,7 @@ function checkTexts(list: readonly unknown[], path: Path, fail: (message: string
   for (const [index, item] of list.entries()) {
     const at = [...path, index];
     if (typeof item !== 'string' || isBlank(item)) return fail('must be a text that is not blank', at);
-    if (!isLine(item)) return fail(controls, at);
+    if (!isSingleLine(item)) return fail(controls, at);
     if (seen.has(item)) return fail(`repeats "${item}"`, at);
     seen.add(item);
   }
@@ -197,7 +197,7 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind === 'text') return isLonger(value, maxDescriptionLength) ? `is longer than ${maxDescriptionLength} characters` : undefined;
   if (kind === 'address') return value.length > maxAddressLength ? tooLongAddress : findContactProblem(value);
   if (kind === 'web_address') return webAddressProblem(value);
-  if (kind !== 'secret' && kind !== 'question' && !isLine(value)) return controls;
+  if (kind !== 'secret' && kind !== 'question' && !isSingleLine(value)) return controls;
   if (kind !== 'line' && isBlank(value)) return 'must not be blank';
   if (kind === 'slug' || kind === 'step') return slugProblem(value);
   if (kind === 'email') return isEmail(value) ? undefined : 'must be an email address';

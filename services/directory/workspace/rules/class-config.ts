@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { isBlank, isLine } from '#libs/text';
+import { isBlank, isSingleLine } from '#libs/text';
 import type { Path, Problem } from './problem.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
@@ -49,7 +49,8 @@ function needText(value: JsonObject, name: string, path: Path, problems: Problem
   if (typeof text !== 'string' || isBlank(text)) problems.push({ path: [...path], message: `needs "${name}"` });
   for (const field of [name, 'label']) {
     const shown = value[field];
-    if (typeof shown === 'string' && !isLine(shown)) problems.push({ path: [...path, field], message: 'must have no control characters' });
+    if (typeof shown === 'string' && !isSingleLine(shown))
+      problems.push({ path: [...path, field], message: 'must have no control characters' });
   }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { invisible } from '#libs/text';
+import { invisibleCharacters } from '#libs/text';
 import { listWords, writeVector } from './words.ts';
 
 const codes = Array.from({ length: 0x1_0000 }, (_value, code) => String.fromCharCode(code));
-const invisibleInWords = codes.filter((sign) => new RegExp(`[${invisible}]`).test(sign));
+const invisibleInWords = codes.filter((sign) => new RegExp(`[${invisibleCharacters}]`).test(sign));
 const words = (text: string): string[] => listWords(text).map(({ word }) => word);
 
 describe('words of a text (T2, T6)', () => {
@@ -27,7 +27,7 @@ describe('words of a text (T2, T6)', () => {
     expect(words(text).slice(0, expected.length)).toEqual(expected);
   });
 
-  it('are not split by invisible characters, whatever these are', () => {
+  it('are not split by invisibleCharacters characters, whatever these are', () => {
     expect(invisibleInWords.length).toBeGreaterThan(25);
     expect(invisibleInWords.filter((sign) => words(`one${sign}two`).join(' ') !== 'onetwo')).toEqual([]);
   });

@@ -2,7 +2,7 @@
  * What a word is (T2, T6): one answer for the index, for questions and for highlights, so that what is found is what is marked. Words are
  * runs of letters and digits, folded as for every search: case and accents do not count, an apostrophe of any kind ends one. docs/adr/transcript-search.md
  */
-import { fold, invisible } from '#libs/text';
+import { fold, invisibleCharacters } from '#libs/text';
 
 /** A word as it is compared, and where it stands in the text: UTF-16 units, half-open. */
 export interface Word {
@@ -18,7 +18,7 @@ export const searchedCharacters = 100_000;
 /** Scripts without spaces between words: each sign is a word, and a run of them in a question is a phrase. */
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const apostrophes = String.raw`\u02b9\u02bb\u02bc\u0374`;
-const token = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisible}]--[${apostrophes}${unspaced}]]+`, 'gv');
+const token = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisibleCharacters}]--[${apostrophes}${unspaced}]]+`, 'gv');
 const noWord = /[^\p{L}\p{N}\p{M}]+/gu;
 /** The words of a text in order. */
 export function listWords(text: string): Word[] {

@@ -5,22 +5,22 @@ import { sql, statement, t } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
 /** `xact` tells which calls were one transaction. */
-const append = statement.gathered({
+const append = statement.coalesced({
   name: 'gathered.append',
   params: { id: t.integer, addedText: t.text, divisor: t.integer.nullable },
   key: 'id',
   row: { id: t.integer, text: t.text, xact: t.text },
   sql: (calls) => sql`
     update public.lines l set text = l.text || i.added_text || coalesce(1 / i.divisor, 0)
-    from ${calls} where l.id = i.id returning i.place, l.id, l.text, pg_current_xact_id()::text as xact`,
+    from ${calls} where l.id = i.id returning i.ordinal, l.id, l.text, pg_current_xact_id()::text as xact`,
 });
-const appendSlowly = statement.gathered({
+const appendSlowly = statement.coalesced({
   name: 'gathered.append-slowly',
   params: { id: t.integer },
   key: 'id',
   row: { slept: t.text },
   sql: (calls) => sql`
-    update public.lines l set text = l.text || '!' from ${calls} where l.id = i.id returning i.place, pg_sleep(30)::text as slept`,
+    update public.lines l set text = l.text || '!' from ${calls} where l.id = i.id returning i.ordinal, pg_sleep(30)::text as slept`,
 });
 const lockLine = statement.none({
   name: 'gathered.lock',

@@ -3,5 +3,5 @@ import type { TString } from 'typebox';
 import { Type } from './type.ts';
 
 /** A name, title or slug in a request: one line without control and invisible formatting characters, which are 422 (D74). */
-export const line = (options: Readonly<Record<string, unknown>> = {}): TString =>
+export const singleLine = (options: Readonly<Record<string, unknown>> = {}): TString =>
   Type.String({ pattern: linePattern, format: lineFormat, ...options });

@@ -2,10 +2,10 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client';
 import { AppError } from '#libs/errors';
 import { OutboundError } from '#libs/outbound';
-import { ProviderFault, type Reason, type SignInFailure } from './provider-fault.ts';
-import { TokenRefused } from './verifier.ts';
+import { ProviderError, type Reason, type SignInFailure } from './provider-error.ts';
+import { TokenRejectedError } from './verifier.ts';
 
-export class SignInFailed extends AppError implements Reason {
+export class SignInError extends AppError implements Reason {
   readonly failure: SignInFailure;
   readonly detail: string;
 
@@ -34,14 +34,14 @@ const misconfigured = new Set([
 const away = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
 /** Whatever was thrown, as one of the three. */
-export function explainFailure(error: unknown): SignInFailed {
-  if (error instanceof SignInFailed) return error;
-  return new SignInFailed(findReason(error), { cause: error });
+export function explainFailure(error: unknown): SignInError {
+  if (error instanceof SignInError) return error;
+  return new SignInError(findReason(error), { cause: error });
 }
 
 function findReason(error: unknown): Reason {
-  if (error instanceof ProviderFault) return error;
-  if (error instanceof TokenRefused) {
+  if (error instanceof ProviderError) return error;
+  if (error instanceof TokenRejectedError) {
     const isOurs = ['algorithm', 'issuer', 'audience'].includes(error.refusal);
     return { failure: isOurs ? 'misconfigured' : 'refused', detail: error.refusal };
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
 import { createDatabase, type Database } from '#libs/orm';
-import { createUnits } from '#libs/orm/entities';
+import { createEntityManagers } from '#libs/orm/entities';
 import { migrate, Migration } from '#libs/orm/migrations';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
@@ -24,7 +24,7 @@ const thingSchema = new EntitySchema<Thing>({
   properties: { id: { type: 'integer', primary: true }, name: { type: 'string' }, doc: { type: 'json' } },
 });
 
-const things = createUnits({ schema: 'ormtest', entities: [thingSchema] });
+const things = createEntityManagers({ schema: 'ormtest', entities: [thingSchema] });
 
 const addThing = { name: 'thing.add', text: `insert into things (id, name) values ($1, $2)` };
 const findThing = { name: 'thing.find', text: `select id, name from things where id = $1` };
@@ -47,15 +47,15 @@ afterAll(async () => {
 describe('units of work (architecture#data)', () => {
   it('read their entities with the first of them, not before', async () => {
     const keyless = new EntitySchema({ name: 'Keyless', tableName: 'things', properties: { name: { type: 'string' } } });
-    const units = createUnits({ schema: 'ormtest', entities: [keyless] });
-    await expect(db.transaction((tx) => units.of(tx))).rejects.toThrow('Keyless');
+    const units = createEntityManagers({ schema: 'ormtest', entities: [keyless] });
+    await expect(db.transaction((tx) => units.get(tx))).rejects.toThrow('Keyless');
   });
 
   it('share the connection of their transaction with its statements', async () => {
     const id = newId();
     await db.transaction(async (tx) => {
       await tx.query(addThing, [id, `shared ${id}`]);
-      const em = await things.of(tx);
+      const em = await things.get(tx);
       const thing = await em.findOneOrFail(thingSchema, { id });
       thing.name = `renamed ${id}`;
       const pid = { name: 'tx.pid', text: 'select pg_backend_pid() as pid' };
@@ -73,7 +73,7 @@ describe('units of work (architecture#data)', () => {
       `big ${id}`,
     ]);
     await db.transaction(async (tx) => {
-      const loaded = await (await things.of(tx)).findOneOrFail(thingSchema, { id });
+      const loaded = await (await things.get(tx)).findOneOrFail(thingSchema, { id });
       expect(isRawNumber((loaded.doc as { n: unknown }).n)).toBe(true);
       loaded.doc = { ...(loaded.doc as object), seen: true };
     });
@@ -85,7 +85,7 @@ describe('units of work (architecture#data)', () => {
   it('nest as savepoints', async () => {
     const [kept, dropped] = [newId(), newId()];
     await db.transaction(async (tx) => {
-      const em = await things.of(tx);
+      const em = await things.get(tx);
       em.create(thingSchema, { id: kept, name: `kept ${kept}`, doc: {} });
       await em.flush();
       const inner = em.transactional(async (nested) => {
@@ -100,7 +100,7 @@ describe('units of work (architecture#data)', () => {
   });
 
   it('run in transactions alone, one in each', async () => {
-    await db.transaction(async (tx) => expect(await things.of(tx)).toBe(await things.of(tx)));
+    await db.transaction(async (tx) => expect(await things.get(tx)).toBe(await things.get(tx)));
     await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow('A unit of work runs in a transaction');
   });
 });

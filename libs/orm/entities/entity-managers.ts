@@ -7,14 +7,14 @@ import { createDialect, PoolDriver, TransactionDriver } from './dialect.ts';
 
 export type Entities = NonNullable<Options['entities']>;
 
-export interface Units {
+export interface EntityManagers {
   /** Made when a unit of work first asks for it: reading the entities of a service takes 30 to 80 ms. */
   readonly orm: MikroORM;
   /** The unit of work of this transaction, the same at each call. It is flushed once the work of the transaction is done. */
-  of(tx: Tx): Promise<EntityManager>;
+  get(tx: Tx): Promise<EntityManager>;
 }
 
-export function createUnits({ schema, entities }: { readonly schema: string; readonly entities: Entities }): Units {
+export function createEntityManagers({ schema, entities }: { readonly schema: string; readonly entities: Entities }): EntityManagers {
   let orm: MikroORM | undefined;
   const units = new WeakMap<Tx, Promise<EntityManager>>();
   const find = (): MikroORM => (orm ??= createOrm(schema, entities));
@@ -22,14 +22,14 @@ export function createUnits({ schema, entities }: { readonly schema: string; rea
     const em = find().em.fork();
     const kysely = new Kysely<unknown>({ dialect: createDialect(() => new TransactionDriver(connectionOf(tx))) });
     em.setTransactionContext(await kysely.startTransaction().execute());
-    tx.afterWork(() => em.flush());
+    tx.beforeFlush(() => em.flush());
     return em;
   };
   return {
     get orm() {
       return find();
     },
-    of: (tx) => {
+    get: (tx) => {
       const unit = units.get(tx) ?? begin(tx);
       units.set(tx, unit);
       return unit;

@@ -11,7 +11,7 @@ export interface Reason {
 }
 
 /** What a provider's document, or its absence, says against asking it. */
-export class ProviderFault extends Error implements Reason {
+export class ProviderError extends Error implements Reason {
   readonly failure: SignInFailure;
   readonly detail: string;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutText } from '#libs/text';
+import { truncateText } from '#libs/text';
 
 describe('a text that is cut', () => {
   it.each([
@@ -11,5 +11,5 @@ describe('a text that is cut', () => {
     ['😀😀', 3, '😀'],
     ['😀', 1, ''],
     [`x${'\u0301'.repeat(500)}`, 300, `x${'\u0301'.repeat(299)}`],
-  ])('keeps its graphemes whole: %j in %i', (text, length, kept) => expect(cutText(text, length)).toBe(kept));
+  ])('keeps its graphemes whole: %j in %i', (text, length, kept) => expect(truncateText(text, length)).toBe(kept));
 });

@@ -2,7 +2,7 @@
 const segmenters: Intl.Segmenter[] = [];
 
 /** The beginning of a text in at most so many UTF-16 units, without half a grapheme, unless one alone is longer. */
-export function cutText(text: string, maxLength: number): string {
+export function truncateText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const graphemes = (segmenters[0] ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' }));
   // A grapheme of sensible length that reaches over the end is within these.
