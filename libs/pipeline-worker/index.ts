@@ -4,17 +4,16 @@
  * up when the meeting provider reports something, and the note of a job that died. A service adds its workers by `createPipelineWorkers` and
  * `noteDeaths`.
  */
-import type { Job, Rpc, Static, TObject } from '#libs/contract';
+import { createHash } from 'node:crypto';
+import type { DurableConsumer, Event, Job, Rpc, Static, TObject } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import type { JsonObject } from '#libs/json';
 import type { DeadJob, JobHandler, JobRun, Jobs, OnDead } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import type { Logger } from '#libs/logger';
+import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import { fillDefaults, jobOf, PipelinePayload, type PipelineJob, type PipelineRegistry } from '#libs/pipeline';
+import { fillDefaults, jobOf, type PipelineJob, PipelinePayload, type PipelineRegistry } from '#libs/pipeline';
 import { compileSchema } from '#libs/schema';
-
-export { consumeProviderNews } from './provider-news.ts';
-export { digestValue, readProvenance, wrapValue } from './provenance.ts';
 
 /** Values by key, in the groups of `infos.publishing` (D18a). */
 export interface PublishingPatch {
@@ -181,4 +180,68 @@ function describeCause({ cause, attempts }: DeadJob, { policy: { expiresAfterMs 
   if (cause === 'permanent') return '';
   if (cause === 'age') return ` (given up after ${Math.round((expiresAfterMs ?? 0) / 86_400_000)} days)`;
   return ` (given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
+}
+
+/** Follows the event, which carries a `conversation_id`, by the service's declared consumer. */
+export async function consumeProviderNews(deps: {
+  readonly service: string;
+  readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'wake'>;
+  readonly logger: Logger;
+  readonly registry: PipelineRegistry;
+  readonly consumer: DurableConsumer;
+  readonly meetingReported: Event;
+}): Promise<RunningConsumer> {
+  const { service, jobs, logger, registry, consumer, meetingReported } = deps;
+  const waiting = [...registry.values()]
+    .filter((item) => item.waitsForProvider === true && item.jobType.startsWith(`${service}.`))
+    .map(jobOf);
+  // What was reported while no replica ran may be gone (D97).
+  for (const declaration of waiting) await jobs.wake(declaration, {});
+  return await followEvent(deps, consumer, meetingReported, async (payload) => {
+    const { conversation_id } = payload as { conversation_id: number };
+    for (const declaration of waiting) {
+      const woken = await jobs.wake(declaration, { conversation_id });
+      if (woken > 0)
+        logger.info({ job: declaration.type, conversationId: conversation_id, woken }, 'the provider reported; not waiting longer');
+    }
+  });
+}
+
+export interface Provenance {
+  /** Name of the pipeline job. */
+  readonly source: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly [key: string]: unknown;
+}
+
+/** A value with where it comes from. The digest tells later whether a person has changed the value inside the envelope. */
+export function wrapValue(value: unknown, provenance: Provenance): JsonObject {
+  return { value, provenance: { ...provenance, value_digest: digestValue(value) } };
+}
+
+/** The envelope's provenance when `source` wrote the value and nobody has changed it since. */
+export function readProvenance(stored: unknown, source: string): JsonObject | undefined {
+  if (!isJsonObject(stored) || Object.keys(stored).length !== 2 || !isJsonObject(stored['provenance'])) return undefined;
+  const { provenance } = stored;
+  const isOurs = provenance['source'] === source && provenance['value_digest'] === digestValue(stored['value']);
+  return isOurs ? provenance : undefined;
+}
+
+/** SHA-256 of the value as JSON with its keys in order: the database keeps none. */
+export function digestValue(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sortKeys(value)) ?? 'null')
+    .digest('hex');
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, item]) => [key, sortKeys(item)]),
+  );
 }

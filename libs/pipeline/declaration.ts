@@ -59,3 +59,14 @@ export function jobsOf(service: string, registry: PipelineRegistry): Record<stri
   const own = [...registry.values()].filter(({ jobType }) => jobType.startsWith(`${service}.`));
   return Object.fromEntries(own.map((item) => [item.jobType, jobOf(item)]));
 }
+
+/**
+ * Recordings, transcripts, audio and texts come late, and the provider keeps its own for seven days: first after 15 s, then less and
+ * less often up to every 15 minutes, and dead when the seven days are over (D7a). A declaration adds its time and concurrency.
+ */
+export const waitingPolicy = Object.freeze({
+  maxAttempts: Number.POSITIVE_INFINITY,
+  firstDelayMs: 15_000,
+  maxDelayMs: 900_000,
+  expiresAfterMs: 7 * 24 * 3_600_000,
+} satisfies Partial<JobPolicy>);

@@ -3,8 +3,7 @@
  * `declared`, and worked by the service that owns it.
  */
 import { Type, type Static } from '#libs/contract';
-import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
-import { waitingPolicy } from './waiting-policy.ts';
+import { advanceOnSuccess, type PipelineJob, waitingPolicy } from './declaration.ts';
 
 const transcriptImportConfig = Type.Object({ advance_on_success: advanceOnSuccess }, { additionalProperties: false });
 

@@ -7,7 +7,7 @@ import { createRecordings, type Recordings } from './recordings.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 export { DownloadTooLarge, ProviderBusy } from './api.ts';
-export { chooseByOverlap } from './overlap.ts';
+export { chooseByOverlap } from './sessions.ts';
 export type { MeetingRecording, RecordingDownload } from './recordings.ts';
 export type { MeetingSession } from './sessions.ts';
 export { createWebhookKeys, type WebhookKeys } from './webhook-keys.ts';

@@ -1,8 +1,8 @@
 /** Sessions of a meeting, and the transcript of a session through its signed address. */
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
-import { listPages, readInstant, type Api } from './api.ts';
-import type { Span } from './overlap.ts';
+import type { Instant } from '#libs/time';
+import { type Api, listPages, readInstant } from './api.ts';
 
 /** One live run of a meeting. */
 export type MeetingSession = Span;
@@ -46,4 +46,41 @@ function readSession(item: unknown, meetingId: string): MeetingSession | undefin
   if (typeof associated === 'string' && associated !== meetingId) return undefined;
   const start = readInstant(item['started_at']) ?? readInstant(item['created_at']);
   return start === undefined ? undefined : { id: item['id'], start, end: readInstant(item['ended_at']) };
+}
+
+/** A stretch of time; `end` is undefined while it lasts. */
+export interface Span {
+  readonly id: string;
+  readonly start: Instant;
+  readonly end: Instant | undefined;
+}
+
+/**
+ * The one with the longest overlap, the earlier one when two overlap equally; undefined when none does.
+ * @param window its end is undefined when it is not known; what has no end either counts up to the other's end.
+ */
+export function chooseByOverlap<S extends Span>(
+  spans: readonly S[],
+  window: { readonly start: Instant; readonly end: Instant | undefined },
+): S | undefined {
+  let best: { span: S; overlap: bigint } | undefined;
+  for (const span of spans.toSorted(compareSpans)) {
+    const end = earlier(span.end, window.end) ?? endless;
+    const start = span.start > window.start ? span.start : window.start;
+    const overlap = end - start;
+    if (overlap > 0n && (best === undefined || overlap > best.overlap)) best = { span, overlap };
+  }
+  return best?.span;
+}
+
+const endless = 1n << 62n;
+
+function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}
+
+function compareSpans(a: Span, b: Span): number {
+  if (a.start !== b.start) return a.start < b.start ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
 }

@@ -8,7 +8,7 @@ import type { PipelineRegistry } from '#libs/pipeline';
 import type { Clock } from '#libs/time';
 import type { ConversationAccess } from './access.ts';
 import type { ConversationsConfig } from './config.ts';
-import type { ConversationView } from './conversation-view.ts';
+import type { ConversationView } from './representation.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
 import type { Refusals } from './refusals.ts';
 

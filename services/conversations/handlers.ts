@@ -5,7 +5,7 @@ import { jobAdminHandlers } from '#libs/jobs';
 import { isJsonObject } from '#libs/json';
 import type { HandlerReply, RequestContext } from '#libs/nats';
 import type { OwnHandlers } from '#libs/service';
-import * as audio from './audio/handlers.ts';
+import * as audio from './conversation/handlers/lookup.ts';
 import { bookingHint } from './booking/handlers.ts';
 import { importConversations } from './bulk-import/handlers.ts';
 import type { conversations } from './contract.ts';
@@ -14,21 +14,21 @@ import * as lookup from './conversation/handlers/lookup.ts';
 import * as conversation from './conversation/handlers/read-and-patch.ts';
 import * as deletion from './deletion/handlers.ts';
 import type { Dependencies } from './dependencies.ts';
-import * as browse from './discovery/handlers/browse.ts';
-import * as search from './discovery/handlers/search.ts';
-import * as infos from './infos/handlers.ts';
-import { listNotes } from './notes/handlers.ts';
-import { createPipelineEntryHandlers } from './pipeline-entries/handlers.ts';
-import * as operatorChange from './operator/handlers/change.ts';
-import * as operatorView from './operator/handlers/view.ts';
+import * as browse from './discovery/handlers.ts';
+import * as search from './discovery/handlers.ts';
+import * as infos from './conversation/handlers/read-and-patch.ts';
+import { listNotes } from './operator/handlers.ts';
+import { createPipelineHandlers } from './pipeline/handlers.ts';
+import * as operatorChange from './operator/handlers.ts';
+import * as operatorView from './operator/handlers.ts';
 import * as personData from './person-data/handlers.ts';
-import { mergePerson } from './person-data/merge.ts';
+import { mergePerson } from './person-data/handlers.ts';
 import { recordQuestionChange } from './questions/handlers.ts';
 import * as receipts from './receipts/handlers.ts';
 import { reconcileBookings } from './reconcile/handlers.ts';
-import { recorded } from './recorded/handlers.ts';
+import { recorded } from './conversation/handlers/recorded.ts';
 import * as room from './room/handlers.ts';
-import * as spoken from './spoken/handlers.ts';
+import * as spoken from './transcript-search-scope/handlers.ts';
 
 type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 
@@ -89,7 +89,7 @@ export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof c
     mergePerson: bind(mergePerson),
     listNotes: bind(listNotes),
     ...receipts.createWebhookHandlers(dependencies),
-    ...createPipelineEntryHandlers(dependencies),
+    ...createPipelineHandlers(dependencies),
     listReceipts: bind(receipts.listReceipts),
     showReceipt: bind(receipts.showReceipt),
     replayReceipt: bind(receipts.replayReceipt),

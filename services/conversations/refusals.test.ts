@@ -1,8 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { PermanentJobError } from '#libs/jobs';
 import { createMetrics } from '#libs/telemetry';
-import { DataTooLarge } from './data-size.ts';
-import { createRefusals } from './refusals.ts';
+import { createRefusals, DataTooLarge, maxDataBytes, toStoredJson } from './refusals.ts';
+
+describe('toStoredJson (D63)', () => {
+  const frame = '{"a":""}'.length;
+
+  it('leaves it to the database to judge what may fit there', () => {
+    expect(toStoredJson('infos', { a: 'x'.repeat(2 * maxDataBytes - frame) })).toHaveLength(2 * maxDataBytes);
+  });
+
+  it.each([
+    ['a byte more', { a: 'x'.repeat(2 * maxDataBytes - frame + 1) }],
+    ['as many characters of more than a byte', { a: 'ä'.repeat(maxDataBytes) }],
+  ])('refuses what cannot fit: %s', (_name, store) => {
+    expect(() => toStoredJson('infos', store)).toThrow(DataTooLarge);
+  });
+});
 
 const broken = (constraint: string): Error => Object.assign(new Error('refused'), { code: '23514', constraint });
 

@@ -1,5 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderConfig } from './representation.ts';
+import { idsFromSql, instantFromSql, renderConfig } from './representation.ts';
+
+describe('instantFromSql (rules/http#datetimes-out)', () => {
+  it.each([
+    ['2030-01-01 10:00:00', '2030-01-01T10:00:00Z'],
+    ['2030-01-01 10:00:00.5', '2030-01-01T10:00:00.500000Z'],
+    ['0001-01-01 00:00:00.000001', '0001-01-01T00:00:00.000001Z'],
+    ['9999-12-31 23:59:59.999999', '9999-12-31T23:59:59.999999Z'],
+  ])('prints %s as %s', (sql, shown) => {
+    expect(instantFromSql(sql)).toBe(shown);
+  });
+});
+
+describe('idsFromSql', () => {
+  it('reads an array of PostgreSQL in its order', () => {
+    expect(idsFromSql('{}')).toEqual([]);
+    expect(idsFromSql('{3,1,2}')).toEqual([3, 1, 2]);
+  });
+});
 
 describe('renderConfig (rules/room#room-state)', () => {
   it.each([

@@ -2,9 +2,34 @@
  * ConversationOut as text (rules/conversations#conversationout). JSON that PostgreSQL made is copied, never parsed: digits of big integers stay
  * (rules/http#datetimes-out) and a read costs no parsing.
  */
-import type { CachedHolon, CachedJourney, CachedPerson } from './directory-cache/index.ts';
-import { idsFromSql, quoteInstant } from './sql-values.ts';
+import { type Instant, parseInstant } from '#libs/time';
+import type { CachedHolon, CachedJourney, CachedPerson, DirectoryCache } from './directory-cache/index.ts';
 import type { ConversationRow } from './statements.ts';
+
+/** An instant of SQL (UTC, no offset) as clients see it (rules/http#datetimes-out): `Z`, six digits of fraction or none. */
+export function instantFromSql(text: string): string {
+  const dot = text.indexOf('.');
+  if (dot < 0) return `${text.slice(0, 10)}T${text.slice(11)}Z`;
+  return `${text.slice(0, 10)}T${text.slice(11, dot)}.${text.slice(dot + 1).padEnd(6, '0')}Z`;
+}
+
+/** The same, or null. */
+export const instantOrNull = (text: string | null): string | null => (text === null ? null : instantFromSql(text));
+
+/** The same as microseconds. */
+export function parseSqlInstant(text: string): Instant {
+  const parsed = parseInstant(instantFromSql(text));
+  if (parsed.kind !== 'instant') throw new Error('SQL gave no instant in UTC');
+  return parsed.instant;
+}
+
+/** `"…Z"` or `null`. */
+export const quoteInstant = (text: string | null): string => (text === null ? 'null' : `"${instantFromSql(text)}"`);
+
+/** Ids of an array of SQL, `{1,2}`. */
+export function idsFromSql(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number);
+}
 
 /** What the directory knows of the row's ids. */
 export interface RowReferences {
@@ -50,4 +75,38 @@ export function joinJson(array: string, find: (id: number) => { readonly json: s
     if (found !== undefined) text += text === '' ? found.json : `,${found.json}`;
   }
   return text;
+}
+
+/** Only what the view reads of the directory, so that it can be tested without a bus. */
+export type ViewDirectory = Pick<DirectoryCache, 'people' | 'holons' | 'journeys'>;
+
+export class ConversationView {
+  readonly #directory: ViewDirectory;
+
+  constructor(directory: ViewDirectory) {
+    this.#directory = directory;
+  }
+
+  /** The JSON text of one conversation. @throws AppError unavailable, deadline_exceeded */
+  async render(row: ConversationRow): Promise<string> {
+    const [text] = await this.renderMany([row]);
+    return text ?? '';
+  }
+
+  /** The JSON texts, in order. @throws AppError unavailable, deadline_exceeded */
+  async renderMany(rows: readonly ConversationRow[]): Promise<string[]> {
+    const { people, holons, journeys } = this.#directory;
+    const [findPerson, findHolon, findJourney] = await Promise.all([
+      people.lookUp(rows.flatMap((row) => idsFromSql(row.participants))),
+      holons.lookUp(rows.flatMap((row) => idsFromSql(row.connected))),
+      journeys.lookUp(rows.flatMap((row) => row.journey_id ?? [])),
+    ]);
+    return rows.map((row) =>
+      renderConversation(row, {
+        person: findPerson,
+        holon: findHolon,
+        journey: row.journey_id === null ? undefined : findJourney(row.journey_id),
+      }),
+    );
+  }
 }

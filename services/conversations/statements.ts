@@ -125,3 +125,28 @@ export const findMembership = statement.maybeOne({
   sql: ({ id, personId }) => sql`
     select c.event_id, c.participant_ids @> array[${personId}] as takes_part from conversations.conversations c where c.id = ${id}`,
 });
+
+/** Those that are deleted are left out. */
+export const listAccess = statement.many({
+  name: 'feed.list-access',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, event_id: t.integer.nullable, participants: t.text },
+  sql: ({ ids }) => sql`select c.id, c.event_id, c.participant_ids::text as participants
+    from conversations.conversations c where c.id = any(${ids}) order by c.id`,
+});
+
+/** The same key adds the note once. */
+export const addNote = statement.none({
+  name: 'notes.add',
+  params: {
+    conversationId: t.integer,
+    key: t.text.nullable,
+    type: t.text,
+    body: t.text,
+    authorPersonId: t.integer.nullable,
+  },
+  sql: ({ conversationId, key, type, body, authorPersonId }) => sql`
+    insert into conversations.notes (conversation_id, key, note_type, body, author_person_id)
+    values (${conversationId}, ${key}, ${type}, ${body}, ${authorPersonId})
+    on conflict (conversation_id, key) do nothing`,
+});

@@ -7,7 +7,7 @@ import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { conversations } from '../contract.ts';
-import { DataTooLarge, findTooLarge } from '../data-size.ts';
+import { DataTooLarge, findTooLarge } from '../refusals.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import type { ImportItem, ImportedItem } from './contract.ts';

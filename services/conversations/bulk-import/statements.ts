@@ -1,6 +1,6 @@
 /** Bulk import, set-based: a batch of items (a JSON list of ImportItem) is compared with what is stored and written at once. */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
-import { type BoundedField, maxDataBytes } from '../data-size.ts';
+import { type BoundedField, maxDataBytes } from '../refusals.ts';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** One import at a time: two of them may name the same new key. */

@@ -1,6 +1,19 @@
 /** Contract: reading, finding and changing a conversation, and what other services ask of one. */
-import { anyActor, byClients, type ErrorReasons, event, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
-import { AnyId, dataErrors, ExpectedUpdatedAt, Instant, JsonDocument, JsonStore, PersonOut } from '../schemas.ts';
+import {
+  anyActor,
+  byClients,
+  byUsers,
+  type ErrorReasons,
+  event,
+  job,
+  nullable,
+  rpc,
+  type Static,
+  Type,
+  withoutActor,
+} from '#libs/contract';
+import { windowErrors } from '../room/contract.ts';
+import { AnyId, dataErrors, ExpectedUpdatedAt, Id, Instant, JsonDocument, JsonStore, optionalInstant, PersonOut } from '../schemas.ts';
 
 const guardErrors: ErrorReasons = {
   stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the present `updated_at`; carries `updated_at`.' },
@@ -63,6 +76,48 @@ export const ConversationOut = Type.Object(
 );
 
 export type ConversationOut = Static<typeof ConversationOut>;
+
+export const Infos = Type.Object(
+  { infos: JsonDocument('Public and display metadata; `{}` when nothing is stored.') },
+  { $id: 'ConversationInfos' },
+);
+
+/** Body of POST /conversations/{id}/recorded (rules/conversations#recorded; D9, D21, D22). */
+export const RecordedWrite = Type.Object(
+  {
+    infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
+    config: Type.Optional(JsonStore('Top-level keys replace whole values.')),
+    captureEndedAt: optionalInstant('End of the transcript window; the same write-once boundary as on enter-coherence.'),
+    capture_ended_at: Type.Optional(
+      nullable(Type.String({ format: 'date-time', description: 'Older name of `captureEndedAt`.', deprecated: true })),
+    ),
+    expected_updated_at: Type.Optional(ExpectedUpdatedAt),
+  },
+  { $id: 'RecordedWrite', description: 'All fields are optional.' },
+);
+
+export type RecordedWrite = Static<typeof RecordedWrite>;
+
+export const AudioMetadata = Type.Object(
+  {
+    path: Type.String(),
+    name: Type.String(),
+    content_type: Type.String(),
+    size_bytes: Type.Integer({ minimum: 0 }),
+    source: Type.String(),
+    created_at: Type.String(),
+  },
+  { description: 'What is stored under `infos.audio` (rules/media#audio-upload).' },
+);
+
+export const AudioAttachment = Type.Object({
+  conversation_id: Id,
+  blob_id: Type.Integer({ minimum: 1, description: 'Rises with every upload: an older one never replaces a newer one.' }),
+  audio: AudioMetadata,
+  actor_account_id: nullable(Type.Integer()),
+  actor_person_id: nullable(Type.Integer({ description: 'Author of the note.' })),
+  note: Type.Optional(Type.Boolean({ description: 'False: no note, as the file came by bulk import. Default true.' })),
+});
 
 export const conversationRpcs = {
   findActive: rpc({
@@ -154,6 +209,52 @@ export const conversationRpcs = {
       current_step_id: nullable(Type.Integer()),
     }),
   }),
+  readInfos: rpc({
+    subject: 'conversations.infos.get',
+    callers: byUsers,
+    summary: 'The `infos` of a conversation.',
+    request: Type.Object({ conversation_id: AnyId }),
+    reply: Infos,
+  }),
+  patchInfos: rpc({
+    subject: 'conversations.infos.patch',
+    callers: byUsers,
+    summary: 'Shallow merge of `infos` alone, without guards (D9a).',
+    request: Type.Object({ conversation_id: AnyId, infos: JsonStore('Top-level keys replace whole values.') }),
+    reply: Infos,
+    errors: {
+      invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` belongs to another writer.' },
+      ...dataErrors,
+    },
+  }),
+  recorded: rpc({
+    subject: 'conversations.conversations.recorded',
+    callers: byClients,
+    summary: 'Advances the step, notes it and merges the body; once per idempotency key.',
+    request: Type.Object({
+      conversation_id: AnyId,
+      idempotency_key: nullable(Type.String({ minLength: 1, maxLength: 255 })),
+      write: RecordedWrite,
+    }),
+    reply: ConversationOut,
+    errors: { ...storeErrors, ...windowErrors },
+  }),
+  attachAudio: rpc({
+    subject: 'conversations.audio.attach',
+    callers: { media: withoutActor },
+    summary: 'Sets `infos.audio` and adds the note of the upload; once per blob. 404 when the conversation is absent.',
+    request: AudioAttachment,
+    reply: Type.Object({ audio: AudioMetadata }),
+    errors: dataErrors,
+  }),
+  checkAudio: rpc({
+    subject: 'conversations.audio.check',
+    callers: { media: withoutActor },
+    summary: 'Whether `infos.audio` may become this; asked before an upload is made the audio. 404 when the conversation is absent.',
+    request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
+    reply: Type.Object({ ok: Type.Literal(true) }),
+    errors: dataErrors,
+  }),
 } as const;
 
 export const conversationEvents = {
@@ -162,5 +263,15 @@ export const conversationEvents = {
     summary:
       'Bounds, step, participants or links of a conversation changed. Room writes and merges of `infos` and `config` are not published.',
     payload: Type.Object({ id: Type.Integer() }),
+  }),
+} as const;
+
+export const conversationJobs = {
+  attachAudio: job({
+    type: 'conversations.attach-audio',
+    startedBy: ['media'],
+    summary: 'As the operation, for when it could not be reached.',
+    payload: AudioAttachment,
+    policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 2 },
   }),
 } as const;

@@ -1,8 +1,9 @@
 /** Statements of find-or-create, PATCH and `describe`. */
 import { insertEventSql } from '#libs/feed';
+import { keyStatements } from '#libs/idempotency';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { scopeParams, withinScope } from '../access.ts';
 import { conversationFeed } from '../feed/index.ts';
-import { scopeParams, withinScope } from '../scope.ts';
 import { changesConfig, changesInfos, hasChanged, nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 
 const activeParams = {
@@ -100,5 +101,71 @@ export const describeConversation = statement.maybeOne({
   sql: ({ id }) => sql`
     select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleSource.columns},
       c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish
+    from conversations.conversations c where c.id = ${id}`,
+});
+
+export const findInfos = statement.maybeOne({
+  name: 'conversations.get-infos',
+  params: { id: t.integer },
+  row: { infos: t.json },
+  pipelined: true,
+  sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
+});
+
+/** `infos` is a JSON object. No row: absent. `told`: it changed something, and the feed is told (V2). */
+export const patchInfos = statement.coalesced({
+  name: 'conversations.patch-infos',
+  params: { id: t.integer, infos: t.json },
+  key: 'id',
+  row: { infos: t.json, told: t.boolean },
+  sql: (calls) => sql`
+    with written as (
+    update conversations.conversations c
+    set infos = c.infos || i.infos,
+        updated_at = case when ${changesInfos} then ${nextUpdatedAt} else c.updated_at end
+    from ${calls}
+    where c.id = i.id
+    returning i.ordinal, c.id, c.infos, ${hasChanged} as told
+    ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    select ordinal, infos, told from written`,
+});
+
+/** `finish` counts when there is none; it is never before the start. For callers that hold the row's lock. */
+export const recordConversation = statement.maybeOne({
+  name: 'conversations.record',
+  params: { id: t.integer, stepId: t.integer.nullable, finish: t.instant, infos: t.json, config: t.json, room: t.json.nullable },
+  row: wholeConversation.row,
+  sql: ({ id, stepId, finish, infos, config, room }) => sql`
+    update conversations.conversations c
+    set step_id = ${stepId}, finish_at = coalesce(c.finish_at, greatest(c.start_at, ${finish})), infos = c.infos || ${infos}, config = c.config || ${config},
+        room = ${room}, updated_at = ${nextUpdatedAt}
+    where c.id = ${id}
+    returning ${wholeConversation.columns}`,
+});
+
+/** Keys of `/recorded`, by conversation. */
+export const recordedKeys = keyStatements({ name: 'recorded-keys', table: 'conversations.idempotency_keys', scope: 'conversation_id' });
+
+/** Sets `infos.audio` unless the same or a newer blob is attached; `attached`: it was set. No row: absent. */
+export const setAudio = statement.maybeOne({
+  name: 'conversations.attach-audio',
+  params: { id: t.integer, blobId: t.integer, audio: t.json },
+  row: { id: t.integer, attached: t.boolean },
+  sql: ({ id, blobId, audio }) => sql`
+    with done as (
+      update conversations.conversations c
+      set infos = c.infos || jsonb_build_object('audio', ${audio}), audio_blob_id = ${blobId}, updated_at = ${nextUpdatedAt}
+      where c.id = ${id} and coalesce(c.audio_blob_id, 0) < ${blobId} returning c.id
+    )
+    select c.id, exists (select from done) as attached from conversations.conversations c where c.id = ${id}`,
+});
+
+/** Bytes of `infos` with this audio. No row: absent. */
+export const measureWithAudio = statement.maybeOne({
+  name: 'conversations.measure-with-audio',
+  params: { id: t.integer, audio: t.json },
+  row: { bytes: t.integer },
+  sql: ({ id, audio }) => sql`
+    select octet_length((c.infos || jsonb_build_object('audio', ${audio}))::text) as bytes
     from conversations.conversations c where c.id = ${id}`,
 });

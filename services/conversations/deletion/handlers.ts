@@ -6,11 +6,10 @@ import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { requireId } from '../ids.ts';
-import { instantFromSql, parseSqlInstant } from '../sql-values.ts';
-import { conversationTitle } from '../title.ts';
-import { deleteConversation, restoreDeleted } from './delete.ts';
-import { retentionMicros } from './rules.ts';
+import { requireId } from '../guards.ts';
+import { instantFromSql, parseSqlInstant } from '../representation.ts';
+import { conversationTitle } from '../publishing.ts';
+import { deleteConversation, restoreDeleted, retentionMicros } from './index.ts';
 import * as statements from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;

@@ -2,8 +2,7 @@
 import type { Metrics } from '#libs/telemetry';
 import { formatInstant } from '#libs/time';
 import type { Dependencies } from '../dependencies.ts';
-import { notifyRemoved } from './delete.ts';
-import { retentionMicros } from './rules.ts';
+import { notifyRemoved, retentionMicros } from './index.ts';
 import { countExpired, removeExpired } from './statements.ts';
 
 const usualIntervalMs = 10_000;

@@ -1,12 +1,9 @@
 /** Search items and public conversations as text (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
 import { parseJson } from '#libs/json';
 import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
-import { readPublishing } from '../publishing.ts';
-import { joinJson, type RowReferences } from '../representation.ts';
-import { quoteInstant } from '../sql-values.ts';
-import { chooseTitle, conversationTitle } from '../title.ts';
-import type { PublicRow } from './statements/browse.ts';
-import type { SearchRow } from './statements/search.ts';
+import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';
+import { joinJson, quoteInstant, type RowReferences } from '../representation.ts';
+import type { PublicRow, SearchRow } from './statements.ts';
 import type { ShownRow } from '../statements.ts';
 
 const noJourney = '{"slug":"","name":"","description":""}';

@@ -4,11 +4,11 @@ import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import type { DeletionReason } from '../deletion/contract.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
-import { idsFromSql } from '../sql-values.ts';
-import type { JourneyStep } from '../step.ts';
+import { idsFromSql } from '../representation.ts';
+import type { JourneyStep } from '../directory-cache/index.ts';
 import { refusedOutcomes } from '../receipts/contract.ts';
 import { conversationFeed } from './contract.ts';
-import { listAccess } from './statements.ts';
+import { listAccess } from '../statements.ts';
 
 type JourneyName = Pick<CachedJourney, 'id' | 'slug'> | undefined;
 

@@ -22,7 +22,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { BookingOutcome } from '../receipts/contract.ts';
 import { findReceipt, insertReceipt, settleReceipt } from '../receipts/index.ts';
 import { MeetingWebhook } from './contract.ts';
-import { findMeetingConversations } from './statements.ts';
+import { findMeetingConversations } from '../pipeline/index.ts';
 
 type Webhook = Static<typeof MeetingWebhook>;
 

@@ -1,9 +1,9 @@
 /** Contract: conversations as operators see them, for the admin CLI: a list, one with everything, and what they change. */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
-import { Id } from '../schemas.ts';
+import { Id, Instant, JsonDocument } from '../schemas.ts';
 
-const Instant = nullable(Type.String({ format: 'date-time' }));
+const OptionalInstant = nullable(Type.String({ format: 'date-time' }));
 const Name = Type.Object({ id: Type.Integer(), name: Type.String() });
 const facts = {
   id: Type.Integer(),
@@ -11,11 +11,20 @@ const facts = {
   journey: nullable(Type.String({ description: 'Slug.' })),
   step: nullable(Type.String({ description: 'Slug.' })),
   event: nullable(Type.String({ description: 'Slug of the conversation event.' })),
-  start: Instant,
-  finish: Instant,
+  start: OptionalInstant,
+  finish: OptionalInstant,
   participants: Type.Array(Name, { description: 'Those that there are, in order.' }),
   updated_at: Type.String({ format: 'date-time' }),
 };
+
+/** Note item (rules/memberships#notes): the author is null for notes of the system. */
+export const Note = Type.Object({
+  id: Type.Integer(),
+  body: Type.String(),
+  note_type: Type.String({ description: '`recorded`, `booking`, `booking_error`, `audio`, `step_change`, …; an open list.' }),
+  created_at: Instant('When it was written.'),
+  author_person: nullable(JsonDocument('The person who wrote it; null for the system.')),
+});
 
 const noJourney = { journey_not_found: { code: 'not_found', when: 'No journey has that slug.' } } as const;
 const noEvent = { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } } as const;
@@ -100,5 +109,16 @@ export const operatorRpcs = {
     summary: 'Starts the transcript importer for a conversation (D7a).',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),
+  }),
+  listNotes: rpc({
+    subject: 'admin.conversations.notes.list',
+    callers: byOperators,
+    summary: 'Notes of a conversation, newest first. 404 when absent.',
+    request: Type.Object({
+      conversation_id: Type.Integer(),
+      before: Type.Optional(Id),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 1000.' })),
+    }),
+    reply: Type.Object({ items: Type.Array(Note) }),
   }),
 } as const;

@@ -85,3 +85,31 @@ export async function findNext(
   const last = await statements.findLastId(db);
   return last.id > end ? end : null;
 }
+
+type MergePerson = typeof conversations.rpcs.mergePerson;
+
+/** Conversations that one transaction changes. */
+const mergedPerPage = 200;
+
+export async function mergePerson(
+  { jobs, eventOutbox }: Dependencies,
+  { gone_id: goneId, into_id: intoId, after }: RequestOf<MergePerson>,
+): Promise<ReplyOf<MergePerson>> {
+  const end = after + statements.windowSize;
+  return jobs.transaction(async (tx) => {
+    const rows = await statements.lockConcerned(tx, { personId: goneId, after, end, limit: mergedPerPage });
+    const next = await findNext(tx, rows, mergedPerPage, end);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) {
+      await statements.changeParticipant(tx, { goneId, intoId, ids });
+      await statements.changeAuthor(tx, { goneId, intoId, ids });
+      await tellAccessUpdated(eventOutbox, tx, ids);
+      for (const id of ids) await jobs.emit(tx, conversations.events.changed, { id });
+    }
+    if (next === null) {
+      await statements.changeHost(tx, { goneId, intoId });
+      await statements.changeBookings(tx, { goneId, intoId });
+    }
+    return { next };
+  });
+}

@@ -1,2 +1,62 @@
 /** Starting the pipeline job of a step. */
-export { enterStep, transcriptImportJob, windowCompleted } from './entry.ts';
+import type { CallContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { jobOf, transcriptImport } from '#libs/pipeline';
+import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory-cache/index.ts';
+import { tellStepEntered } from '../feed/index.ts';
+import type { JourneyStep } from '../directory-cache/index.ts';
+import { addPipelineEntry, findPipelineEntry } from './statements.ts';
+
+export { findMeetingConversations } from './statements.ts';
+
+type Starter = Pick<Dependencies, 'jobs' | 'pipeline'>;
+
+/** A step that is entered, with its journey. */
+interface Entered {
+  readonly journey: CachedJourney | undefined;
+  readonly step: JourneyStep | undefined;
+}
+
+/** Imports the provider's transcript; what the admin CLI starts by itself. */
+export const transcriptImportJob = jobOf(transcriptImport);
+
+/** Tells that the conversation enters a step, starts the job of the step, if it has one, and keeps the entry. */
+export async function enterStep(
+  { jobs, pipeline, eventOutbox }: Starter & Pick<Dependencies, 'eventOutbox'>,
+  tx: Tx,
+  conversationId: number,
+  { journey, step }: Entered,
+  cause: string,
+  context: Pick<CallContext, 'requestId' | 'traceparent'>,
+): Promise<void> {
+  if (step === undefined) return;
+  tellStepEntered(eventOutbox, tx, conversationId, journey, step);
+  if (step.pipelineJob === null) return;
+  const declaration = pipeline.get(step.pipelineJob);
+  const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
+  const jobId = declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
+  await addPipelineEntry(tx, { conversationId, stepId: step.id, pipelineJob: step.pipelineJob, cause, jobId });
+}
+
+/** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
+export async function windowCompleted(
+  { jobs, pipeline }: Starter,
+  tx: Tx,
+  conversationId: number,
+  context: Pick<CallContext, 'requestId' | 'traceparent'>,
+  started?: string | null,
+): Promise<void> {
+  for (const declaration of pipeline.values()) {
+    if (declaration.startsAgainWithWindow !== true || declaration.name === started) continue;
+    const entry = await findPipelineEntry(tx, { conversationId, pipelineJob: declaration.name });
+    if (entry === undefined) continue;
+    const payload = { conversation_id: conversationId, step_id: entry.step_id, cause: 'window_completed' };
+    await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
+  }
+}
+
+/** Only what is there: absent and undefined are not the same to callers. */
+function traceOf({ requestId, traceparent }: Pick<CallContext, 'requestId' | 'traceparent'>) {
+  return traceparent === undefined ? { requestId } : { requestId, traceparent };
+}

@@ -8,9 +8,9 @@ import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { conversationFeed } from '../feed/index.ts';
-import { requireId } from '../ids.ts';
-import { parseSqlInstant } from '../sql-values.ts';
-import { deriveState } from './derive-state.ts';
+import { requireId } from '../guards.ts';
+import { parseSqlInstant } from '../representation.ts';
+import { deriveState } from './index.ts';
 import { addQuestionChange, findQuestionChange, type KeyedChangeRow, lockForQuestions } from './statements.ts';
 
 type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;

@@ -6,7 +6,7 @@ import { directory } from '#services/directory';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CalCom } from './cal-com.ts';
-import { feedIn } from './feed.ts';
+import { feedIn } from './workers.ts';
 import type { CalBooking } from './rules.ts';
 import { findKnown, findOccurrences } from './statements.ts';
 

@@ -2,17 +2,20 @@
  * Job `conversations.booking-reconcile` (B1, B2): Cal.com sends a webhook once, and what is lost while we are away never comes again. The job asks
  * what it has, and feeds what is missing through the worker of webhooks, as receipts marked `reconciled`.
  */
+import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
 import { type JobRun, PermanentJobError } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
+import { keepBody } from '#libs/webhooks';
 import { directory } from '#services/directory';
 import { findConversationJourney } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { insertReceipt, reconciledHeader } from '../receipts/index.ts';
 import type { CalCom } from './cal-com.ts';
 import type { ReconcileResult } from './contract.ts';
-import { feed, type Missing } from './feed.ts';
-import { type CalBooking, findMissing, findTips, type KnownBooking } from './rules.ts';
+import { type CalBooking, composeWebhook, findMissing, findTips, type KnownBooking, type MissingEvent } from './rules.ts';
 import { findDaily, findKnown } from './statements.ts';
 
 type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingReconcile>>;
@@ -188,4 +191,55 @@ async function findHosts({ bus }: Dependencies, run: Run, emails: readonly strin
     }
   }
   return found;
+}
+
+export interface Missing {
+  readonly event: MissingEvent;
+  readonly tip: CalBooking;
+  readonly formerUids: readonly string[];
+  readonly personId: number;
+}
+
+/** @returns how many are worked now: what was fed before is not worked again */
+export async function feed(
+  dependencies: Dependencies,
+  run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
+  missing: readonly Missing[],
+  askedAt: string,
+): Promise<number> {
+  if (missing.length === 0) return 0;
+  return await dependencies.jobs.transaction((tx) => feedIn(dependencies, tx, run, missing, askedAt));
+}
+
+/** The same in a transaction. */
+export async function feedIn(
+  { jobs, clock }: Dependencies,
+  tx: Tx,
+  run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
+  missing: readonly Missing[],
+  askedAt: string,
+): Promise<number> {
+  let fed = 0;
+  for (const { event, tip, formerUids, personId } of missing) {
+    const body = composeWebhook(event, tip, formerUids, askedAt);
+    const id = await insertReceipt(tx, {
+      source: 'booking',
+      dedupeKey: createHash('sha256').update(`reconciled\n${personId}\n`).update(body).digest('hex'),
+      deliveryId: `reconciled:${run.id}`,
+      receivedAt: formatInstant(clock.now()),
+      personId: String(personId),
+      headers: { [reconciledHeader]: 'cal.com' },
+      trigger: event.trigger,
+      identifiers: [`uid:${tip.uid}`],
+      outcome: 'pending',
+      message: null,
+      // Cal.com itself has told it, to who has the key.
+      wasSigned: true,
+      ...keepBody('pending', body),
+    });
+    if (id === undefined) continue;
+    await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
+    fed++;
+  }
+  return fed;
 }

@@ -5,11 +5,10 @@ import type { RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { requireId } from '../ids.ts';
+import { requireId } from '../guards.ts';
 import { windowCompleted } from '../pipeline/index.ts';
 import type { RoomWrite } from './contract.ts';
-import { mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules/room.ts';
-import type { IncomingWindow } from './rules/window.ts';
+import { type IncomingWindow, mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules.ts';
 import { findRoom, lockRoom, replaceRoom } from './statements.ts';
 
 /** GET enter-coherence. @throws AppError 404 */

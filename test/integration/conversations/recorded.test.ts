@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { removeExpiredKeys } from '#libs/idempotency';
 import { createDatabase } from '#libs/orm';
 import { conversations, type RecordedWrite } from '#services/conversations';
-import { recordedKeys } from '../../../services/conversations/recorded/statements.ts';
+import { recordedKeys } from '../../../services/conversations/conversation/statements.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
 let world: World;

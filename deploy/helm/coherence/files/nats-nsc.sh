@@ -159,14 +159,14 @@ user api-gateway \
   --allow-pub 'conversations.conversations.find-active' \
   --allow-pub 'conversations.conversations.get' \
   --allow-pub 'conversations.conversations.patch' \
+  --allow-pub 'conversations.infos.get' \
+  --allow-pub 'conversations.infos.patch' \
+  --allow-pub 'conversations.conversations.recorded' \
   --allow-pub 'conversations.conversations.search' \
   --allow-pub 'conversations.conversations.summarize' \
   --allow-pub 'conversations.browse.holon' \
   --allow-pub 'conversations.browse.journey' \
-  --allow-pub 'conversations.infos.get' \
-  --allow-pub 'conversations.infos.patch' \
   --allow-pub 'conversations.questions.record-change' \
-  --allow-pub 'conversations.conversations.recorded' \
   --allow-pub 'conversations.room.get' \
   --allow-pub 'conversations.room.write' \
   --allow-pub 'directory.operations.list-jobs' \
@@ -473,12 +473,12 @@ user media \
   --allow-pub '$JS.API.STREAM.INFO.EVENTS' \
   --allow-pub '$JS.API.STREAM.INFO.FEED' \
   --allow-pub '$JS.API.STREAM.INFO.WEBHOOKS' \
-  --allow-pub 'conversations.audio.attach' \
-  --allow-pub 'conversations.audio.check' \
   --allow-pub 'conversations.conversations.get' \
   --allow-pub 'conversations.conversations.describe' \
   --allow-pub 'conversations.conversations.exists' \
   --allow-pub 'conversations.transcript-source.get' \
+  --allow-pub 'conversations.audio.attach' \
+  --allow-pub 'conversations.audio.check' \
   --allow-pub 'conversations.conversations.state' \
   --allow-pub 'conversations.conversations.list-states' \
   --allow-pub 'directory.experiences.check-logo' \
@@ -685,7 +685,6 @@ user cli \
   --allow-pub 'admin.conversations.conversations.delete' \
   --allow-pub 'admin.conversations.conversations.list-deleted' \
   --allow-pub 'admin.conversations.conversations.restore' \
-  --allow-pub 'admin.conversations.notes.list' \
   --allow-pub 'admin.conversations.access.describe' \
   --allow-pub 'admin.conversations.conversations.list' \
   --allow-pub 'admin.conversations.conversations.show' \
@@ -693,6 +692,7 @@ user cli \
   --allow-pub 'admin.conversations.conversations.connect' \
   --allow-pub 'admin.conversations.conversations.disconnect' \
   --allow-pub 'admin.conversations.conversations.import-transcript' \
+  --allow-pub 'admin.conversations.notes.list' \
   --allow-pub 'admin.conversations.people.export' \
   --allow-pub 'admin.conversations.people.erase' \
   --allow-pub 'admin.conversations.receipts.list' \

@@ -2,7 +2,11 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/text';
-import { shorten } from './shorten.ts';
+
+/** Longest text of a field that is read. */
+export const maxTextLength = 1_000;
+
+export const shorten = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
 export interface Attendee {
   readonly name: string;

@@ -2,11 +2,12 @@
  * Cal.com's booking webhook, read loosely: fields of the wrong type count as missing (D19, D19a). Nothing in it is trusted;
  * the video call URL is text that is parsed and never fetched.
  */
+import { listSecretValues } from '#libs/config';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { isBlank, toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
+import { isBlank, removeControlCharacters, toMultiline, toSingleLine } from '#libs/text';
 import { type Instant, parseInstant } from '#libs/time';
-import { type Attendee, readAttendees } from './attendees.ts';
-import { maxTextLength, shorten } from './shorten.ts';
+import { describeUnsigned, findSigner, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { type Attendee, maxTextLength, readAttendees, shorten } from './attendees.ts';
 
 export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED', 'BOOKING_REQUESTED'] as const;
 
@@ -177,3 +178,67 @@ export const allIdentifiersOf = ({ uids, numbers }: BookingEvent): readonly stri
 export function joinIds(first: readonly number[], more: readonly number[]): number[] {
   return [...new Set([...first, ...more])];
 }
+
+export type Verdict =
+  | {
+      readonly kind: 'rejected';
+      readonly outcome: 'rejected_too_large' | 'rejected_signature' | 'rejected_unreadable' | typeof unsignedOutcome;
+      readonly message: string;
+    }
+  | { readonly kind: 'ignored'; readonly trigger: string | null; readonly message: string }
+  | { readonly kind: 'booking'; readonly event: BookingEvent };
+
+/** With the index of the secret with which it is signed; undefined when it is not. */
+export type SignedVerdict = Verdict & { readonly signer?: number | undefined };
+
+/** Who is believed (D64). */
+export interface BookingTrust {
+  /** Of several values any may have signed (K8); empty = no signature can be checked. */
+  readonly BOOKING_WEBHOOK_SECRET: string;
+  readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
+}
+
+export interface RawWebhook {
+  /** Null when it was too large to be kept. */
+  readonly body: Buffer | null;
+  /** `X-Cal-Signature-256`. */
+  readonly signature: string | undefined;
+}
+
+/** Keys of names and titles, and of addresses. */
+const cleaned = { lines: new Set(['title', 'name']), words: new Set(['email', 'videoCallUrl']) };
+
+/** What a webhook is, by its bytes alone. */
+export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): SignedVerdict {
+  const secrets = listSecretValues(trust.BOOKING_WEBHOOK_SECRET);
+  if (secrets.length === 0 && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
+    return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
+  }
+  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
+  const signer = findSigner(signature, secrets, body);
+  if (secrets.length > 0 && signer === undefined) {
+    return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
+  }
+  return { ...readWebhook(body, signer !== undefined), signer };
+}
+
+/** What a webhook is that is believed, e.g. because its signature was checked when it came: the secret may have been replaced since (K8). */
+export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
+  const document = readWebhookBody(body, cleaned);
+  if (document === undefined)
+    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is not a JSON object, or is nested too deeply.' };
+  const trigger = document['triggerEvent'];
+  if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
+  if (!isBookingTrigger(trigger))
+    return { kind: 'ignored', trigger: toSingleLine(shorten(trigger)), message: 'No booking event that is acted on.' };
+  const event = readBooking(trigger, document, isSigned);
+  if (trigger === 'BOOKING_REQUESTED' && (event.uid === null || event.rescheduleUid === null))
+    return { kind: 'ignored', trigger, message: 'A request that reschedules nothing; its confirmation counts.' };
+  return { kind: 'booking', event };
+}
+
+function isBookingTrigger(trigger: string): trigger is BookingTrigger {
+  return (bookingTriggers as readonly string[]).includes(trigger);
+}
+
+export const signatureHeader = 'x-cal-signature-256';

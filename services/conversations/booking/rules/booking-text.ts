@@ -1,7 +1,7 @@
 /** `config.booking` and the sentences of booking notes (D19). */
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { formatInstant, type Instant } from '#libs/time';
-import { parseSqlInstant } from '../../sql-values.ts';
+import { parseSqlInstant } from '../../representation.ts';
 import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';
 

@@ -7,21 +7,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
 import { type JobRun, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
+import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
-import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellRefused } from '../../feed/index.ts';
 import { findReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
-import { allIdentifiersOf, identifiersOf } from '../rules/booking-event.ts';
+import { DataTooLarge } from '../../refusals.ts';
+import {
+  allIdentifiersOf,
+  type BookingEvent,
+  type BookingTrust,
+  identifiersOf,
+  judgeWebhook,
+  readWebhook,
+  signatureHeader,
+  type Verdict,
+} from '../rules/booking-event.ts';
+import { addLink } from '../statements/attendance.ts';
 import { type BookingRow, findEarlierReceipt } from '../statements/booking.ts';
-import { type BookingTrust, judgeWebhook, readWebhook, signatureHeader, type Verdict } from '../verdict.ts';
 import { applyBooking } from './apply.ts';
 import { noteError, wakeWaiting } from './create.ts';
-import { isLink, storeLink } from './link.ts';
 import { lockMatch, type Match } from './match.ts';
 import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
-import { applySeats } from './seats.ts';
+import { applySeats, followRequests } from './seats.ts';
 
 /** How long a receipt waits for one that came before it: while that is being worked, and while it is about to be. Then it is put off. */
 const turnMs = { worked: 5_000, due: 300, poll: 20, putOff: 100, mostPutOff: 30_000 };
@@ -123,4 +132,24 @@ async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, pr
   let booking: BookingRow | undefined = first;
   for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
   return applyBooking(dependencies, tx, booking, prepared);
+}
+
+/** It names two bookings, of which the one follows the other. */
+export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean => uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
+
+/** Stores the link. What was confirmed before the request came is joined as if it had come before. */
+export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
+  const { event, at, personId } = prepared;
+  const { uid, rescheduleUid, hasSeats, attendees } = event;
+  if (uid === null || rescheduleUid === null || uid === rescheduleUid)
+    return { outcome: 'ignored', message: 'A request that reschedules nothing; its confirmation counts.' };
+  const keys = hasSeats ? attendees.map(({ key }) => key) : [];
+  await addLink(tx, { uid, formerUid: rescheduleUid, attendees: keys, at: formatInstant(at) });
+  if (keys.length > 0) await followRequests(dependencies, tx, await lockMatch(tx, event, personId), prepared);
+  else {
+    const [first, ...others] = match.bookings;
+    let booking: BookingRow | undefined = first;
+    for (const other of others) if (booking !== undefined) booking = await mergeBookings(dependencies, tx, booking, other, prepared);
+  }
+  return { outcome: 'applied', message: 'The link to the booking before it is stored.' };
 }

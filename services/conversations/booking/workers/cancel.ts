@@ -7,12 +7,10 @@ import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
-import { idsFromSql } from '../../sql-values.ts';
-import type { ConversationRow } from '../../statements.ts';
-import { lockConversation } from '../../statements.ts';
-import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { awaitTime, type BookingRow, markSeats, updateBooking } from '../statements/booking.ts';
-import { updateBooked } from '../statements/conversation.ts';
+import { idsFromSql } from '../../representation.ts';
+import { type ConversationRow, lockConversation } from '../../statements.ts';
+import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf, titleOfStored } from '../rules/booking-text.ts';
+import { awaitTime, type BookingRow, lockUnanswered, markSeats, updateBooked, updateBooking } from '../statements/booking.ts';
 import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
@@ -107,4 +105,42 @@ export async function noteCancellation(
   if (personIds.length === 0) return;
   const added = { key, person_ids: [...personIds], body: note, note_type: 'booking', author_person_id: null };
   await jobs.enqueue(tx, directory.jobs.noteAdd, added, { requestId });
+}
+
+export const cancelUnansweredEveryMs = 5_000;
+
+/** How long a conversation waits for another time. */
+const patienceMicros = 30n * 86_400_000_000n;
+
+/** Bookings of one transaction. */
+const batch = 50;
+
+/** In each replica; they share the work. */
+export async function cancelUnanswered(dependencies: Dependencies): Promise<void> {
+  const { jobs, clock } = dependencies;
+  for (let full = true; full;) {
+    full = await jobs.transaction(async (tx) => {
+      const bookings = await lockUnanswered(tx, { requestedBefore: formatInstant(clock.now() - patienceMicros), limit: batch });
+      for (const booking of bookings) await cancel(dependencies, tx, booking);
+      return bookings.length === batch;
+    });
+  }
+}
+
+async function cancel(dependencies: Dependencies, tx: Tx, booking: BookingRow): Promise<void> {
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
+  if (row !== undefined) {
+    await removeBooked(dependencies, tx, row, {
+      key: `booking-unanswered:${booking.id}:${row.id}`,
+      note: `Booking cancelled: ${titleOfStored(storedBooking(row))}. Another time was asked for 30 days ago, and none was given.`,
+      by: 'request to reschedule',
+      requestId: undefined,
+    });
+  }
+  await updateBooking(tx, {
+    id: booking.id,
+    conversationId: null,
+    lastEventAt: `${booking.last_event_at}+00`,
+    cancelled: row !== undefined || booking.cancelled,
+  });
 }

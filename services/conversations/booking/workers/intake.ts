@@ -10,8 +10,7 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
 import { BookingWebhook } from '../contract.ts';
-import { allIdentifiersOf } from '../rules/booking-event.ts';
-import { judgeWebhook, signatureHeader, type Verdict } from '../verdict.ts';
+import { allIdentifiersOf, judgeWebhook, signatureHeader, type Verdict } from '../rules/booking-event.ts';
 
 type Webhook = Static<typeof BookingWebhook>;
 

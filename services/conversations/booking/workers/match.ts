@@ -1,9 +1,9 @@
 /** The known bookings that an event is about, as they are or locked (D65, D79). */
 import { RetryLater } from '#libs/jobs';
 import type { Queryable } from '#libs/sql';
-import { parseSqlInstant } from '../../sql-values.ts';
+import { parseSqlInstant } from '../../representation.ts';
 import { type BookingEvent, identifiersOf } from '../rules/booking-event.ts';
-import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/match.ts';
+import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/seats.ts';
 import { findLinked, findRequests } from '../statements/attendance.ts';
 import { findBookings, findNumbered, lockBookings, lockIdentifiers, lockNumbered, type MatchedRow } from '../statements/booking.ts';
 

@@ -9,10 +9,9 @@ import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellAccessUpdated } from '../../feed/index.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
-import { parseSqlInstant } from '../../sql-values.ts';
+import { parseSqlInstant } from '../../representation.ts';
 import { lockConversation } from '../../statements.ts';
-import { type BookingRow, deleteBooking, moveBooking, updateBooking } from '../statements/booking.ts';
-import { joinConversations } from '../statements/conversation.ts';
+import { type BookingRow, deleteBooking, joinConversations, moveBooking, updateBooking } from '../statements/booking.ts';
 import { describeRemoval, removeBooked } from './cancel.ts';
 import type { PreparedEvent } from './prepare.ts';
 

@@ -7,7 +7,7 @@ import { directory } from '#services/directory';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
-import { parseSqlInstant } from '../../sql-values.ts';
+import { parseSqlInstant } from '../../representation.ts';
 import type { Attendee } from '../rules/attendees.ts';
 import { type BookingEvent, joinIds, readJourneyHint } from '../rules/booking-event.ts';
 import { listAttendees } from '../statements/attendance.ts';

@@ -6,15 +6,22 @@ import { restoreDeleted } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
-import { idsFromSql, parseSqlInstant } from '../../sql-values.ts';
+import { idsFromSql, parseSqlInstant } from '../../representation.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
 import { participantKey } from '../rules/attendees.ts';
 import { bookingConfig, boundsOf, nextBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { findAnswered } from '../rules/match.ts';
-import { findPresent, isDeserted, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
+import { findAnswered, findPresent, isDeserted, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
 import { listHosts } from '../statements/attendance.ts';
-import { type BookingRow, keepFormer, lockBookings, markSeats, moveConversation, updateBooking } from '../statements/booking.ts';
-import { replaceParticipants, updateBooked } from '../statements/conversation.ts';
+import {
+  type BookingRow,
+  keepFormer,
+  lockBookings,
+  markSeats,
+  moveConversation,
+  replaceParticipants,
+  updateBooked,
+  updateBooking,
+} from '../statements/booking.ts';
 import { cancelSeries, describeRemoval, noteCancellation, removeBooked, takeTime } from './cancel.ts';
 import {
   addBooking,

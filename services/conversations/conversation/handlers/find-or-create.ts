@@ -9,9 +9,9 @@ import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { tellCreated } from '../../feed/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
-import { isWithin, type Scope, scopeValues } from '../../scope.ts';
+import { isWithin, type Scope, scopeValues } from '../../access.ts';
 import { type ConversationRow, insertConversation } from '../../statements.ts';
-import { firstStep } from '../../step.ts';
+import { firstStep } from '../../directory-cache/index.ts';
 import { listActive, listActiveWithin, lockPersonAndJourney } from '../statements.ts';
 
 /** Matches that one reply holds; more are streamed from a cursor. */

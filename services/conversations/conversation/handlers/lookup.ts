@@ -5,12 +5,14 @@ import { isJsonObject } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { requireId } from '../../ids.ts';
+import { requireId } from '../../guards.ts';
+import { conversationTitle } from '../../publishing.ts';
+import { DataTooLarge, maxDataBytes } from '../../refusals.ts';
+import { idsFromSql, instantOrNull } from '../../representation.ts';
 import { parseRoom, roomWindow } from '../../room/index.ts';
-import { idsFromSql, instantOrNull } from '../../sql-values.ts';
-import { findConversationId, findConversation } from '../../statements.ts';
-import { conversationTitle } from '../../title.ts';
-import { describeConversation } from '../statements.ts';
+import { findConversation, findConversationId } from '../../statements.ts';
+import { describeConversation, measureWithAudio } from '../statements.ts';
+import { attachIn, type Attachment } from '../workers.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -91,4 +93,24 @@ function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['partici
       displayName: typeof displayName === 'string' ? displayName : null,
     },
   ];
+}
+
+/** Sets `infos.audio` and adds the note, once per blob; an older blob never replaces a newer one. @throws AppError 404 */
+export async function attach(
+  { db, eventOutbox }: Dependencies,
+  request: Attachment,
+): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
+  await db.transaction((tx) => attachIn(eventOutbox, tx, request));
+  return { audio: request.audio };
+}
+
+/** @throws AppError 404, 413 `conversation_data_too_large` */
+export async function check(
+  { db }: Dependencies,
+  { conversation_id: id, audio }: RequestOf<typeof conversations.rpcs.checkAudio>,
+): Promise<ReplyOf<typeof conversations.rpcs.checkAudio>> {
+  const row = await measureWithAudio(db, { id: requireId(id), audio: JSON.stringify(audio) });
+  if (row === undefined) throw notFound();
+  if (row.bytes > maxDataBytes) throw new DataTooLarge('infos');
+  return { ok: true };
 }

@@ -4,14 +4,13 @@ import { type AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
-import { toStoredJson } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { checkExpected, readExpected, staleConversation } from '../../expected-version.ts';
-import { requireId } from '../../ids.ts';
-import { findStoreProblem } from '../../namespace.ts';
-import { instantFromSql } from '../../sql-values.ts';
+import { checkExpected, findNamespaceProblem, findStoreProblem, readExpected, requireId, staleConversation } from '../../guards.ts';
+import { toStoredJson } from '../../refusals.ts';
+import { instantFromSql } from '../../representation.ts';
 import { type ConversationRow, findConversation } from '../../statements.ts';
 import * as statements from '../statements.ts';
+import { findInfos, patchInfos } from '../statements.ts';
 
 /** GET /conversations/{id}. @throws AppError 404 */
 export async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
@@ -65,4 +64,28 @@ function preconditionFailed(row: ConversationRow): AppError {
 
 function hasKeys(store: object | undefined): boolean {
   return store !== undefined && Object.keys(store).length > 0;
+}
+
+/** @throws AppError 404 */
+export async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
+  return render(await findInfos(db, { id: requireId(request.conversation_id) }));
+}
+
+/** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */
+export async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
+  const problem = findNamespaceProblem('infos-endpoint', request.infos);
+  if (problem !== undefined || Object.keys(request.infos).length === 0) {
+    const stored = await readInfos(dependencies, request);
+    if (problem !== undefined) throw problem;
+    return stored;
+  }
+  const id = requireId(request.conversation_id);
+  const row = await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) });
+  if (row?.told === true) dependencies.eventOutbox.wake();
+  return render(row);
+}
+
+function render(row: { readonly infos: string } | undefined): RawJson {
+  if (row === undefined) throw notFound();
+  return rawJson(`{"infos":${row.infos}}`);
 }

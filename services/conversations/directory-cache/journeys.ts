@@ -1,0 +1,87 @@
+/** Journeys of the directory as the cache stores them, and their steps as the pipeline uses them (D1, D6, D16a). */
+import type { ReplyOf } from '#libs/contract';
+import type { directory } from '#services/directory';
+
+export interface JourneyStep {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  readonly order: number;
+  readonly isArchived: boolean;
+  /** Registered pipeline job that is started when a conversation enters the step (rules/steps#pipeline-jobs). */
+  readonly pipelineJob: string | null;
+}
+
+export interface CachedStep extends JourneyStep {
+  /** `"step_slug":…,"step_title":…` */
+  readonly json: string;
+  /** `{"slug":…,"title":…}` */
+  readonly searchJson: string;
+}
+
+export interface CachedJourney {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly isConversation: boolean;
+  readonly ownerEventIds: readonly number[];
+  readonly steps: readonly CachedStep[];
+  readonly questionIds: ReadonlySet<number>;
+  /** `"journey_slug":…,"journey_name":…,"journey_description":…` */
+  readonly headJson: string;
+  /** `"texts":…,"questions":…` */
+  readonly tailJson: string;
+  /** `{"slug":…,"name":…,"description":…}` */
+  readonly searchJson: string;
+  /** JourneyBrowse. */
+  readonly browseJson: string;
+}
+
+type DirectoryJourney = ReplyOf<typeof directory.rpcs.getJourneys>['items'][number];
+
+const byOrder = (a: JourneyStep, b: JourneyStep): number => a.order - b.order || a.id - b.id;
+
+/** The first active step by (order, id); undefined when the journey has none. */
+export function firstStep(steps: readonly JourneyStep[]): JourneyStep | undefined {
+  return steps.filter((step) => !step.isArchived).toSorted(byOrder)[0];
+}
+
+/**
+ * The next step that is not archived, after the current one by (order, id); undefined at the end, or when the current step does
+ * not belong to the journey. Without a current step it is the first one.
+ */
+export function nextStep(steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
+  if (currentId === null) return firstStep(steps);
+  const current = steps.find((step) => step.id === currentId);
+  if (current === undefined) return undefined;
+  return firstStep(steps.filter((step) => byOrder(step, current) > 0));
+}
+
+export function toJourney(item: DirectoryJourney): CachedJourney {
+  return {
+    id: item.id,
+    slug: item.slug,
+    name: item.name,
+    isConversation: item.is_conversation,
+    ownerEventIds: item.owner_event_ids,
+    steps: item.steps.map((step) => ({
+      id: step.id,
+      slug: step.slug,
+      title: step.title,
+      order: step.order,
+      isArchived: step.is_archived,
+      pipelineJob: step.pipeline_job,
+      json: `"step_slug":${JSON.stringify(step.slug)},"step_title":${JSON.stringify(step.title)}`,
+      searchJson: JSON.stringify({ slug: step.slug, title: step.title }),
+    })),
+    questionIds: new Set(item.questions.map((question) => question.id)),
+    headJson:
+      `"journey_slug":${JSON.stringify(item.slug)},"journey_name":${JSON.stringify(item.name)},` +
+      `"journey_description":${JSON.stringify(item.description)}`,
+    tailJson:
+      `"texts":${JSON.stringify(item.texts)},` +
+      `"questions":${JSON.stringify(item.questions.map(({ id, text, order }) => ({ id, text, order })))}`,
+    searchJson: JSON.stringify({ slug: item.slug, name: item.name, description: item.description }),
+    browseJson: JSON.stringify({ id: item.id, slug: item.slug, name: item.name, description: item.description, texts: item.texts }),
+  };
+}

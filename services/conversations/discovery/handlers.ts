@@ -1,0 +1,252 @@
+/** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
+import { isPossibleId, type RequestOf } from '#libs/contract';
+import { AppError, notFound } from '#libs/errors';
+import { jsonListStream, type JsonStream, jsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { type CachedHolon, type CachedJourney, type DirectoryCache, HolonVisibility } from '../directory-cache/index.ts';
+import { requireId } from '../guards.ts';
+import { idsFromSql, type RowReferences } from '../representation.ts';
+import type { ShownRow } from '../statements.ts';
+import { renderPublicConversation, renderSearchItem } from './rules.ts';
+import {
+  chooseSearch,
+  type PublicRow,
+  type SearchFilters,
+  searchPlanner as planner,
+  type SearchRow,
+  streamGroups,
+  streamJourney,
+  summarizeConversation,
+} from './statements.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+/**
+ * The usual search: one round trip to the database and one look-up of people, holons and journeys for all of it. What these rows refer to is
+ * kept in the caches, so that the next search finds it there.
+ */
+const firstBatch = 1_000;
+/** What a long answer holds of the rows after them. */
+const batch = 200;
+
+/**
+ * Streams what matches, whatever its size.
+ * @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see
+ */
+export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
+  const visibility = new HolonVisibility(dependencies.directory, context);
+  const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
+  const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
+  return jsonListStream(
+    renderBatches(
+      dependencies,
+      visibility,
+      chosen.stream(dependencies.db, values, { batchSize: batch, firstBatchSize: firstBatch, planner }),
+    ),
+  );
+}
+
+/** Names become ids; a filter that names nothing of the directory goes to the statement as it is. */
+async function resolveFilters(
+  { directory }: Dependencies,
+  visibility: HolonVisibility,
+  request: RequestOf<Rpcs['search']>,
+): Promise<Omit<SearchFilters, 'scope'>> {
+  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId, sort: _sort, ...own } = request;
+  const [owner, connected, people] = await Promise.all([
+    ownerSlug === undefined ? undefined : visibility.findSubtree(ownerSlug),
+    connectedSlug === undefined ? undefined : visibility.findVisible(connectedSlug),
+    personId === undefined || !isPossibleId(personId) ? undefined : directory.people.getMany([personId]),
+  ]);
+  const missing =
+    (ownerSlug !== undefined && owner === undefined) ||
+    (connectedSlug !== undefined && connected === undefined) ||
+    (personId !== undefined && people?.has(personId) !== true);
+  if (missing) throw notFound();
+  return { ...own, eventIds: owner?.ids, connectedId: connected, personId };
+}
+
+async function* renderBatches(
+  { directory }: Dependencies,
+  visibility: HolonVisibility,
+  batches: AsyncIterable<SearchRow[]>,
+): AsyncGenerator<string[]> {
+  let keep = true;
+  for await (const rows of batches) {
+    yield await renderSearchItems(directory, visibility, rows, { keep });
+    keep = false;
+  }
+}
+
+/** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */
+export async function summarize(
+  { db, directory }: Dependencies,
+  request: RequestOf<Rpcs['summarize']>,
+  context: RequestContext,
+): Promise<RawJson> {
+  const row = await summarizeConversation(db, { id: requireId(request.conversation_id) });
+  if (row === undefined) throw notFound();
+  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], { keep: true });
+  if (item === undefined) throw notFound();
+  return rawJson(item);
+}
+
+/** Conversations of one group: an event with one of its journeys. */
+interface Group {
+  readonly eventId: number;
+  readonly journeyId: number;
+  /** Text before the group's first conversation. */
+  readonly head: string;
+  /** Text after its last one. */
+  readonly tail: string;
+}
+
+/** GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when there is no such holon for the caller */
+export async function browseHolon(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['browseHolon']>,
+  context: RequestContext,
+): Promise<JsonStream> {
+  const { db, directory, access } = dependencies;
+  const visibility = new HolonVisibility(directory, context);
+  const [{ holon, events }, scope] = await Promise.all([visibility.browse(request.holon_slug), access.findScope(context)]);
+  const journeys = await directory.journeys.getMany(events.flatMap((event) => event.journeys.items.map((journey) => journey.id)));
+  const groups: Group[] = [];
+  let open = `{"holon":${JSON.stringify(holon)},"events":[`;
+  for (const [index, { journeys: attached, ...event }] of events.entries()) {
+    open += `${index === 0 ? '' : ','}${JSON.stringify(event).slice(0, -1)},"journeys":[`;
+    const known = attached.items.flatMap(({ id }) => journeys.get(id) ?? []);
+    for (const [position, journey] of known.entries()) {
+      const head = `${open}${position === 0 ? '' : ','}{"journey":${journey.browseJson},"conversations":[`;
+      groups.push({ eventId: event.id, journeyId: journey.id, head, tail: ']}' });
+      open = '';
+    }
+    open += ']}';
+  }
+  const read = () => streamGroups(db, groups, scope);
+  return jsonStream(writeGroups(dependencies, visibility, groups, groups.length === 0 ? undefined : read, `${open}]}`));
+}
+
+/**
+ * GET /browse/conversations.
+ * @throws AppError 400 when not exactly one of `journey_id` and `journey_slug` is given, 404 when the journey is no conversation journey
+ *   or there is no such holon for the caller
+ */
+export async function browseJourney(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['browseJourney']>,
+  context: RequestContext,
+): Promise<JsonStream> {
+  const { db, directory, access } = dependencies;
+  if ((request.journey_id === undefined) === (request.journey_slug === undefined)) {
+    throw new AppError({ code: 'bad_request', message: 'Exactly one of journey_id and journey_slug must be provided.' });
+  }
+  const visibility = new HolonVisibility(directory, context);
+  const [journey, eventId, scope] = await Promise.all([
+    findJourney(dependencies, request),
+    request.holon_slug === undefined ? null : visibility.findVisible(request.holon_slug),
+    access.findScope(context),
+  ]);
+  if (journey?.isConversation !== true || eventId === undefined) throw notFound();
+  const isEvent = eventId !== null && (await directory.holons.getMany([eventId])).get(eventId)?.conversationEvent === true;
+  const group: Group = {
+    eventId: eventId ?? 0,
+    journeyId: journey.id,
+    head: `{"journey":${journey.browseJson},"conversations":[`,
+    tail: ']',
+  };
+  const read = () => (eventId === null ? streamJourney(db, journey.id, scope) : streamGroups(db, [group], scope));
+  return jsonStream(writeGroups(dependencies, visibility, [group], eventId === null || isEvent ? read : undefined, '}'));
+}
+
+async function findJourney({ directory }: Dependencies, request: RequestOf<Rpcs['browseJourney']>): Promise<CachedJourney | undefined> {
+  const { journey_id: id, journey_slug: slug } = request;
+  if (slug !== undefined) return directory.findJourneyBySlug(slug);
+  return id === undefined || !isPossibleId(id) ? undefined : (await directory.journeys.getMany([id])).get(id);
+}
+
+/** Writes every group, the empty ones too, with the rows that come in the order of the groups; nothing is read without `read`. */
+async function* writeGroups(
+  { directory }: Dependencies,
+  visibility: HolonVisibility,
+  groups: readonly Group[],
+  read: (() => AsyncIterable<PublicRow[]>) | undefined,
+  end: string,
+): AsyncGenerator<string> {
+  let opened = 0;
+  let text = '';
+  let first = true;
+  const openUpTo = (place: number): void => {
+    for (; opened < place; opened++) {
+      text += `${groups[opened - 1]?.tail ?? ''}${groups[opened]?.head ?? ''}`;
+      first = true;
+    }
+  };
+  if (read !== undefined) {
+    for await (const rows of read()) {
+      for (const { row, text: item } of await renderPublicConversations(directory, visibility, rows, { keep: opened === 0 })) {
+        openUpTo(row.place);
+        text += first ? item : `,${item}`;
+        first = false;
+      }
+      yield text;
+      text = '';
+    }
+  }
+  openUpTo(groups.length);
+  yield `${text}${groups[opened - 1]?.tail ?? ''}${end}`;
+}
+
+/** Whether the people and journeys of the rows are kept in the caches: not those of a long answer, which would drive out what others use. */
+interface Keeping {
+  readonly keep: boolean;
+}
+
+type Render<Row> = (row: Row, event: CachedHolon | undefined, references: RowReferences) => string;
+
+/** JSON texts of search items, in order; what belongs to an event that the caller does not see is left out (D18f). */
+export async function renderSearchItems(
+  directory: DirectoryCache,
+  visibility: HolonVisibility,
+  rows: readonly SearchRow[],
+  keeping: Keeping,
+): Promise<string[]> {
+  return (await renderRows(directory, visibility, rows, renderSearchItem, keeping)).map(({ text }) => text);
+}
+
+/** The same of public conversations, with their rows. */
+export async function renderPublicConversations(
+  directory: DirectoryCache,
+  visibility: HolonVisibility,
+  rows: readonly PublicRow[],
+  keeping: Keeping,
+): Promise<{ row: PublicRow; text: string }[]> {
+  return renderRows(directory, visibility, rows, (row, _event, references) => renderPublicConversation(row, references), keeping);
+}
+
+async function renderRows<Row extends ShownRow>(
+  directory: DirectoryCache,
+  visibility: HolonVisibility,
+  rows: readonly Row[],
+  render: Render<Row>,
+  { keep }: Keeping,
+): Promise<{ row: Row; text: string }[]> {
+  const [person, holons, findJourney] = await Promise.all([
+    directory.people.lookUp(
+      rows.flatMap((row) => idsFromSql(row.participants)),
+      keep,
+    ),
+    visibility.lookUp(rows.flatMap((row) => [...idsFromSql(row.connected), row.event_id ?? []].flat())),
+    directory.journeys.lookUp(
+      rows.flatMap((row) => row.journey_id ?? []),
+      keep,
+    ),
+  ]);
+  const shown = rows.filter((row) => row.event_id === null || !holons.isHidden(row.event_id));
+  return shown.map((row) => {
+    const journey = row.journey_id === null ? undefined : findJourney(row.journey_id);
+    const event = row.event_id === null ? undefined : holons.find(row.event_id);
+    return { row, text: render(row, event, { person, holon: holons.find, journey }) };
+  });
+}

@@ -1,0 +1,184 @@
+/** Statements of search and summary. A search is read from a cursor. */
+import type { Database } from '#libs/orm';
+import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
+import { type Scope, scopeParams, scopeValues, withinScope } from '../access.ts';
+import { shown, titleSource } from '../statements.ts';
+
+const searchRow = { ...shown.row, ...titleSource.row };
+export type SearchRow = RowOf<typeof searchRow>;
+
+export type SortOrder = 'date_desc' | 'date_asc';
+
+/** Both orders are those of an index, conversations without a start last. */
+const orders: Record<SortOrder, Sql> = {
+  date_desc: sql`c.start_at desc nulls last, c.id`,
+  date_asc: sql`c.start_at, c.id`,
+};
+
+/** Everything is read, yet in an order that an index has: the plan is made for the first rows, and never reads the whole table to sort it. */
+export const searchPlanner = { cursor_tuple_fraction: '0.1', enable_seqscan: 'off' };
+
+const searchParams = {
+  /** Owning events. */
+  eventIds: t.integer.array.nullable,
+  /** Linked holon. */
+  connectedId: t.integer.nullable,
+  /** Participant. */
+  personId: t.integer.nullable,
+  scopePersonId: t.integer.nullable,
+  scopeEventIds: t.integer.array.nullable,
+};
+type SearchParams = typeof searchParams;
+const absent = Object.fromEntries(Object.keys(searchParams).map((name) => [name, null])) as Record<keyof SearchParams, null>;
+
+interface Filter {
+  readonly params: readonly (keyof SearchParams)[];
+  readonly condition: (params: Readonly<Record<keyof SearchParams, Parameter>>) => Sql;
+}
+
+/** What a search may be narrowed by; `scope`: what the caller may know (D69). */
+const filters = {
+  event: { params: ['eventIds'], condition: ({ eventIds }) => sql`c.event_id = any(${eventIds})` },
+  connected: { params: ['connectedId'], condition: ({ connectedId }) => sql`c.connected_ids @> array[${connectedId}]` },
+  person: { params: ['personId'], condition: ({ personId }) => sql`c.participant_ids @> array[${personId}]` },
+  scope: { params: ['scopePersonId', 'scopeEventIds'], condition: withinScope },
+} as const satisfies Record<string, Filter>;
+type FilterName = keyof typeof filters;
+const filterNames = Object.keys(filters) as FilterName[];
+
+/** `names`: the filters of this one; parameters of others are not looked at. */
+function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
+  const used = names.flatMap((name): Filter['params'] => filters[name].params);
+  const conditions = (params: Readonly<Record<keyof SearchParams, Parameter>>): Sql =>
+    names.length === 0
+      ? sql.empty
+      : sql`where ${sql.join(
+          names.map((name) => filters[name].condition(params)),
+          sql` and `,
+        )}`;
+  return statement.many({
+    name: searchName(sort, names),
+    params: Object.fromEntries(used.map((name) => [name, searchParams[name]])) as SearchParams,
+    row: searchRow,
+    sql: (params) => sql`
+      select ${shown.columns}, ${titleSource.columns}
+      from conversations.conversations c ${conditions(params)}
+      order by ${orders[sort]}`,
+  });
+}
+
+/** Short: PostgreSQL keeps 63 characters of a name, and each filter takes some. */
+const searchName = (sort: SortOrder, names: readonly FilterName[]): string => ['search', sort.replace('date_', ''), ...names].join('.');
+
+const combinations = filterNames.reduce<FilterName[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]]);
+
+/** One statement for each combination of filters, so that each gets the plan that fits it. */
+export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = new Map(
+  (['date_desc', 'date_asc'] as const).flatMap((sort) =>
+    combinations.map((names) => [searchName(sort, names), declareSearch(sort, names)] as const),
+  ),
+);
+
+/** What a search is narrowed by, by the names of the parameters; absent = not. */
+export interface SearchFilters extends Partial<Omit<ParamsOf<SearchParams>, keyof typeof scopeParams>> {
+  readonly scope: Scope | undefined;
+}
+
+/** The statement of a search, with its values. */
+export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
+  const within = scope === undefined ? undefined : scopeValues(scope);
+  const values: Partial<ParamsOf<SearchParams>> = { ...given, ...within };
+  const isWanted = (name: FilterName): boolean =>
+    name === 'scope' ? within !== undefined : filters[name].params.some((param) => values[param] !== undefined);
+  const name = searchName(sort, filterNames.filter(isWanted));
+  const search = searches.get(name);
+  if (search === undefined) throw new Error(`No search is named ${name}`);
+  return { search, values: { ...absent, ...values } };
+}
+
+/** No row: absent. */
+export const summarizeConversation = statement.maybeOne({
+  name: 'conversations.summarize',
+  params: { id: t.integer },
+  row: searchRow,
+  sql: ({ id }) => sql`select ${shown.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
+});
+
+const publicRow = {
+  ...shown.row,
+  /** JSON text of `infos.publishing`. */
+  publishing: t.json.nullable,
+  /** Place of the group that the row belongs to, from 1; one row for each group. */
+  place: t.integer,
+};
+export type PublicRow = RowOf<typeof publicRow>;
+
+/** All rows are read: the plan is made for all of them. */
+export const browsePlanner = { cursor_tuple_fraction: '1' };
+/** Rows that are rendered together; publishing payloads are larger than search items. */
+const reading: StreamOptions = { batchSize: 500, planner: browsePlanner };
+
+const journeySql = (journeyId: Parameter, condition: Sql = sql.empty): Sql => sql`
+  select ${shown.columns}, c.infos -> 'publishing' as publishing, 1 as place
+  from conversations.conversations c where c.journey_id = ${journeyId} ${condition} order by c.start_at desc nulls last, c.id`;
+
+export const listOfJourney = statement.many({
+  name: 'browse.journey',
+  params: { journeyId: t.integer },
+  row: publicRow,
+  sql: ({ journeyId }) => journeySql(journeyId),
+});
+
+export const listOfJourneyWithin = statement.many({
+  name: 'browse.journey.scope',
+  params: { journeyId: t.integer, ...scopeParams },
+  row: publicRow,
+  sql: (params) => journeySql(params.journeyId, sql`and ${withinScope(params)}`),
+});
+
+/** All of a journey, or what of it is within the scope. */
+export function streamJourney(db: Database, journeyId: number, scope: Scope | undefined): AsyncIterable<PublicRow[]> {
+  return scope === undefined
+    ? listOfJourney.stream(db, { journeyId }, reading)
+    : listOfJourneyWithin.stream(db, { journeyId, ...scopeValues(scope) }, reading);
+}
+
+const groupParams = { eventIds: t.integer.array, journeyIds: t.integer.array };
+
+/** Rows by group, newest first; what an event both owns and is linked to is there once. */
+const groupsSql = ({ eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>, condition: Sql = sql.empty): Sql => sql`
+  select ${shown.columns}, c.infos -> 'publishing' as publishing, g.place::integer as place
+  from unnest(${eventIds}, ${journeyIds}) with ordinality as g (event_id, journey_id, place)
+  cross join lateral (
+    select o.* from conversations.conversations o where o.event_id = g.event_id and o.journey_id = g.journey_id
+    union all
+    select l.* from conversations.conversations l
+    where l.connected_ids @> array[g.event_id] and l.journey_id = g.journey_id and l.event_id is distinct from g.event_id
+  ) c ${condition}
+  order by g.place, c.start_at desc nulls last, c.id`;
+
+export const listOfGroups = statement.many({
+  name: 'browse.groups',
+  params: groupParams,
+  row: publicRow,
+  sql: (params) => groupsSql(params),
+});
+
+export const listOfGroupsWithin = statement.many({
+  name: 'browse.groups.scope',
+  params: { ...groupParams, ...scopeParams },
+  row: publicRow,
+  sql: (params) => groupsSql(params, sql`where ${withinScope(params)}`),
+});
+
+/** One group for each pair of event and journey, or what of it is within the scope. */
+export function streamGroups(
+  db: Database,
+  pairs: readonly { readonly eventId: number; readonly journeyId: number }[],
+  scope: Scope | undefined,
+): AsyncIterable<PublicRow[]> {
+  const groups = { eventIds: pairs.map(({ eventId }) => eventId), journeyIds: pairs.map(({ journeyId }) => journeyId) };
+  return scope === undefined
+    ? listOfGroups.stream(db, groups, reading)
+    : listOfGroupsWithin.stream(db, { ...groups, ...scopeValues(scope) }, reading);
+}

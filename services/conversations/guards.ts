@@ -1,0 +1,87 @@
+/** Ids that a row can have. */
+import { isPossibleId } from '#libs/contract';
+import { type AppError, appError, notFound } from '#libs/errors';
+import { formatInstant, parseInstant } from '#libs/time';
+import { instantFromSql } from './representation.ts';
+import type { ConversationRow } from './statements.ts';
+
+/** The id when a row can have it. @throws AppError 404: nobody has it (rules/http#ids) */
+export function requireId(id: number): number {
+  if (!isPossibleId(id)) throw notFound();
+  return id;
+}
+
+/** Which write is judged: the two fields of PATCH and `/recorded`, or the one field of `/infos`. */
+export type StoreField = 'infos' | 'config' | 'infos-endpoint';
+
+const internal = 'it is written internally only';
+
+const underInfos = 'write it under infos, by PATCH /conversations/{id} or PATCH /conversations/{id}/infos';
+
+interface Rule {
+  readonly matches: (key: string) => boolean;
+  readonly fields: readonly StoreField[];
+  /** What to do instead. */
+  readonly instead: string;
+}
+
+const is =
+  (...keys: string[]) =>
+  (key: string): boolean =>
+    keys.includes(key);
+
+const everywhere: readonly StoreField[] = ['infos', 'config', 'infos-endpoint'];
+
+/** The table of rules/conversations#namespaces, one rule a row. */
+const rules: readonly Rule[] = [
+  { matches: is('enter-coherence'), fields: everywhere, instead: 'use POST /conversations/{id}/enter-coherence' },
+  { matches: is('booking', 'idempotency'), fields: everywhere, instead: internal },
+  { matches: (key) => key === 'pipeline' || key.startsWith('pipeline.'), fields: everywhere, instead: internal },
+  { matches: is('question_changes'), fields: everywhere, instead: 'use POST /conversations/{id}/question-changes' },
+  {
+    matches: is('question_timings'),
+    fields: everywhere,
+    instead: 'it is no longer stored but derived from the changes recorded by POST /conversations/{id}/question-changes',
+  },
+  { matches: is('audio'), fields: ['infos-endpoint'], instead: 'use POST /conversations/{id}/audio' },
+  { matches: is('publishing', 'publishing_status', 'publish_decisions'), fields: ['config'], instead: underInfos },
+  { matches: is('publishing_approval'), fields: ['config'], instead: `it is a legacy key; ${underInfos}` },
+];
+
+/** The 400 `invalid_namespace_placement` of the first forbidden key, whatever its value; undefined when all may be written. */
+export function findNamespaceProblem(field: StoreField, patch: object | undefined): AppError | undefined {
+  if (patch === undefined) return undefined;
+  for (const key of Object.keys(patch)) {
+    const rule = rules.find((item) => item.fields.includes(field) && item.matches(key));
+    if (rule === undefined) continue;
+    const store = field === 'config' ? 'config' : 'infos';
+    return appError('bad_request', 'invalid_namespace_placement', `"${key}" cannot be written in ${store}: ${rule.instead}.`);
+  }
+  return undefined;
+}
+
+/** The first forbidden key of the two stores (D9b). */
+export function findStoreProblem({ infos, config }: { infos?: object; config?: object }): AppError | undefined {
+  return findNamespaceProblem('infos', infos) ?? findNamespaceProblem('config', config);
+}
+
+/**
+ * Instant for PostgreSQL of `expected_updated_at`; null when there is none.
+ * @throws Error for what is not an instant: the contract refuses it before, and nothing may be written unguarded by mistake
+ */
+export function readExpected(text: string | null | undefined): string | null {
+  if (text === null || text === undefined) return null;
+  const parsed = parseInstant(text);
+  if (parsed.kind === 'invalid') throw new Error('expected_updated_at is not an instant');
+  return formatInstant(parsed.instant);
+}
+
+/** @throws AppError 409 `stale_conversation` when the caller expects another `updated_at` */
+export function checkExpected(row: ConversationRow, expected: string | null | undefined): void {
+  const wanted = readExpected(expected);
+  if (wanted !== null && wanted !== instantFromSql(row.updated_at)) throw staleConversation(row);
+}
+
+export function staleConversation(row: ConversationRow): AppError {
+  return appError('conflict', 'stale_conversation', 'The conversation has changed since.', { updated_at: instantFromSql(row.updated_at) });
+}

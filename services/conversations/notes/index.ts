@@ -1,2 +1,0 @@
-/** Notes that other features write. */
-export { addNote } from './statements.ts';

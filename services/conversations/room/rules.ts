@@ -1,0 +1,257 @@
+/** Room state of a conversation, stored as one JSON object (rules/room#room-state; D8, D23, D26b). */
+import { appError, type AppError } from '#libs/errors';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import type { RoomWrite } from './contract.ts';
+
+export interface RoomMerge {
+  /** The whole new state; null when there is still nothing to store. */
+  readonly room: JsonObject | null;
+  readonly changed: boolean;
+  /** The window became complete by this write (D7a). */
+  readonly windowCompleted: boolean;
+}
+
+/**
+ * Reads the boundaries of a request.
+ * @throws AppError 400 `invalid_transcript_window` for one without an offset.
+ */
+export function readRoomWindow(write: RoomWrite): IncomingWindow {
+  return {
+    conversationStartedAt: readBoundary('conversationStartedAt', write.conversationStartedAt),
+    captureEndedAt: readBoundary('captureEndedAt', write.captureEndedAt),
+  };
+}
+
+/**
+ * Merges a write into the stored state.
+ * @throws AppError 409 `version_conflict`, then 409 `meeting_conflict`, then the errors of the window; then nothing is stored.
+ */
+export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming: IncomingWindow): RoomMerge {
+  checkVersion(stored, write);
+  checkMeeting(stored, write);
+  const before = roomWindow(stored);
+  const window = mergeWindow(before, incoming);
+  const room: JsonObject = { ...stored };
+  delete room['sessionId'];
+  setGiven(room, { phase: write.phase, version: write.version, meetingId: write.meetingId, recordingId: write.recordingId });
+  setGiven(room, { recordingEndedAt: normalizeInstant(write.recordingEndedAt), ...window });
+  if (hasEntries(write.claims)) room['claims'] = mergeClaims(room['claims'], write.claims);
+  if (hasEntries(write.participants)) room['participants'] = mergeParticipants(room['participants'], write.participants);
+  const after = Object.keys(room).length === 0 && stored === null ? null : room;
+  return {
+    room: after,
+    changed: JSON.stringify(after) !== JSON.stringify(stored),
+    windowCompleted: isComplete(window) && !isComplete(before),
+  };
+}
+
+/** Sets the boundaries alone, for `/recorded`. @throws AppError as mergeWindow. */
+export function mergeRoomWindow(stored: JsonObject | null, incoming: IncomingWindow): RoomMerge {
+  return mergeRoom(stored, {}, incoming);
+}
+
+/** The stored window; anything but text counts as unset. */
+export function roomWindow(room: JsonObject | null): StoredWindow {
+  return { conversationStartedAt: textOf(room?.['conversationStartedAt']), captureEndedAt: textOf(room?.['captureEndedAt']) };
+}
+
+/** Reply of POST enter-coherence. */
+export function roomWriteReply(conversationId: number, room: JsonObject | null, incoming: IncomingWindow) {
+  const window = roomWindow(room);
+  const handled = incoming.conversationStartedAt !== undefined || incoming.captureEndedAt !== undefined;
+  return {
+    ok: true as const,
+    conversationId,
+    meetingId: textOf(room?.['meetingId']),
+    version: numberOf(room?.['version']),
+    phase: textOf(room?.['phase']),
+    participantCount: listOf(room?.['participants']).length,
+    ...(handled ? showWindow(window) : {}),
+  };
+}
+
+/** Reply of GET enter-coherence (D26b). `sessionId` is never shown. */
+export function roomState(room: JsonObject | null) {
+  return {
+    meetingId: textOf(room?.['meetingId']),
+    recordingId: textOf(room?.['recordingId']),
+    version: numberOf(room?.['version']),
+    phase: textOf(room?.['phase']),
+    claims: isJsonObject(room?.['claims']) ? room['claims'] : {},
+    participants: listOf(room?.['participants']),
+    ...showWindow(roomWindow(room)),
+  };
+}
+
+function showWindow(window: StoredWindow) {
+  return {
+    conversationStartedAt: showBoundary(window.conversationStartedAt),
+    captureEndedAt: showBoundary(window.captureEndedAt),
+    transcriptWindowComplete: isComplete(window),
+  };
+}
+
+function checkVersion(stored: JsonObject | null, { expectedVersion }: RoomWrite): void {
+  if (stored === null || expectedVersion === null || expectedVersion === undefined) return;
+  const currentVersion = numberOf(stored['version']);
+  if (currentVersion === expectedVersion) return;
+  throw appError('conflict', 'version_conflict', 'The stored version is another one.', { currentVersion });
+}
+
+function checkMeeting(stored: JsonObject | null, { meetingId }: RoomWrite): void {
+  const currentMeetingId = textOf(stored?.['meetingId']);
+  if (currentMeetingId === null || meetingId === null || meetingId === undefined || meetingId === currentMeetingId) return;
+  throw appError('conflict', 'meeting_conflict', 'Another meeting is already stored.', { currentMeetingId });
+}
+
+function mergeClaims(stored: unknown, claims: NonNullable<RoomWrite['claims']>): JsonObject {
+  const entries = isJsonObject(stored) ? Object.entries(stored) : [];
+  const merged = new Map<string, unknown>(entries);
+  for (const [name, claim] of Object.entries(claims)) {
+    merged.set(name, { personId: claim.personId, claimedAt: normalizeInstant(claim.claimedAt) });
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergeParticipants(stored: unknown, participants: NonNullable<RoomWrite['participants']>): unknown[] {
+  const merged = listOf(stored).map((item) => (isJsonObject(item) ? { ...item } : item));
+  const known = new Map<unknown, JsonObject>();
+  for (const item of merged.filter(isJsonObject)) {
+    const id = item['customParticipantId'];
+    if (!known.has(id)) known.set(id, item);
+  }
+  for (const given of participants) {
+    let entry = known.get(given.customParticipantId);
+    if (entry === undefined) {
+      entry = { customParticipantId: given.customParticipantId };
+      merged.push(entry);
+      known.set(given.customParticipantId, entry);
+    }
+    const assignedAt = entry['assignedAt'] ?? normalizeInstant(given.assignedAt);
+    setGiven(entry, {
+      browserSessionId: given.browserSessionId,
+      personId: given.personId,
+      displayName: given.displayName,
+      mediaParticipantId: given.mediaParticipantId,
+      assignedAt,
+      lastCredentialIssuedAt: normalizeInstant(given.lastCredentialIssuedAt),
+    });
+  }
+  return merged;
+}
+
+/** Copies what is neither null nor undefined. */
+function setGiven(target: JsonObject, values: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(values)) {
+    if (value !== null && value !== undefined) target[key] = value;
+  }
+}
+
+function normalizeInstant(text: string | null | undefined): string | undefined {
+  if (text === null || text === undefined) return undefined;
+  const parsed = parseInstant(text);
+  return parsed.kind === 'invalid' ? text : formatInstant(parsed.instant);
+}
+
+function hasEntries<T extends object>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined && Object.keys(value).length > 0;
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The stored state as an object. */
+export function parseRoom(text: string | null): JsonObject | null {
+  const room = text === null ? null : parseJson(text);
+  return isJsonObject(room) ? room : null;
+}
+
+/** Boundaries as they are stored; text of bulk-imported data may be no datetime at all. */
+export interface StoredWindow {
+  readonly conversationStartedAt: string | null;
+  readonly captureEndedAt: string | null;
+}
+
+/** Boundaries that a request carries; undefined = omitted or null. */
+export interface IncomingWindow {
+  readonly conversationStartedAt: Instant | undefined;
+  readonly captureEndedAt: Instant | undefined;
+}
+
+/** The error for an unusable window. */
+export function invalidWindow(message: string): AppError {
+  return appError('bad_request', 'invalid_transcript_window', message);
+}
+
+/**
+ * Reads one boundary of a request.
+ * @throws AppError 400 `invalid_transcript_window` without an offset.
+ */
+export function readBoundary(field: string, text: string | null | undefined): Instant | undefined {
+  if (text === null || text === undefined) return undefined;
+  const parsed = parseInstant(text);
+  if (parsed.kind !== 'instant') throw invalidWindow(`${field} must be a datetime with an offset.`);
+  return parsed.instant;
+}
+
+/** A stored boundary as an instant; undefined when unset or no datetime. */
+export function storedInstant(text: string | null): Instant | undefined {
+  if (text === null) return undefined;
+  const parsed = parseInstant(text);
+  return parsed.kind === 'invalid' ? undefined : parsed.instant;
+}
+
+/** A stored boundary as clients see it: `Z` and microseconds; what is no datetime stays as it is. */
+export function showBoundary(text: string | null): string | null {
+  const instant = storedInstant(text);
+  return instant === undefined ? text : formatInstant(instant);
+}
+
+/**
+ * The 409 `transcript_boundary_conflict` for boundaries that differ from the stored ones, with the current values; undefined when
+ * every boundary is new, omitted, or the same instant in any encoding.
+ */
+export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWindow): AppError | undefined {
+  const details: Record<string, string> = {};
+  const differs = (text: string | null, instant: Instant | undefined): text is string =>
+    text !== null && instant !== undefined && storedInstant(text) !== instant;
+  if (differs(stored.conversationStartedAt, incoming.conversationStartedAt)) {
+    details['currentConversationStartedAt'] = showBoundary(stored.conversationStartedAt) ?? '';
+  }
+  if (differs(stored.captureEndedAt, incoming.captureEndedAt)) {
+    details['currentCaptureEndedAt'] = showBoundary(stored.captureEndedAt) ?? '';
+  }
+  if (Object.keys(details).length === 0) return undefined;
+  return appError('conflict', 'transcript_boundary_conflict', 'A different transcript boundary is already stored.', details);
+}
+
+/**
+ * The stored window after the request. Only a boundary that is new is checked against the other one: repeating what is stored
+ * succeeds even when old data holds an unusable window.
+ * @throws AppError 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`.
+ */
+export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): StoredWindow {
+  const conflict = findBoundaryConflict(stored, incoming);
+  if (conflict !== undefined) throw conflict;
+  const started = stored.conversationStartedAt === null ? incoming.conversationStartedAt : undefined;
+  const ended = stored.captureEndedAt === null ? incoming.captureEndedAt : undefined;
+  if (started === undefined && ended === undefined) return stored;
+  const start = started ?? storedInstant(stored.conversationStartedAt);
+  const end = ended ?? storedInstant(stored.captureEndedAt);
+  if (start !== undefined && end !== undefined && end <= start) {
+    throw invalidWindow('captureEndedAt must be strictly after conversationStartedAt.');
+  }
+  return {
+    conversationStartedAt: started === undefined ? stored.conversationStartedAt : formatInstant(started),
+    captureEndedAt: ended === undefined ? stored.captureEndedAt : formatInstant(ended),
+  };
+}
+
+/** True once both boundaries are stored (rule 6). */
+export function isComplete(window: StoredWindow): boolean {
+  return window.conversationStartedAt !== null && window.captureEndedAt !== null;
+}
