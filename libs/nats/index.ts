@@ -22,7 +22,7 @@ export {
   withOutcome,
 } from './reply.ts';
 export { type CallRefusal, mayBeTheClock } from './admission.ts';
-export type { BusMetrics, Handler, HandlerReply, Handlers } from './responder.ts';
+export type { BusMetrics, Handler, HandlerReply, Handlers, HandlersOf } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
 export type { CallContext } from './wire.ts';

@@ -27,6 +27,8 @@ export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | Ta
 export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 /** One handler for each declared operation, under the declaration's key. */
 export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
+/** The handlers of one feature: `HandlersOf<typeof personRpcs>`. */
+export type HandlersOf<Rpcs extends Readonly<Record<string, Rpc>>> = { readonly [K in keyof Rpcs]: Handler<Rpcs[K]> };
 
 export interface ServeOptions {
   /** Requests of this process at the same time; more are answered `unavailable`. Default 2 000. */

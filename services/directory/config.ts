@@ -11,7 +11,6 @@ import {
   type ConfigOf,
 } from '#libs/config';
 import { Type } from '#libs/contract';
-import { isTimeZone } from './follow-up.ts';
 
 export const directorySettings = Type.Object({
   ...databaseSettings,
@@ -51,4 +50,13 @@ export function loadDirectoryConfig(env?: Readonly<Record<string, string | undef
   const config = loadConfig(directorySettings, env);
   if (!isTimeZone(config.WORKLIST_TIME_ZONE)) throw new ConfigError(['WORKLIST_TIME_ZONE is not the name of a time zone']);
   return config;
+}
+
+/** True when the runtime knows the time zone, such as `UTC` or `Europe/Berlin`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
 }

@@ -1,33 +1,31 @@
 /**
- * The public face of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
- * person and holon notes, and the workspace file. architecture#services, rules/workspace#workspace-file.
+ * The public contract of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
+ * notes on people and holons, and the workspace file. architecture#services, rules/workspace#workspace-file.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { accountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
-import { attendeeRpcs } from './attendees/contract.ts';
+import { adminDetailRpcs, refusedLinkRpcs } from './admin-details/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
+import { directoryFeed, holonEvents, journeyEvents, peopleEvents } from './events/contract.ts';
 import { experienceJobs, experienceRpcs } from './experiences/contract.ts';
-import { directoryFeed, feedRpcs } from './feed/contract.ts';
-import { holonEvents, holonRpcs } from './holons/contract.ts';
+import { feedRpcs } from './feed/contract.ts';
+import { holonRpcs } from './holons/contract.ts';
 import { identityRpcs } from './identities/contract.ts';
-import { journeyEvents, journeyRpcs } from './journeys/contract.ts';
+import { journeyRpcs, stepRpcs } from './journeys/contract.ts';
 import { keyEvents, keyRpcs } from './keys/contract.ts';
 import { membershipRpcs } from './memberships/contract.ts';
 import { mergingJobs, mergingRpcs } from './merging/contract.ts';
 import { noteJobs, noteRpcs } from './notes/contract.ts';
-import { peopleEvents, peopleRpcs } from './people/contract.ts';
+import { attendeeRpcs, peopleRpcs } from './people/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
-import { refusedLinkRpcs } from './refused-links/contract.ts';
 import { relationshipRpcs } from './relationships/contract.ts';
 import { searchRpcs } from './search/contract.ts';
-import { showingRpcs } from './showing/contract.ts';
-import { stepRpcs } from './steps/contract.ts';
 import { worklistRpcs } from './worklist/contract.ts';
 import { workspaceRpcs } from './workspace/contract.ts';
 
 export * from './accounts/contract.ts';
-export * from './attendees/contract.ts';
+export * from './api-objects/contract.ts';
 export * from './browse/contract.ts';
 export * from './classes/contract.ts';
 export * from './experiences/contract.ts';
@@ -40,11 +38,8 @@ export * from './merging/contract.ts';
 export * from './notes/contract.ts';
 export * from './people/contract.ts';
 export * from './person-data/contract.ts';
-export * from './public-schemas.ts';
-export * from './refused-links/contract.ts';
 export * from './relationships/contract.ts';
 export * from './search/contract.ts';
-export * from './steps/contract.ts';
 export * from './worklist/contract.ts';
 export * from './workspace/contract.ts';
 
@@ -73,7 +68,7 @@ export const directory = defineService({
     ...refusedLinkRpcs,
     ...relationshipRpcs,
     ...searchRpcs,
-    ...showingRpcs,
+    ...adminDetailRpcs,
     ...sessionRpcs,
     ...stepRpcs,
     ...worklistRpcs,

@@ -1,57 +1,46 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
 import { auditHandlers } from '#libs/audit';
 import { isExposed, isPublicSecret } from '#libs/config';
-import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
+import { cleanupIntervalMs, IdempotencyStore, removeOldRecords } from '#libs/idempotency';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createFrame } from '#libs/service';
-import { systemClock, type Clock } from '#libs/time';
+import { type Clock, systemClock } from '#libs/time';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
 import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
 import { createSessionHandlers } from './accounts/handlers/sessions.ts';
+import { createLoginThrottle, createRefusedLogins } from './accounts/login-limits.ts';
+import { createPasswords } from './accounts/rules.ts';
 import { countFailedLogins } from './accounts/statements/accounts.ts';
-import { createLoginThrottle } from './accounts/login-throttle.ts';
-import { createRefusedLogins } from './accounts/refused-logins.ts';
-import { createPasswords } from './accounts/rules/password.ts';
 import { deleteOldSessions } from './accounts/statements/sessions.ts';
-import { createResolveAttendees } from './attendees/handlers.ts';
+import { createListRefusedLinks, createAdminDetailHandlers } from './admin-details/handlers.ts';
 import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
 import { type DirectoryConfig, directorySettings } from './config.ts';
 import { directory } from './contract.ts';
+import { createFeedHandlers } from './feed/handlers.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createSetLogo } from './experiences/workers.ts';
-import { createFeedHandlers } from './feed/handlers.ts';
-import { createToday } from './follow-up.ts';
-import { createHolonReadHandlers } from './holons/handlers/read.ts';
-import { createUpdateHolon } from './holons/handlers/update.ts';
-import { createVisibleHolonHandlers } from './holons/handlers/visible.ts';
+import { createHolonReadHandlers, createUpdateHolon, createVisibleHolonHandlers } from './holons/handlers.ts';
 import { createIdentityHandlers } from './identities/handlers.ts';
-import { createJourneyHandlers } from './journeys/handlers.ts';
+import { createJourneyHandlers, createStepHandlers } from './journeys/handlers.ts';
 import { joinUsageCounts } from './journeys/statements.ts';
-import { createKeyAdminHandlers } from './keys/handlers/admin.ts';
-import { createKeyHandlers } from './keys/handlers/keys.ts';
+import { createKeyAdminHandlers, createKeyHandlers } from './keys/handlers.ts';
 import { createKeys } from './keys/issue.ts';
-import { measureKeys } from './keys/metrics.ts';
-import { createKeyUses, writeUsesEveryMs } from './keys/uses.ts';
-import { createBulkAddHandlers } from './memberships/handlers/bulk-add.ts';
-import { createMembershipListHandlers } from './memberships/handlers/lists.ts';
-import { createUpdateMembership } from './memberships/handlers/update.ts';
+import { createKeyUses, measureKeys, writeUsesEveryMs } from './keys/uses.ts';
+import { createBulkAddHandlers, createMembershipListHandlers, createUpdateMembership } from './memberships/handlers.ts';
 import { createMergingHandlers } from './merging/handlers.ts';
 import { createFinishMerge } from './merging/workers.ts';
 import { createNoteHandlers } from './notes/handlers.ts';
 import { createNoteAdd } from './notes/workers.ts';
-import { createCreatePerson } from './people/handlers/create.ts';
-import { createPeopleReadHandlers } from './people/handlers/read.ts';
+import { createCreatePerson, createPeopleReadHandlers, createResolveAttendees } from './people/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
-import { createListRefusedLinks } from './refused-links/handlers.ts';
 import { createRelationshipHandlers } from './relationships/handlers.ts';
 import { createSearchDirectory } from './search/handlers.ts';
-import { createShowingHandlers } from './showing/handlers.ts';
-import { createStepHandlers } from './steps/handlers.ts';
+import { createToday } from './workflow/rules.ts';
 import { createWorklistHandlers } from './worklist/handlers.ts';
 import { foldTallies } from './worklist/statements.ts';
 import { createWorkspaceHandlers } from './workspace/handlers.ts';
@@ -120,7 +109,7 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       ...createRelationshipHandlers({ db, idempotency, eventOutbox }),
       ...createWorklistHandlers({ db, today }),
       ...createNoteHandlers(db),
-      ...createShowingHandlers(db),
+      ...createAdminDetailHandlers(db),
       searchDirectory: createSearchDirectory(db),
       ...createBrowseHandlers(db),
       ...createWorkspaceHandlers({ db, jobs, eventOutbox, passwords }),

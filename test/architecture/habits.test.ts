@@ -16,7 +16,7 @@ const processWide = {
   'libs/telemetry/tracing.ts': 'the tracer',
   'libs/transfer/index.ts': 'the garbage collector',
   'libs/transfer/pace.ts': 'a clock for all transfers',
-  'services/directory/accounts/rules/password-strength.ts': 'the list of common passwords, loaded when it is needed',
+  'services/directory/accounts/rules.ts': 'the list of common passwords, loaded when it is needed',
 };
 
 /** Where the clock that people set is right: what it says goes to others, or is compared with what they said. */

@@ -7,7 +7,7 @@ import { createLogger } from '#libs/logger';
 import { createDatabase } from '#libs/orm';
 import { directory } from '#services/directory';
 import { createContext } from '../../cli/context.ts';
-import { createPasswords } from '../../services/directory/accounts/rules/password.ts';
+import { createPasswords } from '../../services/directory/accounts/rules.ts';
 import { demoWorkspaceFile } from './demo-workspace.ts';
 
 type Settings = Readonly<Record<string, string>>;

@@ -1,8 +1,9 @@
 /** What a change of accounts means for their tokens, login sessions and service keys alike (rules/access#credentials). */
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { directory } from '../contract.ts';
+import { keyEvents } from '../keys/contract.ts';
 import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
+import { sessionEvents } from './contract.ts';
 import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
 
 /** `end`: all of them are revoked; `sign-out`: the logins are, the keys stay; `refresh`: what they may do has changed. */
@@ -14,7 +15,6 @@ export async function changeTokens(tx: Tx, jobs: Jobs, accountIds: readonly numb
   const accounts = { accountIds };
   const sessions = await (change === 'refresh' ? findAccountSessions : revokeAccountSessions)(tx, accounts);
   const keys = change === 'sign-out' ? [] : await (change === 'end' ? revokeAccountKeys : findAccountKeys)(tx, accounts);
-  const { sessionsRevoked, keysChanged } = directory.events;
-  if (sessions.length > 0) await jobs.emit(tx, sessionsRevoked, { session_keys: sessions.map((row) => row.session_key) });
-  if (keys.length > 0) await jobs.emit(tx, keysChanged, { key_ids: keys.map(({ id }) => id) });
+  if (sessions.length > 0) await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: sessions.map((row) => row.session_key) });
+  if (keys.length > 0) await jobs.emit(tx, keyEvents.keysChanged, { key_ids: keys.map(({ id }) => id) });
 }

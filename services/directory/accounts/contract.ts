@@ -1,7 +1,16 @@
 /** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
 import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
-import { instant, limitParameter, maxNameLength, offsetParameter, page, rowId, v1Errors } from '../fields.ts';
-import { PersonPublic } from '../public-schemas.ts';
+import {
+  actorFacts,
+  instant,
+  limitParameter,
+  maxNameLength,
+  offsetParameter,
+  page,
+  PersonPublic,
+  rowId,
+  v1Errors,
+} from '../api-objects/contract.ts';
 
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
@@ -42,23 +51,6 @@ const naming = {
   reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, email: Type.String() })) }),
 };
 
-/** Who an account is and what it may do, as the gateway puts it in the `Actor` header. */
-export const actorFacts = {
-  kind: Type.Literal('user'),
-  accountId: rowId,
-  email: Type.String(),
-  personId: nullable(rowId),
-  superuser: Type.Boolean(),
-  globalEditor: Type.Boolean(),
-  coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).' }),
-  ops: Type.Optional(
-    nullable(
-      Type.Enum(['read', 'act'], {
-        description: 'What it may do with operations: superusers and `ops_operators` act, `ops_viewers` read.',
-      }),
-    ),
-  ),
-};
 const sessionActor = Type.Object({ ...actorFacts, sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }) });
 
 export const accountRpcs = {

@@ -1,8 +1,5 @@
-/** What other features need of accounts: passwords, the limits of logins, and the tokens and failed logins that a change of an account ends. */
+/** What other features need of accounts: tokens, login limits and passwords. */
 export { changeTokens } from './change-tokens.ts';
-export { createToken, tokenLifetimeSeconds } from './rules/token.ts';
-export { emailThrottleKey, type LoginThrottle } from './login-throttle.ts';
-export { findPasswordProblem } from './rules/password-strength.ts';
-export type { RefusedLogins } from './refused-logins.ts';
-export type { Passwords } from './rules/password.ts';
+export { type LoginThrottle, type RefusedLogins, emailThrottleKey } from './login-limits.ts';
+export { type Passwords, createToken, findPasswordProblem, tokenLifetimeSeconds } from './rules.ts';
 export { forgetAttempts } from './statements/sessions.ts';

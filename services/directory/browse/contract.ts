@@ -1,6 +1,6 @@
 /** Browse, look-ups and conversation events, for whoever calls (rules/discovery#browse, rules/discovery#conversation-events; D10, D11, D17, D18). */
 import { anyActor, byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
-import { jsonDocument } from '../fields.ts';
+import { jsonDocument } from '../api-objects/contract.ts';
 
 /** Ids of one look-up request; more are refused (rules/http#limits). */
 export const maxLookupIds = 50;

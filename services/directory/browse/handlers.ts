@@ -1,13 +1,12 @@
 /** Conversation events, browse and look-ups, for whoever calls (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement for each request. */
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { readViewer } from '../viewer.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
 import type { browseRpcs } from './contract.ts';
 import { browseHolon, listAllEvents, listEventJourneys, listEventsBelow, lookUpHolons, lookUpPeople } from './statements.ts';
 
-export function createBrowseHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof browseRpcs> {
+export function createBrowseHandlers(db: Database): HandlersOf<typeof browseRpcs> {
   return {
     listConversationEvents: async ({ holon_slug: slug }, { actor }) => {
       const viewer = readViewer(actor);

@@ -1,9 +1,8 @@
 /** Browse, look-ups, conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). JSON is made by SQL. */
 import { type Sql, sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { infoFieldGroupsSql } from '../info-field-groups.ts';
-import { viewerParams, type ViewerSql } from '../viewer.ts';
-import { holonVisibleSql } from '../visibility.ts';
+import { infoFieldGroupsSql } from '../classes/index.ts';
+import { bodyRow } from '../lists/index.ts';
+import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
 
 function refSql(holon: string, objectClass: string): Sql {
   const row = sql.id(holon);

@@ -1,12 +1,11 @@
 /** Classes of the open API (rules/journeys#classes). */
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
+import { bodyOf } from '../lists/index.ts';
 import type { classRpcs } from './contract.ts';
 import { getClass, listClasses } from './statements.ts';
 
-export function createClassHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof classRpcs> {
+export function createClassHandlers(db: Database): HandlersOf<typeof classRpcs> {
   return {
     listClasses: async ({ object_kind: kind }) => bodyOf(await listClasses(db, { kind })),
     getClass: async ({ object_kind: kind, slug }) => bodyOf(await getClass(db, { kind, slug })),

@@ -1,8 +1,7 @@
 /** Reads of classes for the open API (rules/journeys#classes). */
-import { sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { infoFieldGroupsSql } from '../info-field-groups.ts';
+import { sql, type Sql, statement, t } from '#libs/sql';
 import { journeyListItemSql } from '../journeys/index.ts';
+import { bodyRow } from '../lists/index.ts';
 
 /** The class's own journeys, then those of its ancestors, nearest first, each in catalogue order; one that comes again counts where it comes first. */
 const catalogueSql = sql`coalesce((
@@ -39,3 +38,18 @@ export const getClass = statement.maybeOne({
   sql: ({ kind, slug }) =>
     sql`select ${classSql}::text as body from directory.object_classes c where c.object_kind = ${kind} and c.slug = ${slug} and c.is_active`,
 });
+
+/**
+ * SQL of a class's effective `info_field_groups` as JSON: its own groups, then those of its ancestors, nearest first. A field that is declared
+ * more than once is what the first declaration says.
+ *
+ * @param objectClass alias of `directory.object_classes`
+ */
+export function infoFieldGroupsSql(objectClass: string): Sql {
+  const row = sql.id(objectClass);
+  return sql`(select coalesce(jsonb_agg(declared.item order by lineage.depth, declared.place), '[]')
+     from unnest(${row}.id || ${row}.ancestor_ids) with ordinality as lineage(id, depth)
+     join directory.object_classes declaring on declaring.id = lineage.id
+     cross join lateral jsonb_array_elements(case when jsonb_typeof(declaring.config -> 'info_field_groups') = 'array'
+       then declaring.config -> 'info_field_groups' else '[]' end) with ordinality as declared(item, place))`;
+}

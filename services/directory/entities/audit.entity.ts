@@ -1,6 +1,6 @@
-import { AccountSchema } from './account.entity.ts';
 import { columns, defineEntity, p } from '#libs/orm/entities';
-import { JourneyStepSchema } from './journey.entity.ts';
+import { AccountSchema } from './account.entity.ts';
+import { JourneyStepSchema } from './holon.entity.ts';
 
 /** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */
 export const StepConfigAuditSchema = defineEntity({
@@ -28,5 +28,18 @@ export const ErasureSchema = defineEntity({
     operator: p.text(),
     counts: p.json<Record<string, number>>(),
     erasedAt: columns.now(),
+  },
+});
+
+/** A part of a workspace document that is too large for one message; removed after an hour. */
+export const WorkspaceUploadSchema = defineEntity({
+  name: 'WorkspaceUpload',
+  tableName: 'workspace_uploads',
+  schema: 'directory',
+  properties: {
+    uploadId: p.text().primary(),
+    part: p.integer().primary(),
+    body: p.text(),
+    createdAt: columns.now(),
   },
 });

@@ -1,7 +1,126 @@
-/** Holons as a tree, and the journeys attached to each. */
-import { ObjectClassSchema } from './class.entity.ts';
+/** Classes of holons as a tree, and what they allow below them; spheres. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
-import { JourneySchema } from './journey.entity.ts';
+
+export const SphereSchema = defineEntity({
+  name: 'Sphere',
+  tableName: 'spheres',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    key: p.text(),
+    name: p.text(),
+    isActive: p.boolean().default(true),
+  },
+});
+
+/** The effective flags and `ancestorIds` (nearest first) follow from the tree; whoever writes a class derives them anew. */
+export const ObjectClassSchema = defineEntity({
+  name: 'ObjectClass',
+  tableName: 'object_classes',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    slug: p.text(),
+    objectKind: p.text().default('holon'),
+    parent: () => p.manyToOne(ObjectClassSchema).nullable().ref(),
+    label: p.text(),
+    pluralLabel: p.text(),
+    description: columns.emptyText(),
+    sortOrder: p.integer().default(0),
+    isSystem: p.boolean().default(false),
+    isActive: p.boolean().default(true),
+    iconUrl: p.text().nullable(),
+    conversationEvent: p.boolean().default(false),
+    private: p.boolean().default(false),
+    nameReadOnly: p.boolean().default(false),
+    config: columns.jsonObject(),
+    effectivePrivate: p.boolean().default(false),
+    effectiveNameReadOnly: p.boolean().default(false),
+    ancestorIds: p.array().$type<number[]>().columnType('integer[]').default([]),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
+  },
+});
+
+export const ClassAllowedChildSchema = defineEntity({
+  name: 'ClassAllowedChild',
+  tableName: 'class_allowed_children',
+  schema: 'directory',
+  properties: {
+    class: () => p.manyToOne(ObjectClassSchema).primary().ref(),
+    childClass: () => p.manyToOne(ObjectClassSchema).primary().ref(),
+    position: p.integer(),
+  },
+});
+
+/** Journeys with their questions and steps, and the classes that bring them. */
+
+export const JourneySchema = defineEntity({
+  name: 'Journey',
+  tableName: 'journeys',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    slug: p.text(),
+    name: p.text(),
+    searchName: p.text().nullable(), // kept by a trigger
+    description: columns.emptyText(),
+    svcApp: columns.emptyText(),
+    objectKind: p.text().default('holon'),
+    appliesToClass: () => p.manyToOne(ObjectClassSchema).nullable().ref(),
+    isConversation: p.boolean().default(false),
+    publicVisible: p.boolean().default(false),
+    bulkAdd: p.boolean().default(false),
+    texts: columns.jsonObject(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
+  },
+});
+
+export const JourneyQuestionSchema = defineEntity({
+  name: 'JourneyQuestion',
+  tableName: 'journey_questions',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    journey: () => p.manyToOne(JourneySchema).ref(),
+    text: p.text(),
+    position: p.integer(),
+    isRetired: p.boolean().default(false),
+  },
+});
+
+/** `updatedAt` is that of the configuration and moves with nothing else (D16b). */
+export const JourneyStepSchema = defineEntity({
+  name: 'JourneyStep',
+  tableName: 'journey_steps',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    journey: () => p.manyToOne(JourneySchema).ref(),
+    slug: p.text(),
+    title: p.text(),
+    goal: columns.emptyText(),
+    successCriteria: columns.emptyText(),
+    starterMessage: columns.emptyText(),
+    position: p.integer(),
+    isArchived: p.boolean().default(false),
+    pipelineJob: p.text().nullable(),
+    config: columns.jsonObject(),
+    updatedAt: columns.now(),
+  },
+});
+
+export const ClassJourneySchema = defineEntity({
+  name: 'ClassJourney',
+  tableName: 'class_journeys',
+  schema: 'directory',
+  properties: {
+    class: () => p.manyToOne(ObjectClassSchema).primary().ref(),
+    journey: () => p.manyToOne(JourneySchema).primary().ref(),
+    position: p.integer(),
+  },
+});
 
 export const HolonSchema = defineEntity({
   name: 'Holon',

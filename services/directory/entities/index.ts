@@ -1,13 +1,16 @@
-import { AccountSchema, LoginAttemptSchema, LoginSessionSchema, TeamAuthoritySchema } from './account.entity.ts';
-import { ErasureSchema, StepConfigAuditSchema } from './audit.entity.ts';
-import { ClassAllowedChildSchema, ObjectClassSchema, SphereSchema } from './class.entity.ts';
-import { HolonJourneySchema, HolonSchema } from './holon.entity.ts';
-import { IdentitySchema } from './identity.entity.ts';
-import { ClassJourneySchema, JourneyQuestionSchema, JourneySchema, JourneyStepSchema } from './journey.entity.ts';
+import {
+  AccountSchema,
+  IdentitySchema,
+  LoginAttemptSchema,
+  LoginSessionSchema,
+  ServiceKeySchema,
+  TeamAuthoritySchema,
+} from './account.entity.ts';
+import { ErasureSchema, StepConfigAuditSchema, WorkspaceUploadSchema } from './audit.entity.ts';
+import { ClassAllowedChildSchema, HolonJourneySchema, HolonSchema, ObjectClassSchema, SphereSchema } from './holon.entity.ts';
+import { ClassJourneySchema, JourneyQuestionSchema, JourneySchema, JourneyStepSchema } from './holon.entity.ts';
 import { HolonNoteSchema, MembershipSchema, NoteSchema, PersonNoteSchema, RelationshipSchema } from './membership.entity.ts';
 import { MergedPersonSchema, PersonAliasSchema, PersonSchema } from './person.entity.ts';
-import { ServiceKeySchema } from './service-key.entity.ts';
-import { WorkspaceUploadSchema } from './workspace-upload.entity.ts';
 
 /**
  * Every table of the schema `directory` that has a key, but those of the job library. Counts and channel values, which triggers keep, have none.

@@ -1,7 +1,7 @@
 /** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
-import { JourneySchema, JourneyStepSchema } from './journey.entity.ts';
+import { JourneySchema, JourneyStepSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
 
 const workflow = () => ({

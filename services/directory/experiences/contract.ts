@@ -1,8 +1,7 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { byUsers, job, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
-import { anyId, maxDescriptionLength, maxNameLength, v1Errors } from '../fields.ts';
+import { byUsers, job, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
+import { anyId, HolonPublic, maxDescriptionLength, maxNameLength, v1Errors } from '../api-objects/contract.ts';
 import { holonUpdate } from '../holons/contract.ts';
-import { HolonPublic } from '../public-schemas.ts';
 
 /** Root of the class tree whose holons are experiences (D51a). */
 export const experienceClassSlug = 'experience';

@@ -3,30 +3,30 @@ import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
-import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handlers } from '#libs/nats';
+import { type JsonObject, parseJson } from '#libs/json';
+import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
-import { directory } from '../contract.ts';
-import { tellWritten } from '../feed/index.ts';
+import { checkInfoFields, readInfoFields } from '../classes/index.ts';
+import { holonEvents } from '../events/contract.ts';
+import { tellWritten } from '../events/index.ts';
 import { getWrittenHolon } from '../holons/index.ts';
-import { checkInfoFields, readInfoFields } from '../info-fields.ts';
-import { requireRichText } from '../rich-text.ts';
-import { readViewer } from '../viewer.ts';
+import { requireRichText } from '../texts/index.ts';
+import { readViewer } from '../visibility/index.ts';
 import type { experienceRpcs } from './contract.ts';
 import { slugOf, slugWithSuffix } from './rules.ts';
-import { setLogo } from './set-logo.ts';
-import { findExperience, findParent, getLogo, insertExperience, listExperienceClasses, type ExperienceClassRow } from './statements.ts';
+import { type ExperienceClassRow, findExperience, findParent, getLogo, insertExperience, listExperienceClasses } from './statements.ts';
+import { setLogo } from './workers.ts';
 
-type ExperienceHandlers = Pick<Handlers<typeof directory>, keyof typeof experienceRpcs>;
+type ExperienceHandlers = HandlersOf<typeof experienceRpcs>;
 interface ExperienceOptions {
   readonly db: Database;
   readonly jobs: Jobs;
   readonly idempotency: IdempotencyStore;
   readonly eventOutbox: EventOutbox;
 }
-type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
+type NewExperience = RequestOf<typeof experienceRpcs.createExperience>;
 
 /** With a random suffix of six characters a second try is rare and a third unheard of. */
 const slugTries = 10;
@@ -48,7 +48,7 @@ export function createExperienceHandlers({ db, jobs, idempotency, eventOutbox }:
         );
         const infos = JSON.stringify(set);
         const id = await insertWithFreshSlug(tx, { name, description, classId: objectClass.id, parentId: request.parent_id, infos });
-        await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+        await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
         await tellWritten(eventOutbox, tx, 'holon', 'created', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
         return rawJson(`{"experience":${written.body}}`);

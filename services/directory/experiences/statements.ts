@@ -1,9 +1,7 @@
 /** Statements of new experiences and their logos (rules/holons#experiences; D51, D51a). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
-import { infoFieldGroupsSql } from '../info-field-groups.ts';
-import { holonPublicSql } from '../public-json.ts';
-import { viewerParams } from '../viewer.ts';
-import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
+import { infoFieldGroupsSql } from '../classes/index.ts';
+import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import { experienceClassSlug } from './contract.ts';
 
 /** The class and everything below it that experiences have. */

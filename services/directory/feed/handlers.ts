@@ -1,14 +1,13 @@
 /** Who may read what the feed tells of (rules/events#feed; V4, D48). */
 import { isPossibleId } from '#libs/contract';
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import type { Viewer } from '../viewer.ts';
+import { bodyOf } from '../lists/index.ts';
+import type { Viewer } from '../visibility/index.ts';
 import type { feedRpcs } from './contract.ts';
 import { findSeesAll, listHiddenHolons, listReadable } from './statements.ts';
 
-export function createFeedHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof feedRpcs> {
+export function createFeedHandlers(db: Database): HandlersOf<typeof feedRpcs> {
   const findViewer = async (accountId: number | null): Promise<Viewer> => ({
     seesAll: accountId !== null && (await findSeesAll(db, { accountId })) !== undefined,
     accountId,

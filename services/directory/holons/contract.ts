@@ -1,8 +1,9 @@
 /** Holons: lists, updates, and who sees which (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
-import { anyActor, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
+import { anyActor, byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
-  changedIds,
+  HolonListItem,
+  HolonPublic,
   idList,
   ifMatch,
   listParameters,
@@ -13,8 +14,7 @@ import {
   rowId,
   searchText,
   v1Errors,
-} from '../fields.ts';
-import { HolonListItem, HolonPublic } from '../public-schemas.ts';
+} from '../api-objects/contract.ts';
 
 export const holonListQuery = Type.Object({
   q: Type.Optional(
@@ -204,15 +204,5 @@ export const holonRpcs = {
       "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
     request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
     reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
-  }),
-} as const;
-
-/** To be spread into the contract of the directory. */
-export const holonEvents = {
-  holonsChanged: event({
-    subject: 'events.directory.holons.changed',
-    subscribers: ['conversations'],
-    summary: 'Holons, their attachments or their classes were created or changed.',
-    payload: changedIds,
   }),
 } as const;

@@ -1,3 +1,2 @@
 /** What other features need of holons. */
-export { getWrittenHolon } from './statements/update.ts';
-export { getHolon } from './statements/read.ts';
+export { type AttachedRow, attach, getHolon, getWrittenHolon } from './statements/holon.ts';

@@ -1,7 +1,6 @@
 /** Identities: whom an identity provider names, and the accounts that they are (rules/access#identity-provider). */
-import { byGateway, byOperators, singleLine, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
-import { actorFacts } from '../accounts/contract.ts';
-import { instant, rowId } from '../fields.ts';
+import { byGateway, byOperators, type ErrorReasons, singleLine, nullable, rpc, Type } from '#libs/contract';
+import { actorFacts, instant, rowId } from '../api-objects/contract.ts';
 
 const issuer = singleLine({ minLength: 1, maxLength: 512, description: 'As in the `iss` of its tokens.' });
 const subject = singleLine({ minLength: 1, maxLength: 255, description: 'As in the `sub` of its tokens.' });

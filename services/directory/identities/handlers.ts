@@ -2,11 +2,11 @@
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { AppError, appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
-import { type Handlers, rawJson } from '#libs/nats';
+import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { changeTokens, createToken, type LoginThrottle, type RefusedLogins, tokenLifetimeSeconds } from '../accounts/index.ts';
-import { bodyOf } from '../body.ts';
-import type { directory, identityRpcs } from '../contract.ts';
+import { bodyOf } from '../lists/index.ts';
+import type { identityRpcs } from './contract.ts';
 import {
   createIdentitySession,
   deleteIdentity,
@@ -38,7 +38,7 @@ interface Seen extends Named {
   readonly email?: string | undefined;
 }
 
-export function createIdentityHandlers(options: IdentityOptions): Pick<Handlers<typeof directory>, keyof typeof identityRpcs> {
+export function createIdentityHandlers(options: IdentityOptions): HandlersOf<typeof identityRpcs> {
   const { db, jobs, throttle, refused, linkByEmail } = options;
 
   /** Whether the identity is linked now, perhaps by another call at the same time. */

@@ -1,7 +1,7 @@
 /** Identities of accounts. */
 import { sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { actorFieldsSql } from '../public-json.ts';
+import { actorFieldsSql } from '../api-objects/index.ts';
+import { bodyRow } from '../lists/index.ts';
 
 const identityParams = { issuer: t.text, subject: t.text };
 

@@ -1,13 +1,31 @@
-/** Journeys, for the open API and for other services (rules/journeys#journeys; D47). */
-import type { Handlers } from '#libs/nats';
+/** Journeys, their steps and the configuration of steps (rules/journeys#journeys, rules/steps#step-configuration; D16b, D47). */
+import { listSome, recordAudit } from '#libs/audit';
+import type { Actor } from '#libs/contract';
+import { appError, notFound } from '#libs/errors';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { everyField } from '../fields.ts';
-import { journeyListQuery, type journeyRpcs, journeysPerPage } from './contract.ts';
-import { getJourney, getJourneys, listJourneys } from './statements.ts';
+import { dropUndeclared, type PipelineJob, pipelineJobs, validateStepConfig } from '#libs/pipeline';
+import { everyField } from '../api-objects/contract.ts';
+import { bodyOf } from '../lists/index.ts';
+import { journeyListQuery, type journeyRpcs, journeysPerPage, type stepRpcs } from './contract.ts';
+import { applyPatch, checkFreshness, listTouchedPaths, presentConfig } from './rules.ts';
+import {
+  addConfigAudit,
+  findStepByPlace,
+  findStepConfig,
+  findSteps,
+  getJourney,
+  getJourneys,
+  listConfigAudit,
+  listJourneys,
+  listSteps,
+  lockStepByPlace,
+  saveStepConfig,
+  type StepConfigRow,
+} from './statements.ts';
 
-export function createJourneyHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof journeyRpcs> {
+export function createJourneyHandlers(db: Database): HandlersOf<typeof journeyRpcs> {
   return {
     getJourneys: async ({ ids = [], slugs = [] }) => bodyOf(await getJourneys(db, { ids, slugs })),
     listJourneys: async (request) => {
@@ -16,4 +34,69 @@ export function createJourneyHandlers(db: Database): Pick<Handlers<typeof direct
     },
     getJourney: async ({ slug }) => bodyOf(await getJourney(db, { slug })),
   };
+}
+
+const defaultAuditEntries = 1_000;
+
+/** @param jobs registered pipeline jobs; tests bring their own. */
+export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, PipelineJob> = pipelineJobs): HandlersOf<typeof stepRpcs> {
+  const jobOf = (row: Pick<StepConfigRow, 'pipeline_job'>): PipelineJob | undefined =>
+    row.pipeline_job === null ? undefined : jobs.get(row.pipeline_job);
+  const present = (row: StepConfigRow): { config: JsonObject; updated_at: string } => ({
+    config: presentConfig(jobOf(row), readStored(row)),
+    updated_at: row.updated_at,
+  });
+
+  return {
+    findSteps: async ({ slug }) => bodyOf(await findSteps(db, { slug })),
+    getStepConfig: async ({ step_id: stepId }) => {
+      const row = await findStepConfig(db, { stepId });
+      if (row === undefined) throw notFound();
+      const config = readStored(row);
+      const job = jobOf(row);
+      if (job === undefined) return { pipeline_job: row.pipeline_job, config };
+      // Keys that the model no longer declares do not stop the job; a PATCH of the configuration asks for their removal (D16b).
+      const result = validateStepConfig(job, dropUndeclared(job.config, config));
+      if (Object.keys(result.problems).length > 0) {
+        throw appError('bad_request', 'invalid_step_config', `The configuration of step ${stepId} does not fit ${job.name}.`, {
+          fields: result.problems,
+        });
+      }
+      return { pipeline_job: job.name, config: result.config };
+    },
+    listSteps: async ({ journey_slug: journey }) => bodyOf(await listSteps(db, { journey })),
+    readStepConfig: async ({ journey_slug: journey, step_slug: step }) => {
+      const row = await findStepByPlace(db, { journey, step });
+      if (row === undefined) throw notFound();
+      return present(row);
+    },
+    patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, context) =>
+      db.transaction(async (tx) => {
+        const row = await lockStepByPlace(tx, { journey, step });
+        if (row === undefined) throw notFound();
+        checkFreshness(row.updated_at, write.expected_updated_at);
+        const patch = write.config as JsonObject;
+        const merged = applyPatch(jobOf(row), readStored(row), patch);
+        const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
+        const paths = listTouchedPaths(patch);
+        await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });
+        const isChanged = saved.updated_at !== row.updated_at;
+        if (isChanged) recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
+        return present(saved);
+      }),
+    listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {
+      const row = await listConfigAudit(db, { journey, step, limit });
+      if (row === undefined) throw notFound();
+      return rawJson(`{"items":${row.items}}`);
+    },
+  };
+}
+
+function readStored({ config }: Pick<StepConfigRow, 'config'>): JsonObject {
+  const stored = parseJson(config);
+  return isJsonObject(stored) ? stored : {};
+}
+
+function accountOf(actor: Actor | undefined): number | null {
+  return actor?.kind === 'user' ? actor.accountId : null;
 }

@@ -1,2 +1,2 @@
 /** What other features need of journeys. */
-export { journeyListItemSql } from './statements.ts';
+export { addConfigAudit, journeyListItemSql, lockSteps } from './statements.ts';

@@ -3,17 +3,16 @@ import {
   byGateway,
   byOperators,
   byUsers,
+  type ErrorReasons,
   event,
   singleLine,
   nullable,
   rpc,
   scopes,
-  Type,
-  type ErrorReasons,
   type Static,
+  Type,
 } from '#libs/contract';
-import { actorFacts } from '../accounts/contract.ts';
-import { anyId, instant, limitParameter, offsetParameter, pageFields, v1Errors } from '../fields.ts';
+import { actorFacts, anyId, instant, limitParameter, offsetParameter, pageFields, v1Errors } from '../api-objects/contract.ts';
 
 /** Unrevoked keys of an account. */
 export const maxKeys = 100;

@@ -1,6 +1,6 @@
 /** What is done to keys, by clients and by operators: each is one transaction that tells the gateways (K5). */
-import type { ReplyOf } from '#libs/contract';
 import { type AuditContext, recordAudit } from '#libs/audit';
+import type { ReplyOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
@@ -8,7 +8,7 @@ import { parseJson } from '#libs/json';
 import { type Bus, ownContext, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { events } from '#services/events';
-import { directory, maxKeys, usualOverlapSeconds } from '../contract.ts';
+import { keyEvents, type keyRpcs, maxKeys, usualOverlapSeconds } from './contract.ts';
 import { createKeyToken } from './rules.ts';
 import { countKeys, getKey, insertKey, lockAccount, lockKey, revokeKey, rotateKey } from './statements.ts';
 
@@ -62,7 +62,7 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
         if (!key.is_alive) throw appError('conflict', 'key_ended', 'The key is revoked or expired.');
         const { id, token, secretSha256 } = createKeyToken(keyId);
         await rotateKey(tx, { id, secretSha256, overlapSeconds });
-        await jobs.emit(tx, directory.events.keysChanged, { key_ids: [id] });
+        await jobs.emit(tx, keyEvents.keysChanged, { key_ids: [id] });
         recordAudit(tx, context, { target: { type: 'key', id }, changes: { overlap_seconds: overlapSeconds } });
         return show(tx, id, token);
       }),
@@ -70,7 +70,7 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
       const revoked = await idempotency.run(context, { key_id: id }, async (tx) => {
         if ((await lockKey(tx, { id, ownerId })) === undefined) throw notFound();
         if ((await revokeKey(tx, { id })) !== undefined) {
-          await jobs.emit(tx, directory.events.keysChanged, { key_ids: [id] });
+          await jobs.emit(tx, keyEvents.keysChanged, { key_ids: [id] });
           recordAudit(tx, context, { target: { type: 'key', id } });
         }
         return show(tx, id);
@@ -87,7 +87,7 @@ async function withEndpoints(
   context: RequestContext,
 ): Promise<RawJson | TaggedReply<RawJson>> {
   const body = Buffer.from((revoked instanceof TaggedReply ? revoked.body : revoked).bytes).toString('utf8');
-  const { key } = parseJson(body) as ReplyOf<typeof directory.rpcs.getKey>;
+  const { key } = parseJson(body) as ReplyOf<typeof keyRpcs.getKey>;
   const request = { account_id: key.account.id, key_id: key.id };
   const endpoints = await bus.call(events.rpcs.listEndpointsOfKey, request, ownContext(context)).then(
     ({ items }) => items,

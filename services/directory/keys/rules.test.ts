@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import { type Actor, scopes } from '#libs/contract';
 import { parseInstant } from '#libs/time';
 import { createKeyToken, parseKeyToken, readExpiry, readName, readScopes, refuseWider } from './rules.ts';

@@ -1,9 +1,9 @@
-/** Tokens of service keys, and what a caller may ask of a new one (rules/access#service-keys; K1, K5, K10). */
+/** Tokens of service keys, and what a caller can request for a new key (rules/access#service-keys; K1, K5, K10). */
+import { createHash, randomBytes } from 'node:crypto';
 import { type Actor, allScopes, hasScope, scopes } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
 import { isBlank } from '#libs/text';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
-import { createSecret, randomId, sha256 } from '../secret.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const idLength = 20;
@@ -56,4 +56,26 @@ export function refuseWider(actor: Actor | undefined, given: readonly string[]):
   const lacking = key === undefined ? [] : given.filter((scope) => !hasScope(key.scopes, scope));
   if (lacking.length === 0) return;
   throw new AppError({ code: 'permission_denied', message: `Your key lacks the scope ${lacking.join(', ')}.` });
+}
+
+/** Uniform over the alphabet: bytes past the last whole multiple of its size are thrown away. */
+export function randomId(length: number, alphabet: string): string {
+  const limit = 256 - (256 % alphabet.length);
+  let id = '';
+  while (id.length < length) {
+    for (const byte of randomBytes(length + 16)) {
+      if (byte < limit && id.length < length) id += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return id;
+}
+
+/** 32 random bytes as 43 characters of base64url. */
+export function createSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** SHA-256 of a text; all that is stored of a secret. */
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

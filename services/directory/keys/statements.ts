@@ -1,8 +1,7 @@
 /** Service keys. A key has one secret, and for as long as rotations overlap up to two from before (K5, K10). */
 import { type Sql, sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { listSql, pageParams } from '../list-statement.ts';
-import { actorFieldsSql } from '../public-json.ts';
+import { actorFieldsSql } from '../api-objects/index.ts';
+import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 
 /** ServiceKey of the rows `k` of the keys and `a` of their accounts. */
 const keySql = sql`json_build_object('id', k.id, 'name', k.name, 'account', json_build_object('id', a.id, 'email', a.email),

@@ -1,6 +1,7 @@
-/** When keys were used: remembered here and written now and then, so that no request costs a write (K7). */
+/** Last-used times of keys, buffered so that a request does not cost a write (K7), and the metric of expiring keys. */
 import type { Database } from '#libs/orm';
-import { writeUses } from './statements.ts';
+import type { Metrics } from '#libs/telemetry';
+import { countExpiringKeys, writeUses } from './statements.ts';
 
 export interface KeyUses {
   note(id: string): void;
@@ -30,4 +31,14 @@ export function createKeyUses(db: Database, now: () => number = () => Date.now()
       }
     },
   };
+}
+
+/** Days before its end in which a key is told; as the name of the metric's alert and its runbook have it. */
+const noticeDays = 7;
+
+export function measureKeys(metrics: Metrics, db: Database): void {
+  metrics.gauge('service_keys_expiring', `Service keys that expire within ${noticeDays} days`, [], async (gauge) => {
+    const { count } = await countExpiringKeys(db, { days: noticeDays });
+    gauge.set(count);
+  });
 }

@@ -1,8 +1,18 @@
 /** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
-import { byUsers, singleLine, nullable, rpc, Type, type Static } from '#libs/contract';
-import { anyId, ifMatch, limitParameter, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
-import { HolonPublic, NoteItem, PersonPublic } from '../public-schemas.ts';
-import { workflowFields, workflowUpdateFields, workflowChanges, textChange } from '../workflow/contract.ts';
+import { byUsers, singleLine, nullable, rpc, type Static, Type } from '#libs/contract';
+import {
+  anyId,
+  HolonPublic,
+  ifMatch,
+  limitParameter,
+  NoteItem,
+  offsetParameter,
+  page,
+  PersonPublic,
+  searchText,
+  v1Errors,
+} from '../api-objects/contract.ts';
+import { textChange, workflowChanges, workflowFields, workflowUpdateFields } from '../workflow/contract.ts';
 
 const membershipFields = {
   membership_id: Type.Integer(),

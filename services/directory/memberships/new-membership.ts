@@ -1,14 +1,12 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
 import { isPossibleId } from '#libs/contract';
-import { badRequest, type AppError } from '#libs/errors';
+import { type AppError, badRequest } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import { constraintOf, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
-import { tellMembership } from '../feed/index.ts';
-import { checkFollowUp } from '../follow-up.ts';
-import { findActiveStep, findNextStep } from '../step-move.ts';
-import type { Viewer } from '../viewer.ts';
-import { checkResponsible, findAllowedJourney, findHolon } from '../workflow/index.ts';
+import { tellMembership } from '../events/index.ts';
+import type { Viewer } from '../visibility/index.ts';
+import { checkFollowUp, checkResponsible, findActiveStep, findAllowedJourney, findHolon, findNextStep } from '../workflow/index.ts';
 import { insertMemberships, membershipUnique, readMembership } from './statements/writes.ts';
 
 export interface MembershipWish {

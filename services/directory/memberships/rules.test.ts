@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideBulk, tripleKey, type BulkFacts, type BulkItem } from './rules.ts';
+import { type BulkFacts, type BulkItem, decideBulk, tripleKey } from './rules.ts';
 
 const facts: BulkFacts = {
   people: new Set([1, 2, 3]),

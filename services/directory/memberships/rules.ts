@@ -1,7 +1,6 @@
 /** What becomes of each item of a bulk-add (rules/memberships#bulk-add; D45, D45a). */
-import type { BulkAdded } from '../contract.ts';
-import { isCalendarDate } from '../follow-up.ts';
-import { findActiveStep, findNextStep, type JourneyStep } from '../step-move.ts';
+import { findActiveStep, findNextStep, isCalendarDate, type JourneyStep } from '../workflow/index.ts';
+import type { BulkAdded } from './contract.ts';
 
 type BulkOutcome = BulkAdded['items'][number]['outcome'];
 

@@ -1,7 +1,6 @@
 /** Two people who are one (rules/people#merge-people; I3, I5). */
 import { byOperators, byUsers, job, nullable, withoutActor, rpc, Type } from '#libs/contract';
-import { anyId, rowId, v1Errors } from '../fields.ts';
-import { PersonPublic } from '../public-schemas.ts';
+import { anyId, PersonPublic, rowId, v1Errors } from '../api-objects/contract.ts';
 
 export const mergeTarget = Type.Object({ into: Type.Integer({ description: 'Id of the person who stays.' }) }, { $id: 'MergeTarget' });
 

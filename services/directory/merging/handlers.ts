@@ -4,14 +4,14 @@ import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type Bus, type CallContext, type Handlers, jsonPage, ownContext, type RawJson, type RequestContext, rawJson } from '#libs/nats';
+import { type Bus, type CallContext, type HandlersOf, jsonPage, ownContext, type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
-import type { directory } from '../contract.ts';
+import { getPerson } from '../api-objects/index.ts';
 import { findPerson } from '../person-data/index.ts';
 import type { mergingRpcs } from './contract.ts';
-import { finishMerge } from './finish.ts';
 import { type Merge, mergeIn } from './merge.ts';
-import { findMerged, findMergedByIds, listDuplicates, showPerson } from './statements.ts';
+import { findMerged, findMergedByIds, listDuplicates } from './statements.ts';
+import { finishMerge } from './workers.ts';
 
 export interface MergingOptions {
   readonly db: Database;
@@ -21,7 +21,7 @@ export interface MergingOptions {
   readonly bus: Bus;
 }
 
-type MergingHandlers = Pick<Handlers<typeof directory>, keyof typeof mergingRpcs>;
+type MergingHandlers = HandlersOf<typeof mergingRpcs>;
 
 export function createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox }: MergingOptions): MergingHandlers {
   /** From here on the merge will be whole, if not now then by its job: what cannot be reached now fails nobody's request. */
@@ -41,7 +41,9 @@ export function createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox 
         if (!isPossibleId(goneId) || !isPossibleId(intoId)) throw notFound();
         await mergeIn(tx, { jobs, eventOutbox }, { goneId, intoId }, context);
         merges.push({ goneId, intoId });
-        return rawJson(`{"person":${(await showPerson(tx, { id: intoId })).person}}`);
+        const row = await getPerson(tx, { id: intoId });
+        if (row === undefined) throw notFound();
+        return rawJson(`{"person":${row.body}}`);
       };
       // Tried again it would find that the person is gone.
       const reply = await idempotency.run(context, request, merging, { isAuthorized: true });

@@ -5,9 +5,10 @@ import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
-import { directory } from '../contract.ts';
-import { tellMerged, tellWritten } from '../feed/index.ts';
-import { lockRowsOfPeople } from '../row-locks.ts';
+import { peopleEvents } from '../events/contract.ts';
+import { tellMerged, tellWritten } from '../events/index.ts';
+import { lockRowsOfPeople } from '../person-rows/index.ts';
+import { mergingJobs } from './contract.ts';
 import {
   completeMemberships,
   dropMemberships,
@@ -62,7 +63,7 @@ export async function mergeIn(
   // Keys go on as another person; logins begin anew.
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');
-  await jobs.emit(tx, directory.events.peopleChanged, { ids: [goneId, intoId] });
+  await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [goneId, intoId] });
   tellMerged(eventOutbox, tx, merge);
   if (filled.changed) await tellWritten(eventOutbox, tx, 'person', 'updated', [intoId]);
   const memberships = [...doubled.changed, ...idsOf('memberships'), ...idsOf('responsible_memberships')];
@@ -70,7 +71,7 @@ export async function mergeIn(
   await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf('responsible_relationships'));
   const { requestId, traceparent } = context;
   const payload = { gone_id: goneId, into_id: intoId };
-  await jobs.enqueue(tx, directory.jobs.finishMerge, payload, { requestId, traceparent, delayMs: finishAfterMs });
+  await jobs.enqueue(tx, mergingJobs.finishMerge, payload, { requestId, traceparent, delayMs: finishAfterMs });
   recordAudit(tx, context, { target: { type: 'person', id: goneId }, changes: { into: intoId, moved: counts } });
   return counts;
 }

@@ -1,8 +1,6 @@
 /** Everything of one person in the directory becomes another's (rules/people#merge-people; I3, I5). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { emailKeySql, linkedinAddressSql } from '../address-keys.ts';
-import { personDigestSql } from '../person-digest.ts';
-import { personPublicSql } from '../public-json.ts';
+import { emailKeySql, linkedinAddressSql, personDigestSql } from '../person-rows/index.ts';
 
 const merge = { goneId: t.integer, intoId: t.integer };
 
@@ -154,14 +152,6 @@ export const findMergedByIds = statement.many({
   params: { ids: t.integer.array },
   row: { gone_id: t.integer, into_id: t.integer },
   sql: ({ ids }) => sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
-});
-
-/** PersonPublic. */
-export const showPerson = statement.one({
-  name: 'merging.show',
-  params: { id: t.integer },
-  row: { person: t.text },
-  sql: ({ id }) => sql`select ${personPublicSql('p')}::text as person from directory.people p where p.id = ${id}`,
 });
 
 /** In the order of `place`, after one. */

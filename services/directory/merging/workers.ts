@@ -1,10 +1,24 @@
+/** Merges a person in the other services, page by page; each step is repeatable (I3). */
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import type { directory } from '../contract.ts';
-import { finishMerge } from './finish.ts';
+import type { Bus, CallContext } from '#libs/nats';
+import { conversations } from '#services/conversations';
+import { events } from '#services/events';
+import { media } from '#services/media';
+import { transcripts } from '#services/transcripts';
+import type { mergingJobs } from './contract.ts';
+import type { Merge } from './merge.ts';
+
+export async function finishMerge(bus: Bus, { goneId, intoId }: Merge, context: CallContext): Promise<void> {
+  for (const rpc of [conversations.rpcs.mergePerson, transcripts.rpcs.mergePerson, media.rpcs.mergePerson, events.rpcs.mergePerson]) {
+    for (let after: number | null = 0; after !== null;) {
+      const page: { next: number | null } = await bus.call(rpc, { gone_id: goneId, into_id: intoId, after }, context);
+      after = page.next;
+    }
+  }
+}
 
 /** Job `directory.finish-merge`: a merge that was killed after its first step ends as one that was not. */
-export function createFinishMerge(bus: Bus): JobHandler<PayloadOf<typeof directory.jobs.finishMerge>> {
+export function createFinishMerge(bus: Bus): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {
   return ({ payload, context }) => finishMerge(bus, { goneId: payload.gone_id, intoId: payload.into_id }, context);
 }

@@ -1,7 +1,6 @@
 /** Notes of the open API (rules/memberships#notes). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
-import { anyId, limitParameter, pageFields, placeParameter, rowId, v1Errors } from '../fields.ts';
-import { NoteItem } from '../public-schemas.ts';
+import { anyId, limitParameter, NoteItem, pageFields, placeParameter, rowId, v1Errors } from '../api-objects/contract.ts';
 
 /** Items of a page when the caller does not say (rules/http#limits). */
 export const notesPerPage = 50;

@@ -1,16 +1,15 @@
 /** Feeds of notes: as a caller may see them (rules/memberships#notes; D47a, D48), and whole for the admin CLI. */
 import { appError } from '#libs/errors';
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { readViewer } from '../viewer.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
 import { type noteRpcs, notesPerPage } from './contract.ts';
 import { listHolonNotes, listNotesOfHolon, listNotesOfPerson, listPersonNotes } from './statements.ts';
 
 const usualAdminLimit = 1_000;
 
-export function createNoteHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof noteRpcs> {
+export function createNoteHandlers(db: Database): HandlersOf<typeof noteRpcs> {
   return {
     listNotesOfPerson: async ({ person_id: personId, limit = notesPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listNotesOfPerson(db, { personId, limit, offset, ...readViewer(actor) })),

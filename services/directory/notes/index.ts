@@ -1,3 +1,2 @@
 /** What other features need of notes. */
-export { createNote } from './new-note.ts';
-export { readNote } from './rules.ts';
+export { createNote, readNote } from './new-note.ts';

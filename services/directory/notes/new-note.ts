@@ -1,9 +1,17 @@
-/** Writes the note that comes with another write, in its transaction (rules/memberships#updates). */
+/** Writes the note of another write in its transaction (rules/memberships#updates). */
+import { badRequest } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
-import { tellNote } from '../feed/index.ts';
-import { readNote } from './rules.ts';
+import { isBlank } from '#libs/text';
+import { tellNote } from '../events/index.ts';
 import { insertNote } from './statements.ts';
+
+/** The text of a note as it is stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when nothing is left. */
+export function readNote(text: string): string {
+  const note = text.trim();
+  if (isBlank(note)) throw badRequest('The note must not be empty.');
+  return note;
+}
 
 export interface NewNote {
   /** As the caller sent it. */

@@ -1,10 +1,8 @@
 /** Notes and the feeds of people and holons (rules/memberships#notes; D47a, D48). JSON is made by SQL. */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { listSql, pageParams } from '../list-statement.ts';
-import { noteItemSql } from '../public-json.ts';
-import { viewerParams, type ViewerSql } from '../viewer.ts';
-import { holonVisibleSql } from '../visibility.ts';
+import { noteItemSql } from '../api-objects/index.ts';
+import { bodyRow, listSql, pageParams } from '../lists/index.ts';
+import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
 
 type Owner = 'person' | 'holon';
 
@@ -121,7 +119,7 @@ function visibleFeedSql({ owner, ownerId, limit, offset, visible, exists }: Feed
   return listSql({
     from: sql`${sql.id(`directory.${owner}_notes`)} f`,
     where: sql`${sql.id(`f.${owner}_id`)} = ${ownerId} and ${visible}`,
-    foundOnce: true,
+    materializeMatches: true,
     key: sql`f.note_id`,
     order: sql`f.created_at desc, f.note_id desc`,
     itemFrom: sql`directory.notes n on n.id = page.key left join directory.people author on author.id = n.author_person_id`,

@@ -1,13 +1,13 @@
 import type { PayloadOf } from '#libs/contract';
 import type { EventOutbox } from '#libs/feed';
 import type { JobHandler } from '#libs/jobs';
-import type { directory } from '../contract.ts';
-import { tellNote } from '../feed/index.ts';
-import { keepPeople } from '../row-locks.ts';
+import { tellNote } from '../events/index.ts';
+import { keepPeople } from '../person-rows/index.ts';
+import type { noteJobs } from './contract.ts';
 import { addNote } from './statements.ts';
 
 /** Adds a note of another service; the note and the job's success are one transaction, and the key makes a repetition harmless. */
-export function createNoteAdd(eventOutbox: EventOutbox): JobHandler<PayloadOf<typeof directory.jobs.noteAdd>> {
+export function createNoteAdd(eventOutbox: EventOutbox): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {

@@ -1,8 +1,7 @@
-/** People: lists, look-ups, creation (rules/people#people, rules/people#create-a-person; D43, D43a, D44). */
-import { byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type, type Static } from '#libs/contract';
+/** People: lists, creation, and the people behind attendees of bookings (rules/people#people, rules/people#create-a-person; D19, D43, D43a, D44). */
+import { byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
-  changedIds,
   idList,
   jsonObject,
   listParameters,
@@ -10,13 +9,15 @@ import {
   maxDescriptionLength,
   maxNameLength,
   maxNoteLength,
+  NoteItem,
   pageFields,
+  PersonListItem,
+  PersonPublic,
   rowId,
   searchText,
   v1Errors,
-} from '../fields.ts';
+} from '../api-objects/contract.ts';
 import { Membership } from '../memberships/contract.ts';
-import { NoteItem, PersonListItem, PersonPublic } from '../public-schemas.ts';
 
 export const personListQuery = Type.Object({
   q: searchText('Part of the name; case and accents do not count, `%` and `_` are literals.'),
@@ -158,11 +159,25 @@ export const peopleRpcs = {
 } as const;
 
 /** To be spread into the contract of the directory. */
-export const peopleEvents = {
-  peopleChanged: event({
-    subject: 'events.directory.people.changed',
-    subscribers: ['conversations'],
-    summary: 'People were created or changed.',
-    payload: changedIds,
+export const attendeeRpcs = {
+  resolveAttendees: rpc({
+    subject: 'directory.people.resolve-attendees',
+    callers: { conversations: withoutActor },
+    summary:
+      'Finds the people behind email addresses (case ignored) or phone numbers and creates the unknown ones when asked (D19, D19a, D83).',
+    request: Type.Object({
+      attendees: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          email: nullable(Type.String()),
+          phone: Type.Optional(nullable(Type.String({ description: 'Counts without an email.' }))),
+        }),
+        { maxItems: 1_000 },
+      ),
+      create: Type.Boolean({ description: 'False: an unknown attendee stays null.' }),
+      key: Type.String({ minLength: 1, description: 'The same key gives the same people again, those without an email included.' }),
+    }),
+    reply: Type.Object({ person_ids: Type.Array(nullable(rowId), { description: 'One for each attendee, in order.' }) }),
+    errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none is (D66).' } },
   }),
 } as const;

@@ -1,10 +1,8 @@
 /** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
-import { appError, badRequest, type AppError } from '#libs/errors';
+import { appError, type AppError, badRequest } from '#libs/errors';
 import { isBlank } from '#libs/text';
-import type { NewPerson } from '../contract.ts';
-import { isEmail } from '../email.ts';
-import { findContactProblem, isWebAddress } from '../links.ts';
-import { requireRichText } from '../rich-text.ts';
+import { findContactProblem, isEmail, isWebAddress, requireRichText } from '../texts/index.ts';
+import type { NewPerson } from './contract.ts';
 
 /** Columns of the new row. */
 export interface PersonValues {

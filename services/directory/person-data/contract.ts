@@ -1,6 +1,6 @@
 /** Everything of one person, to be handed out or removed: for `people export` and `people erase` of the admin CLI. */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
-import { rowId } from '../fields.ts';
+import { rowId } from '../api-objects/contract.ts';
 
 /** Lists of what the directory has of a person; each is read page by page. */
 export const personDataParts = [

@@ -5,12 +5,13 @@ import { appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { jsonPage, type Handlers } from '#libs/nats';
+import { type HandlersOf, jsonPage } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
-import { directory } from '../contract.ts';
-import { tellErased, tellWritten } from '../feed/index.ts';
-import { lockRowsOfPeople } from '../row-locks.ts';
+import { peopleEvents } from '../events/contract.ts';
+import { tellErased, tellWritten } from '../events/index.ts';
+import { lockRowsOfPeople } from '../person-rows/index.ts';
+import type { personDataRpcs } from './contract.ts';
 import {
   deactivateAccounts,
   eraseSteps,
@@ -28,7 +29,7 @@ import {
   removeFromNotes,
 } from './statements.ts';
 
-type PersonDataHandlers = Pick<Handlers<typeof directory>, 'identifyPerson' | 'exportPerson' | 'suspendPerson' | 'erasePerson'>;
+type PersonDataHandlers = HandlersOf<typeof personDataRpcs>;
 
 const itemsPerPage = 500;
 /** Shorter names are parts of other words too often. */
@@ -96,7 +97,7 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOp
         if (!dryRun && counted['people'] === 0) await refuseMerged(tx, id);
         if (dryRun || (counted['people'] ?? 0) === 0) return counted;
         await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });
-        await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
+        await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
         tellErased(eventOutbox, tx, id);
         await tellWritten(eventOutbox, tx, 'membership', 'updated', idsOf(memberships));
         await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf(relationships));

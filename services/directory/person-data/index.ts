@@ -1,2 +1,2 @@
-/** Who is meant by an id, a key or an email, for operators. */
+/** Finds the person behind an id, key or email, for operators. */
 export { findPerson } from './handlers.ts';

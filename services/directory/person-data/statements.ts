@@ -1,8 +1,7 @@
 /** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import type { personDataParts } from '../contract.ts';
-import { emailKeySql } from '../address-keys.ts';
-import { personDigestSql } from '../person-digest.ts';
+import { emailKeySql, personDigestSql } from '../person-rows/index.ts';
+import type { personDataParts } from './contract.ts';
 
 const identifiedRow = { id: t.integer, name: t.text };
 

@@ -1,8 +1,7 @@
 /** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
-import { anyId, ifMatch, limitParameter, placeParameter, v1Errors } from '../fields.ts';
-import { HolonPublic, NoteItem } from '../public-schemas.ts';
-import { workflowFields, workflowUpdateFields, workflowChanges } from '../workflow/contract.ts';
+import { anyId, HolonPublic, ifMatch, limitParameter, NoteItem, placeParameter, v1Errors } from '../api-objects/contract.ts';
+import { workflowChanges, workflowFields, workflowUpdateFields } from '../workflow/contract.ts';
 
 export const Relationship = Type.Object(
   { relationship_id: Type.Integer(), from_holon: HolonPublic, to_holon: HolonPublic, ...workflowFields },

@@ -1,12 +1,11 @@
 /** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
 import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { tellRelationship } from '../feed/index.ts';
-import { readViewer } from '../viewer.ts';
+import { tellRelationship } from '../events/index.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
 import { type relationshipRpcs, relationshipsPerPage } from './contract.ts';
 import { findRelationship, listHolonRelationships, lockRelationship, readRelationship, saveRelationship } from './statements.ts';
@@ -29,7 +28,7 @@ export function createRelationshipHandlers({
   db: Database;
   idempotency: IdempotencyStore;
   eventOutbox: EventOutbox;
-}): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
+}): HandlersOf<typeof relationshipRpcs> {
   return {
     listHolonRelationships: async ({ holon_id: holonId, limit = relationshipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listHolonRelationships(db, { holonId, limit, offset, ...readViewer(actor) })),

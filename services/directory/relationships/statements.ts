@@ -1,19 +1,8 @@
 /** Relationships of a holon, and their updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
 import { sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { listSql, pageParams } from '../list-statement.ts';
-import { viewerParams } from '../viewer.ts';
-import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
-import {
-  hangsOnVisibleSql,
-  relationshipJoinsSql,
-  relationshipSql,
-  rowParams,
-  saveSql,
-  stateParams,
-  stateSql,
-  workflowRow,
-} from '../workflow/index.ts';
+import { bodyRow, listSql, pageParams } from '../lists/index.ts';
+import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
+import { relationshipJoinsSql, relationshipSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../workflow/index.ts';
 
 /** One with an invisible side is invisible. No row when the holon is absent or invisible. */
 export const listHolonRelationships = statement.maybeOne({
@@ -29,8 +18,8 @@ export const listHolonRelationships = statement.maybeOne({
           select id, from_holon_id, from_class_id, journey_id
           from directory.relationships where to_holon_id = ${holonId} and from_holon_id <> ${holonId}) as own
     join directory.holons other on other.id = own.other_id left join directory.journeys oj on oj.id = own.journey_id`,
-      where: hangsOnVisibleSql('own.other_class_id', 'own.other_id', viewer),
-      foundOnce: true,
+      where: belongsToVisibleHolonSql('own.other_class_id', 'own.other_id', viewer),
+      materializeMatches: true,
       key: sql`own.id`,
       order: sql`oj.search_name, other.search_name, own.id`,
       itemFrom: sql`directory.relationships r on r.id = page.key ${relationshipJoinsSql}`,

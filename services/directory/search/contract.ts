@@ -1,7 +1,6 @@
 /** Search over people and holons (rules/people#search; D42). */
 import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
-import { limitParameter, searchText, v1Errors } from '../fields.ts';
-import { HolonListItem, PersonListItem } from '../public-schemas.ts';
+import { HolonListItem, limitParameter, PersonListItem, searchText, v1Errors } from '../api-objects/contract.ts';
 
 const hit = {
   id: Type.Integer(),

@@ -2,15 +2,14 @@
 import { badRequest } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { usualResults } from './contract.ts';
-import { readViewer } from '../viewer.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
+import { type searchRpcs, usualResults } from './contract.ts';
 import { searchRare } from './statements/rare.ts';
-import { sampleSearch } from './statements/sample.ts';
+import { sampleSearch } from './statements/shared.ts';
 import { searchTiers } from './statements/tiers.ts';
 
-export function createSearchDirectory(db: Database): Handler<typeof directory.rpcs.searchDirectory> {
+export function createSearchDirectory(db: Database): Handler<typeof searchRpcs.searchDirectory> {
   return async ({ q, types, limit_per_type: limit = usualResults }, { actor }) => {
     const asked = { text: q, limit, kinds: readTypes(types), ...readViewer(actor) };
     const { rare, frequent } = await sampleSearch(db, { text: q });

@@ -1,7 +1,6 @@
 /** What memberships, relationships and worklists of the open API have in common (rules/memberships#updates; D46, D47a). */
 import { singleLine, nullable, Type } from '#libs/contract';
-import { maxNoteLength } from '../fields.ts';
-import { PersonPublic } from '../public-schemas.ts';
+import { maxNoteLength, PersonPublic } from '../api-objects/contract.ts';
 
 /** What items of memberships, relationships and worklists have in common. */
 export const workflowFields = {

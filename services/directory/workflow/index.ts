@@ -1,16 +1,31 @@
-/** What memberships and relationships share: a row at a step of a journey, with a date to follow up and somebody responsible. */
-export { checkResponsible, findAllowedJourney } from './checks.ts';
-export { findHolon, findJourneysFor, findPeople } from './statements/facts.ts';
+/** What memberships, relationships and worklists share: a row at a step of a journey, with a follow-up date and a responsible person. */
 export {
+  type DateSpan,
+  type JourneyStep,
+  type Today,
+  checkFollowUp,
+  findActiveStep,
+  findNextStep,
+  isCalendarDate,
+  isFollowUpPeriod,
+  spanOf,
+} from './rules.ts';
+export {
+  findHolon,
+  findJourneysFor,
+  findPeople,
   membershipJoinsSql,
   membershipWithBothSql,
   membershipWithHolonSql,
   membershipWithPersonSql,
   relationshipJoinsSql,
   relationshipSql,
+  rowParams,
+  saveSql,
+  stateParams,
+  stateSql,
+  workflowRow,
   worklistMembershipSql,
   worklistRelationshipSql,
-} from './statements/json.ts';
-export { rowParams, saveSql, stateParams, stateSql, workflowRow } from './statements/state.ts';
-export { hangsOnVisibleSql, privateClassesSql } from './statements/visible.ts';
-export { updateWorkflow, type WorkflowKind } from './update.ts';
+} from './statements.ts';
+export { type WorkflowKind, checkResponsible, findAllowedJourney, updateWorkflow } from './update.ts';

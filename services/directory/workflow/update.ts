@@ -1,24 +1,25 @@
 /** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
-import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
+import { type Actor, isPossibleId, type Static, type TObject } from '#libs/contract';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import type { EventOutbox } from '#libs/feed';
 import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import type { ParamsOf } from '#libs/sql';
-import type { directory } from '../contract.ts';
-import { checkFollowUp } from '../follow-up.ts';
-import { checkIfMatch } from '../if-match.ts';
-import { keepPeople } from '../row-locks.ts';
+import type { ParamsOf, Queryable } from '#libs/sql';
+import { checkIfMatch } from '../lists/index.ts';
 import { createNote, readNote } from '../notes/index.ts';
-import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
-import { readViewer } from '../viewer.ts';
-import { checkResponsible, findAllowedJourney } from './checks.ts';
-import { findJourneySteps } from './statements/facts.ts';
-import type { rowParams, stateParams, WorkflowRow } from './statements/state.ts';
+import { keepPeople } from '../person-rows/index.ts';
+import { readViewer } from '../visibility/index.ts';
+import type { workflowUpdateFields } from './contract.ts';
+import { checkFollowUp, checkStepControls, chooseStep, type JourneyStep } from './rules.ts';
+import { findJourneysFor, findJourneySteps, findPeople, type rowParams, type stateParams, type WorkflowRow } from './statements.ts';
 
-/** A relationship has no `journey_slug` and no `responsible_person_id` to change. */
-export type WorkflowUpdate = Omit<RequestOf<typeof directory.rpcs.updateMembership>, 'membership_id'>;
+/** Request of an update without the id. Relationships have no `journey_slug` and no `responsible_person_id` to change. */
+export type WorkflowUpdate = Static<TObject<typeof workflowUpdateFields>> & {
+  readonly if_match?: string | null | undefined;
+  readonly responsible_person_id?: number | null | undefined;
+  readonly journey_slug?: string | undefined;
+};
 
 /** What differs between the two. */
 export interface WorkflowKind {
@@ -144,4 +145,26 @@ function listChanges(before: Place, after: Place): Record<string, { old: string 
     ...(before.stepId === after.stepId ? {} : { current_step: { old: before.stepSlug, new: after.stepSlug } }),
     ...(before.followUpAfter === after.followUpAfter ? {} : { follow_up_after: { old: before.followUpAfter, new: after.followUpAfter } }),
   };
+}
+
+/** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
+export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
+  if (personId === null || personId === undefined) return;
+  const [person] = isPossibleId(personId) ? await findPeople(tx, { ids: [personId] }) : [];
+  if (person?.has_account !== true) throw badRequest('responsible_person_id must be a person with a user account.');
+}
+
+/**
+ * A journey that the effective catalogue of the holon's class has, with its steps.
+ * @throws AppError 400 when it is unknown or not in the catalogue.
+ */
+export async function findAllowedJourney(
+  tx: Queryable,
+  holonId: number,
+  slug: string,
+): Promise<{ id: number; steps: readonly JourneyStep[] }> {
+  const [journey] = await findJourneysFor(tx, { holonId, slugs: [slug] });
+  if (journey === undefined) throw badRequest(`There is no journey "${slug}".`);
+  if (!journey.allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
+  return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };
 }

@@ -1,7 +1,6 @@
 /** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
 import { byUsers, listParameter, rpc, type Static, Type } from '#libs/contract';
-import { anyId, limitParameter, offsetParameter, page, v1Errors } from '../fields.ts';
-import { HolonPublic, PersonPublic } from '../public-schemas.ts';
+import { anyId, HolonPublic, limitParameter, offsetParameter, page, PersonPublic, v1Errors } from '../api-objects/contract.ts';
 import { workflowFields } from '../workflow/contract.ts';
 
 export const WorklistItem = Type.Union(

@@ -1,11 +1,10 @@
 /** The follow-up worklist (rules/memberships#worklist; D41, D47a, D48, D50). */
 import { badRequest } from '#libs/errors';
-import type { Handlers } from '#libs/nats';
+import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { bodyOf } from '../body.ts';
-import type { directory } from '../contract.ts';
-import { isFollowUpPeriod, spanOf, type DateSpan, type Today } from '../follow-up.ts';
-import { readViewer } from '../viewer.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
+import { type DateSpan, isFollowUpPeriod, spanOf, type Today } from '../workflow/index.ts';
 import { worklistItemsPerPage, type worklistRpcs } from './contract.ts';
 import { findClassSubtrees, worklistOf } from './statements.ts';
 
@@ -15,7 +14,7 @@ export interface WorklistOptions {
   readonly today: Today;
 }
 
-export function createWorklistHandlers({ db, today }: WorklistOptions): Pick<Handlers<typeof directory>, keyof typeof worklistRpcs> {
+export function createWorklistHandlers({ db, today }: WorklistOptions): HandlersOf<typeof worklistRpcs> {
   return {
     listResponsible: async ({ responsible, type, when, limit = worklistItemsPerPage, offset = 0 }, { actor }) => {
       const span = readWhen(when, today);

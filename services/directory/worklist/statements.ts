@@ -3,18 +3,9 @@
  * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/performance-notes.md#worklist-tallies
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { bodyRow } from '../body.ts';
-import { pageParams } from '../list-statement.ts';
-import { viewerParams, type ViewerSql } from '../viewer.ts';
-import { coveredHolonsSql } from '../visibility.ts';
-import {
-  hangsOnVisibleSql,
-  membershipJoinsSql,
-  privateClassesSql,
-  relationshipJoinsSql,
-  worklistMembershipSql,
-  worklistRelationshipSql,
-} from '../workflow/index.ts';
+import { bodyRow, pageParams } from '../lists/index.ts';
+import { coveredHolonsSql, belongsToVisibleHolonSql, privateClassesSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
+import { membershipJoinsSql, relationshipJoinsSql, worklistMembershipSql, worklistRelationshipSql } from '../workflow/index.ts';
 
 /** What a worklist is narrowed to. */
 export interface Narrowing {
@@ -50,9 +41,9 @@ interface Asked {
 /** A page needs so many first rows of either kind. */
 const reachSql = ({ limit, offset }: Asked): Sql => sql`${limit}::bigint + ${offset}::bigint`;
 
-const membershipVisibleSql = ({ viewer }: Asked): Sql => hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', viewer);
-const relationshipVisibleSql = ({ viewer }: Asked): Sql => sql`${hangsOnVisibleSql('r.from_class_id', 'r.from_holon_id', viewer)}
-  and ${hangsOnVisibleSql('r.to_class_id', 'r.to_holon_id', viewer)}`;
+const membershipVisibleSql = ({ viewer }: Asked): Sql => belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer);
+const relationshipVisibleSql = ({ viewer }: Asked): Sql => sql`${belongsToVisibleHolonSql('r.from_class_id', 'r.from_holon_id', viewer)}
+  and ${belongsToVisibleHolonSql('r.to_class_id', 'r.to_holon_id', viewer)}`;
 
 /** Conditions about responsible person and date; ` and …` or nothing. */
 function narrowSql(alias: string, { responsibleId, span }: Asked): Sql {

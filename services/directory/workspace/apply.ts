@@ -2,25 +2,23 @@
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
-import { isJsonObject, parseJson } from '#libs/json';
 import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
-import { sqlStateOf, transactionOrDryRun, type Database, type Tx } from '#libs/orm';
-import { findPasswordProblem } from '../accounts/index.ts';
-import type { Passwords } from '../accounts/index.ts';
-import type { directory } from '../contract.ts';
-import { readInfoFields } from '../info-fields.ts';
-import { lockWorkspace } from '../row-locks.ts';
-import { emitChanges } from './emit-changes.ts';
+import { isJsonObject, parseJson } from '#libs/json';
+import { type Database, sqlStateOf, transactionOrDryRun, type Tx } from '#libs/orm';
+import { changeTokens, findPasswordProblem, type Passwords } from '../accounts/index.ts';
+import { readInfoFields } from '../classes/index.ts';
+import { holonEvents, journeyEvents, peopleEvents } from '../events/contract.ts';
+import { tellWritten } from '../events/index.ts';
+import { lockWorkspace } from '../person-rows/index.ts';
+import type { workspaceRpcs } from './contract.ts';
 import { readStored } from './read-stored.ts';
-import { listFieldProblems } from './rules/addresses.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
 import { checkDocument, identityOf, type Lists } from './rules/check-document.ts';
-import type { Path, Problem } from './rules/problem.ts';
 import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
-import { listNames, type ListName } from './rules/vocabulary.ts';
-import { findClassFields, findHashes } from './statements/lookups.ts';
-import { deferParents, deriveClasses, findClassCycles, findHolonCycles } from './statements/trees.ts';
+import { listFieldProblems, type Path, type Problem } from './rules/values.ts';
+import { type ListName, listNames } from './rules/vocabulary.ts';
+import { deferParents, deriveClasses, findClassCycles, findClassFields, findHashes, findHolonCycles } from './statements/lookups.ts';
 import { writeItems, type Written } from './write.ts';
 
 export interface WorkspaceOptions {
@@ -30,7 +28,7 @@ export interface WorkspaceOptions {
   readonly passwords: Passwords;
 }
 
-type Applied = Static<typeof directory.rpcs.applyWorkspace.reply>;
+type Applied = Static<typeof workspaceRpcs.applyWorkspace.reply>;
 
 /** Problems told at most; a file with more of them has a mistake that repeats. */
 const maxProblems = 5_000;
@@ -184,4 +182,51 @@ function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<stri
     });
   if (written.stepIds.size > 0) ids.push(['steps', dryRun ? {} : Object.fromEntries(written.stepIds)]);
   return Object.fromEntries(ids);
+}
+
+/** More than this and listeners are told to forget everything instead. */
+const maxNamedIds = 1_000;
+/** What the feed is told of (V1). */
+const toldLists = [
+  ['people', 'person'],
+  ['holons', 'holon'],
+  ['memberships', 'membership'],
+  ['relationships', 'relationship'],
+] as const;
+
+interface Told {
+  readonly jobs: Jobs;
+  readonly eventOutbox: EventOutbox;
+}
+
+/** Tells the other services and the feed what an application changed, through the outboxes of the same transaction. */
+export async function emitChanges(tx: Tx, { jobs, eventOutbox }: Told, targets: Targets, log: ChangeLog, written: Written): Promise<void> {
+  const created = (list: ListName): number[] =>
+    targets[list].filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget(list, target));
+  const touched = (list: ListName): number[] => [...created(list), ...log.changedIds(list)];
+  for (const [list, kind] of toldLists) {
+    const fresh = new Set(created(list));
+    await tellWritten(eventOutbox, tx, kind, 'created', [...fresh]);
+    await tellWritten(
+      eventOutbox,
+      tx,
+      kind,
+      'updated',
+      log.changedIds(list).filter((id) => !fresh.has(id)),
+    );
+  }
+  const emit = async (event: typeof peopleEvents.peopleChanged, ids: readonly number[] | null): Promise<void> => {
+    if (ids?.length === 0) return;
+    await jobs.emit(tx, event, { ids: ids === null || ids.length > maxNamedIds ? null : [...ids] });
+  };
+  const classes = touched('classes');
+  await emit(peopleEvents.peopleChanged, touched('people'));
+  await emit(holonEvents.holonsChanged, classes.length > 0 ? null : touched('holons'));
+  // A holon of another class may begin or cease to own journeys (D18d).
+  const ownersChanged = classes.length > 0 || log.changedIds('holons', ['class_id']).length > 0;
+  await emit(journeyEvents.journeysChanged, ownersChanged ? null : [...new Set([...touched('journeys'), ...written.reattachedJourneys])]);
+
+  await changeTokens(tx, jobs, log.changedIds('accounts', ['is_active']), 'end');
+  await changeTokens(tx, jobs, log.changedIds('accounts', ['password']), 'sign-out');
+  await changeTokens(tx, jobs, log.changedIds('accounts', ['person_id', 'superuser', 'global_editor', 'groups']), 'refresh');
 }

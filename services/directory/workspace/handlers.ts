@@ -1,14 +1,15 @@
-/** The workspace file: parts of a large document, and its application (rules/workspace#workspace-file). */
+/** The workspace file: upload in parts, application and export (rules/workspace#workspace-file). */
+import { nameSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
-import { parseJson, type JsonObject } from '#libs/json';
-import type { Handlers } from '#libs/nats';
-import type { directory } from '../contract.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import type { HandlersOf } from '#libs/nats';
 import { applyWorkspace, type WorkspaceOptions } from './apply.ts';
-import { toFileItem } from './rules/file-item.ts';
+import type { workspaceRpcs } from './contract.ts';
+import type { ListName } from './rules/vocabulary.ts';
 import { exportList } from './statements/export.ts';
-import { deleteUpload, findUpload, keepUpload } from './statements/uploads.ts';
+import { deleteUpload, findUpload, keepUpload } from './statements/lookups.ts';
 
-type WorkspaceHandlers = Pick<Handlers<typeof directory>, 'applyWorkspace' | 'uploadWorkspace' | 'exportWorkspace'>;
+type WorkspaceHandlers = HandlersOf<typeof workspaceRpcs>;
 
 const rowsPerPage = 500;
 
@@ -40,4 +41,25 @@ export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHan
       return result;
     },
   };
+}
+
+/** @param variables names of secrets; those of the item are added */
+export function toFileItem(list: ListName, row: JsonObject, variables: Set<string>): JsonObject {
+  const item = withoutNulls(row);
+  // A new membership without a step begins at the first one.
+  if ('journey' in item && !('step' in item)) item['step'] = null;
+  if (list === 'journeys' && Array.isArray(item['steps'])) {
+    const nameOf = (step: JsonObject): string => `steps_${String(item['slug'])}_${String(step['slug'])}`;
+    item['steps'] = (item['steps'] as JsonObject[]).map((step) => ({
+      ...withoutNulls(step),
+      config: nameSecrets(withoutNulls(step['config'] as JsonObject), nameOf(step), variables),
+    }));
+  }
+  return item;
+}
+
+/** What is null is not there; to the file, a null in an object means to take the field away (RFC 7396). Lists stay as they are. */
+function withoutNulls(value: JsonObject): JsonObject {
+  const entries = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(entries.map(([key, item]) => [key, isJsonObject(item) ? withoutNulls(item) : item]));
 }

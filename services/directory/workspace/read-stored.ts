@@ -2,8 +2,8 @@
 import type { JsonObject } from '#libs/json';
 import type { Queryable } from '#libs/sql';
 import { identityOf, type Lists } from './rules/check-document.ts';
-import type { EdgeList, EdgeRow, Stored, StepRow } from './rules/stored.ts';
-import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';
+import type { EdgeList, EdgeRow, StepRow, Stored } from './rules/rows.ts';
+import { type Fields, type ListName, listNames, vocabulary } from './rules/vocabulary.ts';
 import { findByKey, findEdges, findFormerKeys, findSteps } from './statements/lookups.ts';
 
 /** Collects the values of every reference field, nested ones included. */

@@ -1,14 +1,12 @@
 /** Steps and questions of the file's journeys; their order is their place in the file. */
-import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { Tx } from '#libs/orm';
-import { addConfigAudit, lockSteps } from '../steps/index.ts';
-import { insertAll, takeIds, updateAll } from './bulk.ts';
+import { addConfigAudit, lockSteps } from '../journeys/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
-import { stepColumns } from './rules/rows.ts';
-import type { Stored } from './rules/stored.ts';
+import { stepColumns, type Stored } from './rules/rows.ts';
 import { findQuestions } from './statements/lookups.ts';
-import type { Row } from './statements/tables.ts';
+import { insertAll, type Row, takeIds, updateAll } from './statements/tables.ts';
 
 type JourneyIdOf = (target: Target) => number;
 

@@ -1,16 +1,13 @@
 /** Writes the resolved items of a document in one transaction, list by list, each table in bulk. */
 import type { JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
-import { attach, type AttachedRow } from '../attachments.ts';
-import { batches, insertAll, takeIds, updateAll } from './bulk.ts';
+import { attach, type AttachedRow } from '../holons/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target, Targets } from './rules/resolve.ts';
-import { columnsOf, type IdOf } from './rules/rows.ts';
-import type { EdgeList, Stored } from './rules/stored.ts';
-import { listNames, type ListName } from './rules/vocabulary.ts';
-import { findSteps } from './statements/lookups.ts';
-import type { Row, TableName } from './statements/tables.ts';
-import { grantTeams } from './statements/trees.ts';
+import { columnsOf, type EdgeList, type IdOf, type Stored } from './rules/rows.ts';
+import { type ListName, listNames } from './rules/vocabulary.ts';
+import { findSteps, grantTeams } from './statements/lookups.ts';
+import { batches, insertAll, type Row, type TableName, takeIds, updateAll } from './statements/tables.ts';
 import { writeQuestions, writeSteps } from './write-journeys.ts';
 
 export interface Written {

@@ -10,10 +10,10 @@ import * as searching from '../../../services/conversations/discovery/statements
 import { scopeValues } from '../../../services/conversations/access.ts';
 import { findMembership, findConversation } from '../../../services/conversations/statements.ts';
 import * as browse from '../../../services/directory/browse/statements.ts';
-import * as holons from '../../../services/directory/holons/statements/read.ts';
-import * as visible from '../../../services/directory/holons/statements/visible.ts';
+import * as holons from '../../../services/directory/holons/statements/holon.ts';
+import * as visible from '../../../services/directory/holons/statements/lists.ts';
 import * as journeys from '../../../services/directory/journeys/statements.ts';
-import * as people from '../../../services/directory/people/statements/read.ts';
+import * as people from '../../../services/directory/people/statements.ts';
 import { seedDatabase } from '../../../lab/scale/seed.ts';
 
 interface PlanNode {

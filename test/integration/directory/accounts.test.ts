@@ -93,7 +93,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(world.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
 
       // Argon2id of "short" as an older release stored it.
-      const { createPasswords } = await import('../../../services/directory/accounts/rules/password.ts');
+      const { createPasswords } = await import('../../../services/directory/accounts/rules.ts');
       await world.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
         await createPasswords().hash('short'),
       ]);

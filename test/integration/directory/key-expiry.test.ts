@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
-import { measureKeys } from '../../../services/directory/keys/metrics.ts';
+import { measureKeys } from '../../../services/directory/keys/uses.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -3,7 +3,7 @@ import type { Actor } from '#libs/contract';
 import type { AppError } from '#libs/errors';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { deriveArgon2id } from '../../../services/directory/accounts/rules/password.ts';
+import { deriveArgon2id } from '../../../services/directory/accounts/rules.ts';
 import { createWorld, type World } from './world.ts';
 
 const { login, verifySession, changePassword, listSessions, revokeSession, setPassword } = directory.rpcs;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
-import { createRefusedLogins, type RefusedLogins } from '../../../services/directory/accounts/refused-logins.ts';
+import { createRefusedLogins, type RefusedLogins } from '../../../services/directory/accounts/login-limits.ts';
 
 interface Entry {
   changes: { reason: string; refused_before_and_not_listed?: number };

@@ -8,7 +8,7 @@ import type { RequestContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { directory } from '#services/directory';
-import { createStepHandlers } from '../../../services/directory/steps/handlers.ts';
+import { createStepHandlers } from '../../../services/directory/journeys/handlers.ts';
 import { createWorld, type World } from './world.ts';
 
 const { listSteps, readStepConfig, patchStepConfig, listConfigAudit, getStepConfig } = directory.rpcs;

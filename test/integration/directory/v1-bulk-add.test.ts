@@ -5,8 +5,8 @@ import { IdempotencyStore } from '#libs/idempotency';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
-import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers/bulk-add.ts';
-import { takeBulkTurn } from '../../../services/directory/memberships/statements/bulk-add.ts';
+import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
+import { takeBulkTurn } from '../../../services/directory/memberships/statements/writes.ts';
 import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
 
 const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
-import { readViewer } from '../../../services/directory/viewer.ts';
+import { readViewer } from '../../../services/directory/visibility/statements.ts';
 import { searchTiers } from '../../../services/directory/search/statements/tiers.ts';
 import { searchRare } from '../../../services/directory/search/statements/rare.ts';
 import { createReadsNetwork, type ReadsNetwork } from './reads-network.ts';

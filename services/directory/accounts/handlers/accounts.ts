@@ -1,23 +1,30 @@
-/** Accounts of the admin CLI: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli). */
+/** Accounts: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli), and their emails for readers of the audit log (A1). */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
-import type { Static } from '#libs/contract';
+import { type Actor, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
-import { jsonPage, type Handlers } from '#libs/nats';
+import { type HandlersOf, jsonPage } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
-import { accountGroups, type accountRpcs, type directory } from '../../contract.ts';
-import { isEmail } from '../../email.ts';
 import type { Account } from '../../entities/account.entity.ts';
+import { peopleEvents } from '../../events/contract.ts';
+import { tellWritten } from '../../events/index.ts';
+import { isEmail } from '../../texts/index.ts';
 import { changeTokens, type TokenChange } from '../change-tokens.ts';
-import { emailThrottleKey } from '../login-throttle.ts';
-import { hashNewPassword } from '../new-password.ts';
-import { createServicePerson } from '../../people/index.ts';
-import type { Passwords } from '../rules/password.ts';
-import { accountEmailUnique, accountPersonForeign, findPersonByKey, listAccounts } from '../statements/accounts.ts';
+import { accountGroups, type accountRpcs } from '../contract.ts';
+import { emailThrottleKey } from '../login-limits.ts';
+import { hashNewPassword, type Passwords } from '../rules.ts';
+import {
+  accountEmailUnique,
+  accountPersonForeign,
+  findPersonByKey,
+  findReader,
+  insertServicePerson,
+  listAccounts,
+  nameAccounts,
+} from '../statements/accounts.ts';
 import { forgetAttempts } from '../statements/sessions.ts';
-import { createNameHandlers } from './names.ts';
 
 export interface AccountOptions {
   readonly db: Database;
@@ -26,9 +33,9 @@ export interface AccountOptions {
   readonly passwords: Passwords;
 }
 
-type AccountHandlers = Pick<Handlers<typeof directory>, keyof typeof accountRpcs>;
-type AccountReply = Static<typeof directory.rpcs.createAccount.reply>;
-type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
+type AccountHandlers = HandlersOf<typeof accountRpcs>;
+type AccountReply = Static<typeof accountRpcs.createAccount.reply>;
+type ChangedReply = Static<typeof accountRpcs.grantAccount.reply>;
 
 /** Loaded when an account is written first: few processes do. */
 const loadUnits = () => import('../statements/account-units.ts');
@@ -151,7 +158,7 @@ async function requireAccount(tx: Tx, email: string): Promise<Account> {
 }
 
 /** A program's account has no password, and a person of its own (K2). @throws AppError `service_account` */
-function checkService({ service_name: name, password, person }: Static<typeof directory.rpcs.createAccount.request>): void {
+function checkService({ service_name: name, password, person }: Static<typeof accountRpcs.createAccount.request>): void {
   if (name === undefined || (!isBlank(name) && password === undefined && person === undefined)) return;
   throw appError('bad_request', 'service_account', 'The account of a service has a name, no password, and a person of its own.');
 }
@@ -199,4 +206,31 @@ async function translate<T>(email: string, personId: number | undefined, work: (
 
 function personNotFound(person: number | string): Error {
   return appError('not_found', 'person_not_found', `There is no person ${String(person)}.`);
+}
+
+/** Creates the person of a program's account (K2). Returns its id. */
+async function createServicePerson(tx: Tx, { jobs, eventOutbox }: { jobs: Jobs; eventOutbox: EventOutbox }, name: string): Promise<number> {
+  const { id } = await insertServicePerson(tx, { name: name.trim() });
+  await tellWritten(eventOutbox, tx, 'person', 'created', [id]);
+  await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
+  return id;
+}
+
+type Asked = RequestOf<typeof accountRpcs.identifyAccounts>;
+
+export function createNameHandlers(db: Database) {
+  const identify = async ({ ids, email }: Asked) => ({ items: await nameAccounts(db, { ids, email }) });
+  return {
+    findReader: async ({ account_id: accountId }: RequestOf<typeof accountRpcs.findReader>) => {
+      const row = await findReader(db, { accountId });
+      if (row?.is_active !== true) return { reader: null, exists: row !== undefined };
+      const { is_active: _active, ...reader } = row;
+      return { reader, exists: true };
+    },
+    identifyAccounts: identify,
+    nameAccounts: async (request: Asked, { actor }: { readonly actor?: Actor | undefined }) => {
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      return identify(request);
+    },
+  };
 }

@@ -3,14 +3,11 @@ import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { AppError, appError, notFound, unavailable } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
-import { type Handlers, rawJson } from '#libs/nats';
+import { type HandlersOf, rawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { directory, type ownLoginRpcs } from '../../contract.ts';
-import { sessionsPerPage } from '../contract.ts';
-import type { LoginThrottle } from '../login-throttle.ts';
-import { hashNewPassword } from '../new-password.ts';
-import type { Passwords } from '../rules/password.ts';
-import { isSessionKey } from '../rules/token.ts';
+import { type ownLoginRpcs, sessionEvents, sessionsPerPage } from '../contract.ts';
+import type { LoginThrottle } from '../login-limits.ts';
+import { hashNewPassword, isSessionKey, type Passwords } from '../rules.ts';
 import { findOwnCredentials, listSessions, replacePasswordHash, revokeAccountSessions, revokeOwnSession } from '../statements/sessions.ts';
 
 export interface OwnLoginOptions {
@@ -23,12 +20,7 @@ export interface OwnLoginOptions {
 /** Times that a change looks at an account that changes under it. */
 const maxAttempts = 3;
 
-export function createOwnLoginHandlers({
-  db,
-  jobs,
-  passwords,
-  throttle,
-}: OwnLoginOptions): Pick<Handlers<typeof directory>, keyof typeof ownLoginRpcs> {
+export function createOwnLoginHandlers({ db, jobs, passwords, throttle }: OwnLoginOptions): HandlersOf<typeof ownLoginRpcs> {
   /** The account and its verified hash; a wrong password counts as a failed login does. */
   async function verifyCurrent(sessionKey: string, current: string, ip: string) {
     const account = await findOwnCredentials(db, { sessionKey });
@@ -50,7 +42,7 @@ export function createOwnLoginHandlers({
       // Before the sessions: a login that waits for the lock must find the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
       const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);
-      if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
+      if (keys.length > 0) await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: keys });
       const changes = { password: 'changed', revoked_sessions: keys.length };
       recordAudit(tx, context, { target: { type: 'account', id: accountId }, changes });
       return keys.length;
@@ -79,7 +71,7 @@ export function createOwnLoginHandlers({
         const { is_known: isKnown, is_revoked: isRevoked } = await revokeOwnSession(tx, { accountId, sessionKey });
         if (!isKnown) throw notFound();
         if (isRevoked) {
-          await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
+          await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: [sessionKey] });
           recordAudit(tx, context, { target: { type: 'account', id: accountId } });
         }
         return { revoked: true };

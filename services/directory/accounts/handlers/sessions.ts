@@ -3,13 +3,11 @@ import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handlers, type RawJson } from '#libs/nats';
+import { type HandlersOf, rawJson, type RawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { directory } from '../../contract.ts';
-import type { LoginThrottle } from '../login-throttle.ts';
-import type { RefusedLogins } from '../refused-logins.ts';
-import type { Passwords } from '../rules/password.ts';
-import { createToken, parseToken, tokenLifetimeSeconds } from '../rules/token.ts';
+import { sessionEvents, type sessionRpcs } from '../contract.ts';
+import type { LoginThrottle, RefusedLogins } from '../login-limits.ts';
+import { createToken, parseToken, type Passwords, tokenLifetimeSeconds } from '../rules.ts';
 import { createSession, findCredentials, getWhoami, replacePasswordHash, revokeSession, verifySession } from '../statements/sessions.ts';
 
 export interface SessionOptions {
@@ -31,7 +29,7 @@ interface LoginAttempt {
   readonly gateless: boolean;
 }
 
-type SessionHandlers = Pick<Handlers<typeof directory>, 'login' | 'refuseLogin' | 'logout' | 'verifySession' | 'whoami'>;
+type SessionHandlers = HandlersOf<typeof sessionRpcs>;
 
 /** Times that a login looks at an account that changes under it. */
 const maxAttempts = 3;
@@ -43,7 +41,7 @@ function invalidCredentials(): AppError {
 export function createSessionHandlers(options: SessionOptions): SessionHandlers {
   const { db, jobs, passwords, gatePasswords, throttle, refused } = options;
 
-  async function login(request: Static<typeof directory.rpcs.login.request>, context: AuditContext): Promise<RawJson> {
+  async function login(request: Static<typeof sessionRpcs.login.request>, context: AuditContext): Promise<RawJson> {
     const { email, password, ip, without_gate_key: gateless = false } = request;
     // Who has no gate key must not be able to hold back those who have it, also where they share an address (D76).
     const attempt = { email, password, from: { ...context, clientIp: ip }, address: gateless ? `console ${ip}` : ip, gateless };
@@ -110,7 +108,7 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
       await jobs.transaction(async (tx) => {
         const revoked = await revokeSession(tx, { sessionKey });
         if (revoked === undefined) return;
-        await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
+        await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: [sessionKey] });
         recordAudit(tx, context, { target: { type: 'account', id: revoked.account_id } });
       });
       return { revoked: true };

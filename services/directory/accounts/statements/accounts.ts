@@ -57,6 +57,14 @@ export const findPersonByKey = statement.maybeOne({
   sql: ({ key }) => sql`select id from directory.people where key = ${key}`,
 });
 
+/** Creates the person of a program's account (K2). */
+export const insertServicePerson = statement.one({
+  name: 'accounts.insert-service-person',
+  params: { name: t.text },
+  row: { id: t.integer },
+  sql: ({ name }) => sql`insert into directory.people (name, actor_kind) values (${name}, 'service') returning id`,
+});
+
 /** Accounts after this email, narrowed where something is given: JSON of an item of the reply, and its email. */
 export const listAccounts = statement.many({
   name: 'accounts.list',

@@ -1,8 +1,7 @@
 /** Accounts as login sees them, sessions, and the throttle of logins. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
-import { bodyRow } from '../../body.ts';
-import { listSql, pageParams } from '../../list-statement.ts';
-import { actorFieldsSql, personPublicSql } from '../../public-json.ts';
+import { actorFieldsSql, personPublicSql } from '../../api-objects/index.ts';
+import { bodyRow, listSql, pageParams } from '../../lists/index.ts';
 
 /** The account of an email as typed, with its PersonPublic as JSON. */
 export const findCredentials = statement.maybeOne({

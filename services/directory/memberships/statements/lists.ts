@@ -1,11 +1,8 @@
 /** Lists of memberships (rules/memberships#membership-lists; D47a). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { bodyRow } from '../../body.ts';
-import { listSql, pageParams } from '../../list-statement.ts';
-import { wordsInAnyOrderSql } from '../../text-match.ts';
-import { viewerParams } from '../../viewer.ts';
-import { holonVisibleSql } from '../../visibility.ts';
-import { hangsOnVisibleSql, membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
+import { bodyRow, listSql, pageParams, wordsInAnyOrderSql } from '../../lists/index.ts';
+import { belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
+import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
 
 /**
  * The row that a membership names, looked up one by one. As a join, a holon or a person with very many memberships would have PostgreSQL read
@@ -25,8 +22,8 @@ export const listPersonMemberships = statement.maybeOne({
   sql: ({ personId, limit, offset, ...viewer }) =>
     listSql({
       from: sql`directory.memberships m left join directory.journeys j on j.id = m.journey_id ${lookUpSql('holons', 'm.holon_id', 'h')}`,
-      where: sql`m.person_id = ${personId} and ${hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', viewer)}`,
-      foundOnce: true,
+      where: sql`m.person_id = ${personId} and ${belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer)}`,
+      materializeMatches: true,
       key: sql`m.id`,
       order: sql`j.search_name, h.search_name, m.id`,
       itemFrom: itemFromSql('holon'),
@@ -83,7 +80,7 @@ function holonListSql(sort: MembershipSort, asked: Asked, text?: SqlPart): Sql {
   return listSql({
     from: sql`directory.memberships m ${journeys} ${people}`,
     where,
-    foundOnce: true,
+    materializeMatches: true,
     key: sql`m.id`,
     order: order.by,
     itemFrom: itemFromSql('person'),

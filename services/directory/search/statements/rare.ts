@@ -4,9 +4,8 @@
  * docs/performance-notes.md#substring-search
  */
 import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
-import { bodyRow } from '../../body.ts';
-import { foldedSql, longGramsOf } from '../../text-match.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';
+import { bodyRow, foldedSql, longGramsOf } from '../../lists/index.ts';
+import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './shared.ts';
 
 /** The text as it is compared: computed once, since the plan does not know it. `word_start` is null where no word can begin with the text. */
 const askedSql = (text: SqlPart): Sql => sql`

@@ -3,8 +3,8 @@
  * and a tier is read only while those before it have not filled the answer: nothing is ranked that is not returned.
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { bodyRow } from '../../body.ts';
 import {
+  bodyRow,
   containsSql,
   foldedSql,
   gramsOf,
@@ -13,8 +13,8 @@ import {
   nameWordStartSql,
   rowContainsSql,
   wordStartSql,
-} from '../../text-match.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';
+} from '../../lists/index.ts';
+import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './shared.ts';
 
 const unionAll = sql` union all `;
 const tierNames = ['exact', 'start', 'word', 'part', 'description'] as const;

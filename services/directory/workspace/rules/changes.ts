@@ -2,9 +2,9 @@
 import { listSome } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { parseJson } from '#libs/json';
-import type { workspaceChange } from '../../contract.ts';
+import type { workspaceChange } from '../contract.ts';
 import type { Target, Targets } from './resolve.ts';
-import { listNames, type ListName } from './vocabulary.ts';
+import { type ListName, listNames } from './vocabulary.ts';
 
 type Change = Static<typeof workspaceChange>;
 type FieldChange = Change['fields'][number];

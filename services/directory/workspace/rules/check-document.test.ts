@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { checkDocument, identityOf } from './check-document.ts';
 import { namesIn, resolveItems } from './resolve.ts';
-import type { Stored } from './stored.ts';
-import { listNames, vocabulary, type ListName } from './vocabulary.ts';
+import type { Stored } from './rows.ts';
+import { type ListName, listNames, vocabulary } from './vocabulary.ts';
 
 function emptyStored(): Stored {
   const ids = Object.fromEntries(listNames.map((name) => [name, new Map()])) as Record<ListName, Map<string, number>>;

@@ -1,13 +1,10 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
-import { isEmail } from '../../email.ts';
-import { isLonger, maxDescriptionLength, maxNameLength } from '../../fields.ts';
-import { findContactProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
-import { controls, listAddressProblems } from './addresses.ts';
-import { checkClassConfig } from './class-config.ts';
-import type { Path, Problem } from './problem.ts';
-import { foreignLists, keyFields, listNames, vocabulary, type Field, type FieldRule, type Fields, type ListName } from './vocabulary.ts';
+import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
+import { findContactProblem, isEmail, maxAddressLength, tooLongAddress, webAddressProblem } from '../../texts/index.ts';
+import { checkClassConfig, controls, listAddressProblems, type Path, type Problem } from './values.ts';
+import { type Field, type FieldRule, type Fields, foreignLists, keyFields, type ListName, listNames, vocabulary } from './vocabulary.ts';
 
 /** One item of a list: its checked fields and where it stands in the document. */
 export interface Item {

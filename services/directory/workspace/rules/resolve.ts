@@ -1,9 +1,9 @@
 /** References of a document against itself first, then the database (rules/workspace#workspace-file), and what a new item must name. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { identityOf, type Item, type Lists } from './check-document.ts';
-import type { Path, Problem } from './problem.ts';
-import type { EdgeList, EdgeRow, Stored } from './stored.ts';
-import { keyFields, listNames, vocabulary, type Fields, type ListName } from './vocabulary.ts';
+import type { EdgeList, EdgeRow, Stored } from './rows.ts';
+import type { Path, Problem } from './values.ts';
+import { type Fields, keyFields, type ListName, listNames, vocabulary } from './vocabulary.ts';
 
 const nouns: Readonly<Record<ListName, string>> = {
   spheres: 'sphere',

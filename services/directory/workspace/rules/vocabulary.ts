@@ -1,6 +1,5 @@
 /** Every list and field of the workspace file that the directory owns (rules/workspace#workspace-file), as data. */
-
-import { workspaceLists } from '../../contract.ts';
+import { workspaceLists } from '../contract.ts';
 
 export const listNames = workspaceLists;
 export type ListName = (typeof listNames)[number];

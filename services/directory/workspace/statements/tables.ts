@@ -2,6 +2,7 @@
  * Bulk writes of the workspace file: one INSERT and one UPDATE for each table, whatever the number of rows. Rows travel as one JSON
  * parameter; PostgreSQL compares and merges, so numbers and nested documents never lose anything on the way.
  */
+import type { Tx } from '#libs/orm';
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const typeSql = {
@@ -247,4 +248,33 @@ export const allocateIds = forEachTable((name) =>
 /** Rows as the JSON parameter of the statements above. */
 export function toParameter(rows: readonly Row[]): string {
   return JSON.stringify(rows.map(({ id, values }) => ({ id, given: Object.keys(values), ...values })));
+}
+
+/** Rows of one statement. */
+const batchSize = 5_000;
+
+/** Takes fresh ids of a table, ascending. */
+export async function takeIds(tx: Tx, table: TableName, count: number): Promise<number[]> {
+  if (count === 0) return [];
+  const rows = await allocateIds[table](tx, { count });
+  return rows.map(({ id }) => id);
+}
+
+/** Inserts new rows; columns that a row does not name get their defaults. */
+export async function insertAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<void> {
+  for (const batch of batches(rows)) await insertRows[table](tx, { rows: toParameter(batch) });
+}
+
+/** Writes the rows that differ from what is stored and returns what changed. */
+export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<UpdatedRow[]> {
+  const updated: UpdatedRow[] = [];
+  for (const batch of batches(rows)) {
+    for (const row of await updateRows[table](tx, { rows: toParameter(batch) })) updated.push(row);
+  }
+  return updated;
+}
+
+/** Parts of a list, each small enough for one statement. */
+export function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < rows.length; start += batchSize) yield rows.slice(start, start + batchSize);
 }

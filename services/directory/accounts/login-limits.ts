@@ -1,0 +1,92 @@
+/** Rate limits of logins (rules/http#rate-limits; D76), and refused logins in the audit log (A1). docs/adr/login-throttling.md */
+import { createHash } from 'node:crypto';
+import { type AuditContext, recordAudit } from '#libs/audit';
+import { AppError } from '#libs/errors';
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import { type AttemptRow, countAttempt, findAttempts } from './statements/sessions.ts';
+
+const reasons = ['gate_key', 'credentials', 'identity', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
+type Reason = (typeof reasons)[number];
+
+export interface LoginLimits {
+  /** Logins of one address in a minute, and as many tries of the gate key; 0 = no limit. */
+  readonly loginsPerMinute: number;
+  /** Failed logins of one email from one address in 15 minutes; 0 = no limit. */
+  readonly failuresPerEmail: number;
+}
+
+/** Each method but `count` fails with 429 when there were too many. An address is an IPv4 address or the /64 of an IPv6 address. */
+export interface LoginThrottle {
+  admitGateTry(address: string): Promise<void>;
+  admitLogin(address: string): Promise<void>;
+  /** Asks without counting. */
+  admitEmail(email: string, address: string): Promise<void>;
+  countFailure(email: string, address: string): Promise<void>;
+  /** Counts a refusal in the metric. */
+  count(reason: Reason): void;
+}
+
+const addressWindowSeconds = 60;
+const emailWindowSeconds = 15 * 60;
+
+/** Start of the keys of an email: a digest, so that what people type into the wrong field is not kept. */
+export function emailThrottleKey(email: string): string {
+  return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
+}
+
+export function createLoginThrottle(db: Database, metrics: Metrics, limits: LoginLimits): LoginThrottle {
+  const refused = metrics.counter('logins_refused_total', 'Logins refused, by reason', { reason: reasons });
+
+  const admit = (attempt: AttemptRow, reason: Reason): void => {
+    if (attempt.admitted) return;
+    refused.inc({ reason });
+    const details = { retry_after: attempt.retry_after };
+    throw new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
+  };
+  const countOf = async (key: string, reason: Reason): Promise<void> => {
+    if (limits.loginsPerMinute === 0) return;
+    admit(await countAttempt(db, { key, limit: limits.loginsPerMinute, windowSeconds: addressWindowSeconds }), reason);
+  };
+  const failures = async (attempts: typeof countAttempt | typeof findAttempts, email: string, address: string): Promise<void> => {
+    if (limits.failuresPerEmail === 0) return;
+    const key = `${emailThrottleKey(email)}/${address}`;
+    admit(await attempts(db, { key, limit: limits.failuresPerEmail, windowSeconds: emailWindowSeconds }), 'too_many_failures');
+  };
+
+  return {
+    admitGateTry: (address) => countOf(`gate:${address}`, 'too_many_gate_keys'),
+    admitLogin: (address) => countOf(`ip:${address}`, 'too_many_logins'),
+    admitEmail: (email, address) => failures(findAttempts, email, address),
+    countFailure: (email, address) => failures(countAttempt, email, address),
+    count: (reason) => refused.inc({ reason }),
+  };
+}
+
+export interface RefusedLogins {
+  /** @param accountId of the email; null when there is none, or when it was not looked at */
+  record(context: AuditContext, accountId: number | null, reason: 'credentials' | 'gate_key' | 'identity' | 'no_person'): Promise<void>;
+}
+
+const windowMs = 60_000;
+
+/** @param now milliseconds of a clock that never goes back */
+export function createRefusedLogins(db: Database, perMinute = 120, now: () => number = () => performance.now()): RefusedLogins {
+  let beganAt = now();
+  let written = 0;
+  let left = 0;
+  return {
+    record: async (context, accountId, reason) => {
+      if (now() - beganAt >= windowMs) [beganAt, written] = [now(), 0];
+      if (written >= perMinute) {
+        left++;
+        return;
+      }
+      written++;
+      const changes = left === 0 ? { reason } : { reason, refused_before_and_not_listed: left };
+      left = 0;
+      const target = accountId === null ? undefined : { type: 'account', id: accountId };
+      await db.transaction(async (tx) => recordAudit(tx, context, { target, changes, accountId, outcome: 'refused' }));
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { demoValues } from '#libs/config';
+import { createPasswords, createToken, deriveArgon2id, findPasswordProblem, parseToken } from './rules.ts';
+
+describe('passwords (D40)', () => {
+  const passwords = createPasswords();
+
+  it('verifies the password that was hashed and no other', async () => {
+    const hash = await passwords.hash('correct horse');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    await expect(passwords.verify('correct horse', hash)).resolves.toBe(true);
+    await expect(passwords.verify('correct horse ', hash)).resolves.toBe(false);
+    await expect(passwords.verify('', hash)).resolves.toBe(false);
+  });
+
+  it('salts: the same password never hashes alike', async () => {
+    expect(await passwords.hash('same')).not.toBe(await passwords.hash('same'));
+  });
+
+  it('refuses when nothing is stored, after the same work', async () => {
+    const work: unknown[] = [];
+    const counted = createPasswords({
+      derive: (password, nonce, cost, length) => {
+        work.push([password, nonce.length, cost, length]);
+        return deriveArgon2id(password, nonce, cost, length);
+      },
+    });
+    const hash = await passwords.hash('x');
+    for (const stored of [hash, null, 'not a hash']) expect(await counted.verify('y', stored)).toBe(false);
+    const once = ['y', 16, { memory: 19_456, passes: 2, parallelism: 1 }, 32];
+    expect(work).toEqual([once, once, once]);
+  });
+
+  it('refuses what must open nothing, after the same work, although it is stored, and cannot set it', async () => {
+    let work = 0;
+    const careful = createPasswords({
+      derive: (...given) => {
+        work++;
+        return deriveArgon2id(...given);
+      },
+      isRefused: (password) => password === 'known to all',
+    });
+    await expect(careful.verify('known to all', await passwords.hash('known to all'))).resolves.toBe(false);
+    await expect(careful.verify('other', await passwords.hash('other'))).resolves.toBe(true);
+    expect(work).toBe(2);
+    await expect(careful.hash('known to all')).rejects.toMatchObject({ reason: 'public_password' });
+  });
+
+  it('verifies hashes that were made with other costs', async () => {
+    // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another path
+    const { argon2Sync } = await import('node:crypto');
+    const tag = argon2Sync('argon2id', {
+      message: Buffer.from('password'),
+      nonce: Buffer.from('somesaltsomesalt'),
+      memory: 64,
+      passes: 1,
+      parallelism: 1,
+      tagLength: 16,
+    });
+    const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+    const stored = `$argon2id$v=19$m=64,t=1,p=1$${unpadded(Buffer.from('somesaltsomesalt'))}$${unpadded(tag)}`;
+    await expect(passwords.verify('password', stored)).resolves.toBe(true);
+  });
+
+  describe('stored at a lower cost than today', () => {
+    const today = { memory: 19_456, passes: 2, parallelism: 1 };
+    const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+    const store = async (memory: number, passes: number, { saltBytes = 16, tagBytes = 32 } = {}): Promise<string> => {
+      const salt = Buffer.alloc(saltBytes, 7);
+      const tag = await deriveArgon2id('right', salt, { memory, passes, parallelism: 1 }, tagBytes);
+      return `$argon2id$v=19$m=${memory},t=${passes},p=1$${unpadded(salt)}$${unpadded(tag)}`;
+    };
+
+    it.each([
+      ['less memory', 64, 40, {}],
+      ['fewer passes', 19_456, 1, {}],
+      ['a shorter salt', 19_456, 2, { saltBytes: 8 }],
+      ['a shorter tag', 19_456, 2, { tagBytes: 16 }],
+    ])('are raised when they match: %s', async (_what, memory, passes, sizes) => {
+      const stored = await store(memory, passes, sizes);
+      const { matches, raised } = await passwords.check('right', stored);
+      expect([matches, raised]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
+      expect(await passwords.check('right', raised ?? null)).toEqual({ matches: true, raised: undefined });
+      expect(await passwords.check('wrong', stored)).toEqual({ matches: false, raised: undefined });
+    });
+
+    it.each([
+      [19_456, 2],
+      [19_456, 3],
+      [65_536, 1],
+    ])('are left as they are where they cost as much or more: m=%i, t=%i', async (memory, passes) => {
+      expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, raised: undefined });
+    });
+
+    it('take the work of a check at the cost of today too, whether they match or not (D40)', async () => {
+      const work: unknown[] = [];
+      const counted = createPasswords({
+        derive: (password, nonce, cost, length) => {
+          work.push(cost);
+          return deriveArgon2id(password, nonce, cost, length);
+        },
+      });
+      const stored = await store(64, 1);
+      for (const password of ['right', 'wrong']) {
+        work.length = 0;
+        await counted.verify(password, stored);
+        expect(work).toEqual(expect.arrayContaining([{ memory: 64, passes: 1, parallelism: 1 }, today]));
+        expect(work).toHaveLength(2);
+      }
+    });
+  });
+
+  it('tells who comes when all places to wait are taken to come again', async () => {
+    const narrow = createPasswords({ turns: { maxRunning: 1, maxWaiting: 2 } });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    await expect(narrow.verify('x', null)).resolves.toBe(false);
+  });
+
+  it('answers every one of a burst', async () => {
+    const hash = await passwords.hash('burst');
+    const results = await Promise.all(Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)));
+    expect(results.filter(Boolean)).toHaveLength(6);
+  });
+});
+
+const email = 'ada.lovelace@example.org';
+
+describe('findPasswordProblem (rules/access#passwords)', () => {
+  it('counts characters: 12 are enough, 11 are not, 128 are, 129 are not', async () => {
+    await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe('must have 12 characters or more, and has 11');
+    await expect(findPasswordProblem('kR7#vQ2pX9sL', email)).resolves.toBeUndefined();
+    const long = Array.from({ length: 16 }, (_, n) => `kR7#v2p${String.fromCodePoint(0x1f600 + n)}`).join('');
+    await expect(findPasswordProblem(long, email)).resolves.toBeUndefined();
+    await expect(findPasswordProblem(`${long}x`, email)).resolves.toBe('must have 128 characters or fewer, and has 129');
+  });
+
+  it.each([
+    'password1234',
+    'Password2024',
+    'P@ssw0rd1234',
+    'qwertyuiop12',
+    '123456789012',
+    'aaaaaaaaaaaa',
+    'abcabcabcabc',
+    'passwordpassword',
+    'administrator',
+    'x'.repeat(128),
+    'ada.lovelace@example.org',
+    'lovelace1234',
+  ])('refuses what is easy to guess: %s', async (password) => {
+    await expect(findPasswordProblem(password, email)).resolves.toMatch(/^is too easy to guess/);
+  });
+
+  it.each([
+    'correct horse battery',
+    'secret-of-ada-auth',
+    'Jahrhundertwende 7 Birnen',
+    '我喜歡吃蘋果和香蕉還有梨子',
+    demoValues.DEMO_PASSWORD,
+  ])('takes %s', async (password) => expect(await findPasswordProblem(password, email)).toBeUndefined());
+});
+
+describe('tokens (rules/access#login)', () => {
+  it('makes svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
+    for (let round = 0; round < 200; round++) {
+      expect(createToken().token).toMatch(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/);
+    }
+  });
+
+  it('parses what it made and keeps the SHA-256 of the secret only', () => {
+    const { token, sessionKey, secretSha256 } = createToken();
+    expect(parseToken(token)).toEqual({ sessionKey, secretSha256 });
+    expect(secretSha256).toEqual(createHash('sha256').update(token.slice(-43)).digest());
+  });
+
+  it('never makes the same token twice', () => {
+    expect(new Set(Array.from({ length: 500 }, () => createToken().token)).size).toBe(500);
+  });
+
+  const good = createToken().token;
+  it.each([
+    ['', 'empty'],
+    [good.toUpperCase(), 'upper case'],
+    [`${good}x`, 'too long'],
+    [good.slice(0, -1), 'too short'],
+    [` ${good}`, 'leading space'],
+    [`${good}\n`, 'trailing line end'],
+    [good.replace('svc_agentic', 'svc_other'), 'another prefix'],
+    ['test-api-token', 'the shared token'],
+  ])('refuses %j (%s)', (text) => {
+    expect(parseToken(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * SQL of the objects that the open API shows (rules/memberships#membership-lists). Every statement of `/api/v1` builds its JSON from these. Objects inside items
+ * carry no timestamps, items of people, holon and search lists do (D47a).
+ */
+import { type Sql, sql, statement, t } from '#libs/sql';
+
+/** What a token's actor says of a row of `accounts`. */
+export function actorFieldsSql(alias: string): Sql {
+  const row = sql.id(alias);
+  return sql`'kind', 'user', 'accountId', ${row}.id, 'email', ${row}.email, 'personId', ${row}.person_id, 'superuser', ${row}.superuser,
+    'globalEditor', ${row}.global_editor, 'coherenceAccess', ${row}.superuser or 'coherence_users' = any(${row}.groups),
+    'ops', case when ${row}.superuser or 'ops_operators' = any(${row}.groups) then 'act' when 'ops_viewers' = any(${row}.groups) then 'read' end`;
+}
+
+const timestampsSql = (row: Sql): Sql =>
+  sql`'created_at', directory.iso_utc(${row}.created_at), 'updated_at', directory.iso_utc(${row}.updated_at)`;
+
+const personFieldsSql = (row: Sql): Sql =>
+  sql`'id', ${row}.id, 'name', ${row}.name, 'description', ${row}.description, 'photo_url', ${row}.photo_url,
+    'actor_kind', ${row}.actor_kind, 'contact', ${row}.contact`;
+
+/** PersonPublic of a row of `people`. */
+export function personPublicSql(alias: string): Sql {
+  return sql`json_build_object(${personFieldsSql(sql.id(alias))})`;
+}
+
+/** PersonPublic, or null for the row that an outer join did not find. */
+export function personOrNullSql(alias: string): Sql {
+  return sql`case when ${sql.id(alias)}.id is null then null else ${personPublicSql(alias)} end`;
+}
+
+/** PersonListItem of a row of `people`. */
+export function personListItemSql(alias: string): Sql {
+  const row = sql.id(alias);
+  return sql`json_build_object(${personFieldsSql(row)}, ${timestampsSql(row)})`;
+}
+
+/** NoteItem of a row of `notes` and of its author, who may be missing. */
+export function noteItemSql(note: string, author: string): Sql {
+  const row = sql.id(note);
+  return sql`json_build_object('id', ${row}.id, 'body', ${row}.body, 'note_type', ${row}.note_type,
+    'created_at', directory.iso_utc(${row}.created_at), 'author_person', ${personOrNullSql(author)})`;
+}
+
+/** PersonPublic. */
+export const getPerson = statement.maybeOne({
+  name: 'v1.people.get',
+  params: { id: t.integer },
+  row: { body: t.text },
+  sql: ({ id }) => sql`select ${personPublicSql('p')}::text as body from directory.people p where p.id = ${id}`,
+});

@@ -1,0 +1,143 @@
+/** What the directory tells the feed of, and what the events service asks to decide who sees it (rules/events; V1, V4, V9, V10). */
+import { event, feedEvent, noData, nullable, rowId, Type } from '#libs/contract';
+
+const onJourney = {
+  journey_id: nullable(Type.Integer({ description: 'Journey that it is on.' })),
+  journey: nullable(Type.String({ description: 'Slug of the journey.' })),
+};
+const membershipData = Type.Object({
+  person_id: Type.Integer({ description: 'The person.' }),
+  holon_id: Type.Integer({ description: 'The holon.' }),
+  ...onJourney,
+});
+const relationshipData = Type.Object({
+  from_holon_id: Type.Integer({ description: 'One holon.' }),
+  to_holon_id: Type.Integer({ description: 'The other.' }),
+  ...onJourney,
+});
+const aMembership = { person_id: 41, holon_id: 7, journey_id: 3, journey: 'open-circle' };
+const aRelationship = { from_holon_id: 7, to_holon_id: 9, journey_id: 4, journey: 'partners' };
+
+export const directoryFeed = {
+  personCreated: feedEvent({
+    type: 'person.created',
+    subject: 'person',
+    summary: 'There is a new person.',
+    data: noData,
+    example: {},
+  }),
+  personUpdated: feedEvent({
+    type: 'person.updated',
+    subject: 'person',
+    summary: 'Values of a person changed.',
+    data: noData,
+    example: {},
+  }),
+  personErased: feedEvent({
+    type: 'person.erased',
+    subject: 'person',
+    summary: 'A person was erased: nothing else of them shows.',
+    data: noData,
+    example: {},
+    isFinalEvent: true,
+  }),
+  personMerged: feedEvent({
+    type: 'person.merged',
+    subject: 'person',
+    summary: 'A person is another one: everything of theirs belongs to them now, and nothing else of the one who went shows.',
+    data: Type.Object({ into: Type.Integer({ description: 'The person who stays.' }) }),
+    example: { into: 41 },
+    isFinalEvent: true,
+  }),
+  holonCreated: feedEvent({ type: 'holon.created', subject: 'holon', summary: 'There is a new holon.', data: noData, example: {} }),
+  holonUpdated: feedEvent({
+    type: 'holon.updated',
+    subject: 'holon',
+    summary: 'Values, logo or journeys of a holon changed.',
+    data: noData,
+    example: {},
+  }),
+  membershipCreated: feedEvent({
+    type: 'membership.created',
+    subject: 'membership',
+    summary: 'A person belongs to a holon.',
+    data: membershipData,
+    example: aMembership,
+  }),
+  membershipUpdated: feedEvent({
+    type: 'membership.updated',
+    subject: 'membership',
+    summary: 'Journey, step, follow-up, responsible person or person of a membership changed.',
+    data: membershipData,
+    example: aMembership,
+  }),
+  relationshipCreated: feedEvent({
+    type: 'relationship.created',
+    subject: 'relationship',
+    summary: 'Two holons are related.',
+    data: relationshipData,
+    example: aRelationship,
+  }),
+  relationshipUpdated: feedEvent({
+    type: 'relationship.updated',
+    subject: 'relationship',
+    summary: 'Journey, step, follow-up or responsible person of a relationship changed.',
+    data: relationshipData,
+    example: aRelationship,
+  }),
+  noteCreated: feedEvent({
+    type: 'note.created',
+    subject: 'note',
+    summary: 'Something was noted about people, holons, a membership or a relationship.',
+    data: Type.Object({
+      note_type: Type.String({ description: 'Kind of the note.' }),
+      person_id: nullable(Type.Integer({ description: 'The person that it is about; null where it is about none or several.' })),
+      person_ids: Type.Array(Type.Integer(), { description: 'Everybody that it is about.' }),
+      holon_id: nullable(Type.Integer({ description: 'The holon that it is about; null where it is about none or several.' })),
+      holon_ids: Type.Array(Type.Integer(), { description: 'Every holon that it is about.' }),
+      membership_id: nullable(Type.Integer({ description: 'The membership that it is about.' })),
+      relationship_id: nullable(Type.Integer({ description: 'The relationship that it is about.' })),
+    }),
+    example: {
+      note_type: 'note',
+      person_id: 41,
+      person_ids: [41],
+      holon_id: 7,
+      holon_ids: [7],
+      membership_id: 512,
+      relationship_id: null,
+    },
+  }),
+} as const;
+
+const changedIds = Type.Object(
+  { ids: nullable(Type.Array(rowId)) },
+  { description: 'Ids of the changed rows. Null: too many to list, clear every cached row.' },
+);
+
+export const peopleEvents = {
+  peopleChanged: event({
+    subject: 'events.directory.people.changed',
+    subscribers: ['conversations'],
+    summary: 'People were created or changed.',
+    payload: changedIds,
+  }),
+} as const;
+
+export const holonEvents = {
+  holonsChanged: event({
+    subject: 'events.directory.holons.changed',
+    subscribers: ['conversations'],
+    summary: 'Holons, their attachments or their classes were created or changed.',
+    payload: changedIds,
+  }),
+} as const;
+
+export const journeyEvents = {
+  journeysChanged: event({
+    subject: 'events.directory.journeys.changed',
+    subscribers: ['conversations'],
+    summary: 'Journeys, steps, questions or the events that own them were created or changed.',
+    payload: changedIds,
+  }),
+} as const;

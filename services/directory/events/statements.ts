@@ -1,0 +1,24 @@
+/** Memberships and relationships as events of the feed describe them (rules/events; V9). */
+import { sql, statement, t } from '#libs/sql';
+
+const journeyRow = { journey_id: t.integer.nullable, journey: t.text.nullable };
+
+/** In their order, as they are; those that are gone are left out. */
+export const listMemberships = statement.many({
+  name: 'feed.memberships',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, person_id: t.integer, holon_id: t.integer, ...journeyRow },
+  sql: ({ ids }) => sql`
+    select m.id, m.person_id, m.holon_id, m.journey_id, j.slug as journey
+    from directory.memberships m left join directory.journeys j on j.id = m.journey_id where m.id = any(${ids}) order by m.id`,
+});
+
+/** The same of relationships. */
+export const listRelationships = statement.many({
+  name: 'feed.relationships',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, from_holon_id: t.integer, to_holon_id: t.integer, ...journeyRow },
+  sql: ({ ids }) => sql`
+    select r.id, r.from_holon_id, r.to_holon_id, r.journey_id, j.slug as journey
+    from directory.relationships r left join directory.journeys j on j.id = r.journey_id where r.id = any(${ids}) order by r.id`,
+});

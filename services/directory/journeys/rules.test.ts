@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type JsonObject, parseJson } from '#libs/json';
+import { checkFreshness, listTouchedPaths, mergePatch } from './rules.ts';
+
+const json = (text: string): unknown => parseJson(text);
+
+describe('mergePatch (RFC 7396; D16b)', () => {
+  it.each([
+    ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+    ['{"a":"b"}', '{"a":null}', '{}'],
+    ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+    ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+    ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+    ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+    ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+    ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+    ['{}', '{"a":[null,{"b":null}]}', '{"a":[null,{"b":null}]}'],
+    ['{"a":[1,2]}', '{"a":{"b":"c","d":null}}', '{"a":{"b":"c"}}'],
+    ['{"n":1}', '{"n":12345678901234567890}', '{"n":12345678901234567890}'],
+    ['{"a":{"n":12345678901234567890}}', '{"a":{"m":1.10}}', '{"a":{"n":12345678901234567890,"m":1.10}}'],
+  ])('%s with %s becomes %s', (target, patch, expected) => {
+    expect(JSON.stringify(mergePatch(json(target), json(patch)))).toBe(expected);
+  });
+
+  it('takes __proto__ for a key', () => {
+    const merged = mergePatch(json('{"__proto__":{"a":1}}'), json('{"__proto__":{"b":2},"constructor":3}'));
+    expect(JSON.stringify(merged)).toBe('{"__proto__":{"a":1,"b":2},"constructor":3}');
+    expect(({} as Record<string, unknown>)['b']).toBeUndefined();
+  });
+
+  const document = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 });
+  it('gives the same again when the patch is repeated, and changes neither document', () => {
+    fc.assert(
+      fc.property(document, document, (target, patch) => {
+        const before = JSON.stringify([target, patch]);
+        const once = mergePatch(target, patch);
+        expect(mergePatch(once, patch)).toEqual(once);
+        expect(JSON.stringify([target, patch])).toBe(before);
+      }),
+    );
+  });
+
+  it('leaves keys alone that the patch does not name', () => {
+    fc.assert(
+      fc.property(document, document, (target, patch) => {
+        const merged = mergePatch(target, patch) as JsonObject;
+        for (const key of Object.keys(target)) if (!Object.hasOwn(patch, key)) expect(merged[key]).toBe(target[key]);
+        for (const [key, value] of Object.entries(patch)) expect(Object.hasOwn(merged, key)).toBe(value !== null);
+      }),
+    );
+  });
+});
+
+describe('listTouchedPaths', () => {
+  it('names the leaves of a patch by dotted path, deletions, lists and empty objects included', () => {
+    const patch = { a: 1, b: null, c: { d: { e: [1, { f: 2 }] }, g: null }, h: {} };
+    expect(listTouchedPaths(patch)).toEqual(['a', 'b', 'c.d.e', 'c.g', 'h']);
+    expect(listTouchedPaths({})).toEqual([]);
+  });
+});
+
+describe('checkFreshness (D9a, D16b)', () => {
+  const stored = '2026-05-01T10:00:00.000001Z';
+  it.each([[undefined], [null], [stored], ['2026-05-01T12:00:00.000001+02:00'], ['2026-05-01T10:00:00.0000010Z']])(
+    'accepts %s',
+    (expected) => {
+      expect(() => checkFreshness(stored, expected)).not.toThrow();
+    },
+  );
+  it.each([['2026-05-01T10:00:00Z'], ['2026-05-01T10:00:00.000002Z'], ['2026-05-01T10:00:00.000001+02:00']])('refuses %s', (expected) => {
+    expect(() => checkFreshness(stored, expected)).toThrow(
+      expect.objectContaining({ reason: 'stale_config', details: { updated_at: stored } }),
+    );
+  });
+  it('takes whole seconds with or without zeros', () => {
+    expect(() => checkFreshness('2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000000Z')).not.toThrow();
+  });
+});

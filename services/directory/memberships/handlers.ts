@@ -1,0 +1,228 @@
+/** Memberships: lists, updates and bulk-add (rules/memberships#membership-lists, rules/memberships#updates, rules/memberships#bulk-add; D41, D45 to D48, D50). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Actor, isPossibleId } from '#libs/contract';
+import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import type { EventOutbox } from '#libs/feed';
+import type { IdempotencyStore } from '#libs/idempotency';
+import type { Handler, HandlersOf } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { tellMembership, tellWritten } from '../events/index.ts';
+import { bodyOf } from '../lists/index.ts';
+import { readViewer } from '../visibility/index.ts';
+import {
+  type DateSpan,
+  findJourneysFor,
+  findPeople,
+  isFollowUpPeriod,
+  type JourneyStep,
+  spanOf,
+  type Today,
+  updateWorkflow,
+  type WorkflowKind,
+} from '../workflow/index.ts';
+import { type BulkAdd, type BulkAdded, type HolonMembershipsQuery, type membershipRpcs, membershipsPerPage } from './contract.ts';
+import { translateDuplicate } from './new-membership.ts';
+import { type BulkFacts, type BulkItem, type BulkJourney, decideBulk, type NewMembership, tripleKey } from './rules.ts';
+import { findHolonMemberships, isMembershipSort, listHolonMemberships, listPersonMemberships } from './statements/lists.ts';
+import {
+  findMembership,
+  findPresent,
+  insertMemberships,
+  lockMembership,
+  type MembershipRow,
+  readMembership,
+  saveMembership,
+  takeBulkTurn,
+} from './statements/writes.ts';
+
+export interface MembershipListOptions {
+  readonly db: Database;
+  /** In the time zone of worklists (D50). */
+  readonly today: Today;
+}
+
+type MembershipListHandlers = Pick<HandlersOf<typeof membershipRpcs>, 'listPersonMemberships' | 'listHolonMemberships'>;
+
+export function createMembershipListHandlers({ db, today }: MembershipListOptions): MembershipListHandlers {
+  return {
+    listPersonMemberships: async ({ person_id: personId, limit = membershipsPerPage, offset = 0 }, { actor }) =>
+      bodyOf(await listPersonMemberships(db, { personId, limit, offset, ...readViewer(actor) })),
+    listHolonMemberships: async ({ holon_id: holonId, ...query }, { actor }) => {
+      const { sort = 'name', limit = membershipsPerPage, offset = 0, q: text } = query;
+      if (!isMembershipSort(sort)) throw badRequest(`sort cannot be "${sort}".`);
+      const { kind, span } = readFollowUp(query.follow_up, today);
+      const { journey, step_slug: step, responsible_person_id: responsiblePersonId } = query;
+      const dates = { followUp: kind, from: span?.from, to: span?.to };
+      const asked = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
+      return bodyOf(
+        await (text === undefined ? listHolonMemberships[sort](db, asked) : findHolonMemberships[sort](db, { ...asked, text })),
+      );
+    },
+  };
+}
+
+function readFollowUp(text: HolonMembershipsQuery['follow_up'], today: Today): { kind: 'none' | 'span' | null; span?: DateSpan } {
+  if (text === undefined) return { kind: null };
+  if (text === 'none') return { kind: 'none' };
+  if (!isFollowUpPeriod(text)) throw badRequest(`follow_up cannot be "${text}".`);
+  return { kind: 'span', span: spanOf(new Set([text]), today()) };
+}
+
+const membership: WorkflowKind = {
+  name: 'membership',
+  lock: lockMembership,
+  find: findMembership,
+  save: saveMembership,
+  read: readMembership,
+  tell: (eventOutbox, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
+    tellMembership(eventOutbox, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
+};
+
+export function createUpdateMembership({
+  idempotency,
+  eventOutbox,
+}: {
+  idempotency: IdempotencyStore;
+  eventOutbox: EventOutbox;
+}): Handler<typeof membershipRpcs.updateMembership> {
+  return (request, context) =>
+    idempotency.run(context, request, async (tx) => {
+      const { membership_id: id, ...update } = request;
+      try {
+        return await updateWorkflow(eventOutbox, tx, membership, id, update, context.actor);
+      } catch (error) {
+        throw translateDuplicate(error);
+      }
+    });
+}
+
+export interface BulkAddOptions {
+  readonly idempotency: IdempotencyStore;
+  readonly eventOutbox: EventOutbox;
+  /** Time to wait for another bulk write of the same holon (D45). */
+  readonly waitMs: number;
+}
+
+/** Between two looks whether the other bulk write has ended. */
+const pollMs = 50;
+
+export function createBulkAddHandlers({
+  idempotency,
+  eventOutbox,
+  waitMs,
+}: BulkAddOptions): Pick<HandlersOf<typeof membershipRpcs>, 'bulkAddMemberships'> {
+  return {
+    bulkAddMemberships: async (asked, context) => {
+      const { holon_id: holonId, ...request } = asked;
+      const deadline = performance.now() + waitMs;
+      for (;;) {
+        // Who waits holds no connection: a few overlapping calls would otherwise stop everybody.
+        const added = await idempotency.run(context, asked, (tx) => addInTurn(eventOutbox, tx, holonId, request, context.actor));
+        if (added !== undefined) return added;
+        if (performance.now() >= deadline) throw inProgress();
+        await sleep(pollMs * (1 + Math.random()));
+      }
+    },
+  };
+}
+
+function inProgress(): AppError {
+  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress; try again.', { retryable: true });
+}
+
+/** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
+async function addInTurn(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  holonId: number,
+  request: BulkAdd,
+  actor: Actor | undefined,
+): Promise<BulkAdded | undefined> {
+  const own = await takeBulkTurn(tx, { holonId, ...readViewer(actor) });
+  if (own === undefined || !own.visible) throw notFound();
+  if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
+  if (own.turn !== true) return undefined;
+  const items = request.memberships.map((item): BulkItem => {
+    return {
+      personId: item.person_id,
+      journeySlug: item.journey_slug ?? request.journey_slug ?? null,
+      stepSlug: item.step_slug ?? request.step_slug,
+      followUpAfter: item.follow_up_after ?? null,
+      responsiblePersonId: item.responsible_person_id ?? null,
+    };
+  });
+  const facts = await findFacts(tx, holonId, items);
+  const { decisions, added } = decideBulk(items, facts);
+  const ids = await insert(tx, holonId, added, facts.present);
+  await tellWritten(eventOutbox, tx, 'membership', 'created', [...ids.written.values()]);
+  return report(items, decisions, ids);
+}
+
+async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): Promise<BulkFacts> {
+  const idsOf = (values: readonly (number | null)[]): number[] =>
+    [...new Set(values)].filter((id) => id !== null && isPossibleId(id)) as number[];
+  const people = idsOf(items.map(({ personId }) => personId));
+  const responsible = idsOf(items.map(({ responsiblePersonId }) => responsiblePersonId));
+  const slugs = [...new Set(items.flatMap(({ journeySlug }) => journeySlug ?? []))];
+  const [found, journeyRows] = await Promise.all([
+    findPeople(tx, { ids: [...people, ...responsible] }),
+    findJourneysFor(tx, { holonId, slugs }),
+  ]);
+  const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({ ...row, steps: JSON.parse(steps) as JourneyStep[] }));
+  const present = await findPresent(tx, { holonId, personIds: people, journeyIds: journeys.map(({ id }) => id) });
+  return {
+    people: new Set(found.map(({ id }) => id)),
+    accountable: new Set(found.filter((person) => person.has_account).map(({ id }) => id)),
+    journeys: new Map(journeys.map((journey) => [journey.slug, journey])),
+    present: idsByKey(present),
+  };
+}
+
+/** @returns ids of what was there and what was written; `written` tells them apart. */
+async function insert(
+  tx: Tx,
+  holonId: number,
+  added: readonly NewMembership[],
+  present: ReadonlyMap<string, number>,
+): Promise<{ all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> }> {
+  if (added.length === 0) return { all: present, written: new Map() };
+  const written = idsByKey(await insertMemberships(tx, { rows: JSON.stringify(added), holonId }));
+  // Another kind of writer, such as the workspace file, may have been faster.
+  const missing = added.filter((row) => !written.has(tripleKey(row.person_id, row.journey_id)));
+  const personIds = missing.map((row) => row.person_id);
+  const journeyIds = missing.map((row) => row.journey_id);
+  const meanwhile = missing.length === 0 ? [] : await findPresent(tx, { holonId, personIds, journeyIds });
+  return { all: new Map([...present, ...idsByKey(meanwhile), ...written]), written };
+}
+
+function idsByKey(rows: readonly MembershipRow[]): Map<string, number> {
+  return new Map(rows.map((row) => [tripleKey(row.person_id, row.journey_id), row.id]));
+}
+
+function report(
+  items: readonly BulkItem[],
+  decisions: ReturnType<typeof decideBulk>['decisions'],
+  { all, written }: { all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> },
+): BulkAdded {
+  const results = items.map((item, index): BulkAdded['items'][number] => {
+    const { outcome, message, key } = decisions[index] ?? { outcome: 'invalid_field', message: null, key: null };
+    const lost = outcome === 'created' && key !== null && !written.has(key);
+    return {
+      index,
+      person_id: item.personId,
+      journey_slug: item.journeySlug,
+      outcome: lost ? 'already_present' : outcome,
+      membership_id: key === null ? null : (all.get(key) ?? null),
+      message,
+    };
+  });
+  const countOf = (outcome: string): number => results.filter((result) => result.outcome === outcome).length;
+  const [created, alreadyPresent] = [countOf('created'), countOf('already_present')];
+  return {
+    count: items.length,
+    created,
+    already_present: alreadyPresent,
+    failed: items.length - created - alreadyPresent,
+    items: results,
+  };
+}

@@ -1,0 +1,162 @@
+/** Reads and creation of people (rules/people#people; D19, D43, D44). PostgreSQL builds the JSON. */
+import { type Sql, sql, statement, t } from '#libs/sql';
+import { personListItemSql, personPublicSql } from '../api-objects/index.ts';
+import {
+  afterParams,
+  bodyRow,
+  containsSql,
+  gramsOf,
+  listSql,
+  nameInAnySql,
+  pageParams,
+  recordOrders,
+  type RecordSort,
+} from '../lists/index.ts';
+import { emailKeySql, idsByEmailSql, linkedinAddressSql, phoneDigitsSql, startsOfAddressesSql } from '../person-rows/index.ts';
+
+/** The reply of `people.get-many`, in the order of the ids. */
+export const getPeople = statement.one({
+  name: 'people.get-many',
+  params: { ids: t.integer.array },
+  row: bodyRow,
+  sql: ({ ids }) => sql`
+    select json_build_object('items', coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'photo', p.photo_url,
+      'contact', p.contact, 'description', p.description, 'actor_kind', p.actor_kind) order by wanted.place), '[]'))::text as body
+    from (select id, min(place) as place from unnest(${ids}) with ordinality as w(id, place) group by id) as wanted
+    join directory.people p on p.id = wanted.id`,
+});
+
+/** The reply of `people.find-by-keys`. */
+export const findPeopleByKeys = statement.one({
+  name: 'people.find-by-keys',
+  params: { keys: t.text.array },
+  row: bodyRow,
+  sql: ({ keys }) => sql`
+    select json_build_object('items', coalesce(json_agg(json_build_object('key', key, 'id', id)), '[]'))::text as body
+    from (select key, id from directory.people where key = any(${keys})
+      union all select value, person_id from directory.person_aliases where kind = 'key' and value = any(${keys})) as named`,
+});
+
+/** @param materializeMatches the matches are found first; otherwise the page is read in its order */
+const list = (sort: RecordSort, materializeMatches: boolean) =>
+  statement.one({
+    name: `v1.people.list-${sort}${materializeMatches ? '.found' : ''}`,
+    planned: 'each-call',
+    params: { text: t.text, ...afterParams, ...pageParams },
+    row: bodyRow,
+    sql: ({ text, createdAfter, updatedAfter, limit, offset }) => {
+      const addresses = startsOfAddressesSql('p', text);
+      const inName = containsSql(sql`p.search_name`, text, gramsOf('p'), sql`true`);
+      const arms = (columns: Sql, conditions: readonly Sql[]): Sql =>
+        sql.join(
+          conditions.map((condition) => sql`select ${columns} from directory.people p where ${condition}`),
+          sql` union `,
+        );
+      return listSql({
+        materializeMatches,
+        from: materializeMatches
+          ? sql`(${arms(sql`p.id, p.search_name, p.created_at, p.updated_at`, [nameInAnySql('p', text), ...addresses])}) as p`
+          : sql`directory.people p`,
+        where: sql`${materializeMatches ? sql`true` : sql`(${inName} or p.id in (${arms(sql`p.id`, addresses)}))`}
+      and (${createdAfter} is null or p.created_at > ${createdAfter}) and (${updatedAfter} is null or p.updated_at > ${updatedAfter})`,
+        key: sql`p.id`,
+        order: recordOrders[sort]('p'),
+        itemFrom: sql`directory.people p on p.id = page.key`,
+        item: personListItemSql('p'),
+        limit,
+        offset,
+        extra: { query: text },
+        fields: ['limit', 'offset', 'count', 'has_more', 'items'],
+      });
+    },
+  });
+
+const lists = (materializeMatches: boolean) => ({
+  name: list('name', materializeMatches),
+  latest: list('latest', materializeMatches),
+  updated: list('updated', materializeMatches),
+});
+
+/** People with a part of the name that is in few, its words in any order, or an email or phone number that begins with the text. */
+export const findPeople = lists(true);
+/** The same for a text that is empty, or short and in many names. */
+export const listPeople = lists(false);
+
+/**
+ * Holds back everybody else who would create a person with one of the addresses until the transaction ends, bookings included
+ * (`people.lock-attendees` has the same locks for emails).
+ */
+export const lockAddresses = statement.none({
+  name: 'people.lock-addresses',
+  params: { email: t.text.nullable, linkedin: t.text.nullable },
+  sql: ({ email, linkedin }) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || key, 0)))
+    from (select distinct key
+          from (values (${emailKeySql(email)}), ('linkedin/' || ${linkedinAddressSql(linkedin)})) as given(key)
+          where key is not null order by key) as ordered`,
+});
+
+/** Ids of those who have them, ascending. */
+export const findByAddress = statement.one({
+  name: 'people.find-by-address',
+  params: { email: t.text.nullable, linkedin: t.text.nullable },
+  row: { by_email: t.integer.array, by_linkedin: t.integer.array },
+  sql: ({ email, linkedin }) => sql`
+    select array(select id from (${idsByEmailSql(email)}) as found order by id) as by_email,
+      array(select id from directory.people where contact ->> 'linkedin' is not null
+        and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} order by id) as by_linkedin`,
+});
+
+/** The id, and PersonPublic as JSON. */
+export const insertPerson = statement.one({
+  name: 'people.insert',
+  params: { name: t.text, description: t.text, photoUrl: t.text.nullable, actorKind: t.text, contact: t.json },
+  row: { id: t.integer, person: t.text },
+  sql: ({ name, description, photoUrl, actorKind, contact }) => sql`
+    insert into directory.people as p (name, description, photo_url, actor_kind, contact)
+    values (${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
+});
+
+/** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, phone_digits, origin_key}`: the oldest of several with one address. */
+export const findAttendees = statement.many({
+  name: 'people.find-attendees',
+  params: { attendees: t.json },
+  row: { place: t.integer, id: t.integer },
+  sql: ({ attendees }) => sql`
+    with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, phone_digits text, origin_key text)), known as (
+      select a.place, p.id from given a
+      join directory.people p on (p.contact ->> 'email' is not null and ${emailKeySql(sql`p.contact ->> 'email'`)} = ${emailKeySql(sql`a.email`)}) or p.origin_key = a.origin_key
+      union all
+      select a.place, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
+        and ${phoneDigitsSql(sql`p.contact ->> 'phone'`)} = a.phone_digits
+      union all
+      select a.place, f.person_id from given a
+      join directory.person_aliases f on (f.kind = 'email' and ${emailKeySql(sql`f.value`)} = ${emailKeySql(sql`a.email`)}) or (f.kind = 'origin' and f.value = a.origin_key)
+    )
+    select distinct on (place) place, id from known order by place, id`,
+});
+
+/** Holds back others that would create people with these emails and origin keys until the transaction ends. */
+export const lockAttendees = statement.none({
+  name: 'people.lock-attendees',
+  params: { keys: t.text.array },
+  sql: ({ keys }) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || what, 0)))
+    from (select distinct what from unnest(${keys}) as w(what) order by what) as ordered`,
+});
+
+/** Creates the people of a JSON list of `{place, name, email, phone, origin_key}`. */
+export const createAttendees = statement.many({
+  name: 'people.create-attendees',
+  params: { attendees: t.json },
+  row: { place: t.integer, id: t.integer },
+  sql: ({ attendees }) => sql`
+    with input as (
+      select *, nextval(pg_get_serial_sequence('directory.people', 'id'))::integer as id
+      from jsonb_to_recordset(${attendees}) as a(place integer, name text, email text, phone text, origin_key text)
+    ), created as (
+      insert into directory.people (id, name, contact, origin_key)
+      select id, name, jsonb_strip_nulls(jsonb_build_object('email', email, 'phone', phone)), origin_key from input
+    )
+    select place, id from input order by place`,
+});

@@ -1,2 +1,0 @@
-/** What other features need of steps. */
-export { addConfigAudit, lockSteps } from './statements.ts';
