@@ -1,4 +1,4 @@
 /** ffmpeg as the services use it: the program within limits, and disk for what it writes. */
-export { audioInput, createFfmpeg, FfmpegFailed, missingFfmpeg } from './program.ts';
+export { audioInput, createFfmpeg, FfmpegError, ffmpegMissingMessage } from './program.ts';
 export type { Ffmpeg } from './program.ts';
-export { createScratch, type Scratch } from './scratch.ts';
+export { createScratchDirectory, type ScratchDirectory } from './scratch.ts';

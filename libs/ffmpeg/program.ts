@@ -18,14 +18,14 @@ export const audioInput: InputLimits = { protocols: 'file', formats: 'aac,flac,m
 
 const quiet = ['-hide_banner', '-loglevel', 'error'] as const;
 const versionTimeoutMs = 10_000;
-const keptErrorLength = 2_000;
+const maxErrorLength = 2_000;
 const maxLineLength = 4_096;
 
-export const missingFfmpeg =
+export const ffmpegMissingMessage =
   'ffmpeg is not there: install it (Debian and Ubuntu: apt-get install ffmpeg; Alpine: apk add ffmpeg; macOS: brew install ffmpeg) or set FFMPEG_PATH, then redrive the job';
 
 /** ffmpeg ended with an error; its own words are for the log. */
-export class FfmpegFailed extends Error {
+export class FfmpegError extends Error {
   readonly output: string;
   /** By somebody else, not by its own decision. */
   readonly isKilled: boolean;
@@ -92,10 +92,10 @@ async function runProgram(program: string, args: readonly string[], options: Run
     const [output, errors, end] = await Promise.all([
       onProgress === undefined && onLine === undefined ? collect(child, maxOutputBytes) : followLines(child, { onProgress, onLine }),
       collectTail(child),
-      ended(child),
+      waitForEnd(child),
     ]);
     signal.throwIfAborted();
-    if (end !== undefined) throw new FfmpegFailed(basename(program), end.text, errors, end.isKilled);
+    if (end !== undefined) throw new FfmpegError(basename(program), end.text, errors, end.isKilled);
     return output;
   } finally {
     signal.removeEventListener('abort', kill);
@@ -104,11 +104,11 @@ async function runProgram(program: string, args: readonly string[], options: Run
 }
 
 /** Undefined after a good end. @throws PermanentJobError when the program is not there */
-function ended(child: ChildProcess): Promise<{ text: string; isKilled: boolean } | undefined> {
+function waitForEnd(child: ChildProcess): Promise<{ text: string; isKilled: boolean } | undefined> {
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === 'ENOENT' || error.code === 'EACCES';
-      reject(isMissing ? new PermanentJobError(missingFfmpeg) : error);
+      reject(isMissing ? new PermanentJobError(ffmpegMissingMessage) : error);
     });
     child.once('close', (code, signal) =>
       resolve(code === 0 ? undefined : { text: `ended with ${signal ?? `status ${code}`}`, isKilled: signal !== null }),
@@ -121,7 +121,7 @@ async function collect(child: ChildProcess, maxBytes: number): Promise<Buffer> {
   let size = 0;
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new FfmpegFailed('ffmpeg', `wrote more than ${maxBytes} bytes`, '', false);
+    if (size > maxBytes) throw new FfmpegError('ffmpeg', `wrote more than ${maxBytes} bytes`, '', false);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -129,7 +129,7 @@ async function collect(child: ChildProcess, maxBytes: number): Promise<Buffer> {
 
 async function collectTail(child: ChildProcess): Promise<string> {
   let tail = '';
-  for await (const chunk of child.stderr as AsyncIterable<Buffer>) tail = (tail + chunk.toString('utf8')).slice(-keptErrorLength);
+  for await (const chunk of child.stderr as AsyncIterable<Buffer>) tail = (tail + chunk.toString('utf8')).slice(-maxErrorLength);
   return tail;
 }
 

@@ -3,19 +3,19 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '#libs/logger';
 
-export interface Scratch {
+export interface ScratchDirectory {
   /** Removes what processes that are gone have left here. */
-  clean(): Promise<void>;
+  sweep(): Promise<void>;
   /** Runs `work` with a folder of its own. */
-  use<T>(work: (folder: string) => Promise<T>): Promise<T>;
+  run<T>(work: (folder: string) => Promise<T>): Promise<T>;
 }
 
 /** @param prefix tells the folders of one kind of work from other things in `dir`. */
-export function createScratch(dir: string, prefix: string, logger: Logger): Scratch {
+export function createScratchDirectory(dir: string, prefix: string, logger: Logger): ScratchDirectory {
   const named = new RegExp(`^${prefix}-(\\d+)-`);
   const running = new Set<string>();
   return {
-    clean: async () => {
+    sweep: async () => {
       const names = await readdir(dir).catch(() => []);
       for (const name of names) {
         const pid = Number(named.exec(name)?.[1]);
@@ -24,7 +24,7 @@ export function createScratch(dir: string, prefix: string, logger: Logger): Scra
         logger.info({ folder: name }, 'removed what an ended process left on the disk');
       }
     },
-    use: async (work) => {
+    run: async (work) => {
       await mkdir(dir, { recursive: true });
       const folder = await mkdtemp(join(dir, `${prefix}-${process.pid}-`));
       const name = folder.slice(dir.length + 1);

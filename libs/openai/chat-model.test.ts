@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createModel, initialPlainAnswers, type Listener, ModelFailure, plainAnswers } from '#libs/openai';
+import { createModel, initialPlainReplies, type TextListener, ModelFailure, plainRepliesRequired } from '#libs/openai';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -26,7 +26,7 @@ async function answerWith(respond: RequestListener, { timeoutMs = 120_000, liste
 interface Options {
   readonly timeoutMs?: number;
   /** Has the answer asked for as events. */
-  readonly listener?: Listener;
+  readonly listener?: TextListener;
 }
 
 /** The failure of a call of a server that answers like this. */
@@ -214,14 +214,14 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     const learnt: boolean[] = [];
     let plain = 0;
     const habit = {
-      isPlain: async () => (asked.push(plain >= plainAnswers), plain >= plainAnswers),
-      learn: async (isUnopened: boolean) => void (learnt.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
+      isPlain: async () => (asked.push(plain >= plainRepliesRequired), plain >= plainRepliesRequired),
+      record: async (isUnopened: boolean) => void (learnt.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
     };
     const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
     const others = ['{"a":"Hi"}', '<think>I greet.</think> Hi'];
-    for (content of [...Array.from({ length: plainAnswers }, () => '\n Hi '), ...others, 'I greet.</think> Hi', 'Hi'])
+    for (content of [...Array.from({ length: plainRepliesRequired }, () => '\n Hi '), ...others, 'I greet.</think> Hi', 'Hi'])
       await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
-    const plainOnes = Array.from({ length: plainAnswers }, () => false);
+    const plainOnes = Array.from({ length: plainRepliesRequired }, () => false);
     expect(asked).toEqual([...plainOnes, true, true, true, false]);
     expect(learnt).toEqual([...plainOnes, true, false]);
   });
@@ -240,7 +240,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     ['magistral-medium', false],
     ['deepseek-reasoner', false],
   ])('is streamed from its first answer unless its name says that it thinks: %s', (name, isPlain) => {
-    expect(initialPlainAnswers(name) >= plainAnswers).toBe(isPlain);
+    expect(initialPlainReplies(name) >= plainRepliesRequired).toBe(isPlain);
   });
 
   it('and leaves the line open behind its answer is not waited for', async () => {

@@ -2,7 +2,7 @@
 import OpenAI, { toFile } from 'openai';
 import { parseRetryAfter } from '#libs/time';
 import { EventStreamReader } from './event-stream.ts';
-import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
+import { type ClientSettings, type TextListener, ModelFailure } from './failure.ts';
 import { parseLeniently } from './lenient-json.ts';
 
 export { toFile };
@@ -29,13 +29,13 @@ export function createClient(settings: ClientSettings): OpenAI {
 }
 
 /** The listener to an answer while it comes; whether its model is known to write no thoughts without an opening marker. */
-export interface Hearing {
-  readonly listener: Listener;
+export interface StreamOptions {
+  readonly listener: TextListener;
   readonly isPlain: boolean;
 }
 
 /** The same client for one call whose answer may come as events, and is heard meanwhile. */
-export function listening(client: OpenAI, hearing: Hearing): OpenAI {
+export function withStreaming(client: OpenAI, hearing: StreamOptions): OpenAI {
   return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, hearing) });
 }
 
@@ -43,7 +43,7 @@ export function listening(client: OpenAI, hearing: Hearing): OpenAI {
  * Reads the whole body, bounded, within the attempt's timeout: the client's own timer ends with the headers. Some servers stream whatever
  * they are asked; their events are put together here.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit, hearing?: Hearing): Promise<Response> {
+async function fetchWhole(url: string | URL | Request, init?: RequestInit, hearing?: StreamOptions): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
@@ -54,14 +54,14 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit, heari
   const parts: Uint8Array[] = [];
   for await (const part of readBounded(response, maxResponseBytes)) parts.push(part);
   const body = Buffer.concat(parts);
-  const value = response.ok && /^[^;]*\bjson\b/.test(contentType) ? tryParse(body.toString('utf8')) : undefined;
+  const value = response.ok && /^[^;]*\bjson\b/.test(contentType) ? parseIfJson(body.toString('utf8')) : undefined;
   if (value !== undefined) return Response.json(value, { status });
   const hasBody = status !== 204 && status !== 205 && status !== 304;
   return new Response(hasBody ? body : null, { status, statusText, headers });
 }
 
 /** Undefined for what is no JSON, which the client tells. */
-function tryParse(text: string): unknown {
+function parseIfJson(text: string): unknown {
   try {
     return parseLeniently(text);
   } catch {
@@ -79,23 +79,23 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
 }
 
 /** The completion. One that breaks off is asked for again by the client, but not when somebody has heard a part of it: it is cut off then (C1). */
-async function readEvents(body: AsyncIterable<Uint8Array>, hearing: Hearing | undefined): Promise<Record<string, unknown>> {
+async function readEvents(body: AsyncIterable<Uint8Array>, hearing: StreamOptions | undefined): Promise<Record<string, unknown>> {
   const reader = new EventStreamReader({ isPlain: hearing?.isPlain ?? false });
   const decoder = new TextDecoder();
-  let heard = 0;
+  let deliveredLength = 0;
   try {
     for await (const part of body) {
       reader.push(decoder.decode(part, { stream: true }));
       if (reader.size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
-      const { words, isOver } = reader;
-      if (hearing !== undefined && words.length !== heard) {
-        heard = words.length;
+      const { text: words, isOver } = reader;
+      if (hearing !== undefined && words.length !== deliveredLength) {
+        deliveredLength = words.length;
         hearing.listener(words);
       }
       if (isOver) break;
     }
   } catch (error) {
-    if (heard === 0) throw error;
+    if (deliveredLength === 0) throw error;
   }
   return reader.finish();
 }

@@ -126,8 +126,8 @@ describe('a completion that comes as events (rules/providers#language-models)', 
       let before = '';
       for (const [index, start] of [0, ...places.toSorted((a, b) => a - b)].entries()) {
         reader.push(text.slice(start, [0, ...places.toSorted((a, b) => a - b), text.length][index + 1]));
-        expect(reader.words.startsWith(before)).toBe(true);
-        before = reader.words;
+        expect(reader.text.startsWith(before)).toBe(true);
+        before = reader.text;
       }
       expect(reader.finish()).toEqual(assembleEventStream(text));
     });
@@ -137,12 +137,12 @@ describe('a completion that comes as events (rules/providers#language-models)', 
   it('has no words when the model refuses', () => {
     const reader = new EventStreamReader({ isPlain: true });
     reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
-    expect(reader.words).toBe('');
+    expect(reader.text).toBe('');
   });
 
   const hear = (isPlain: boolean, pieces: readonly string[]): string[] => {
     const reader = new EventStreamReader({ isPlain });
-    return pieces.map((piece) => (reader.push(piece), reader.words));
+    return pieces.map((piece) => (reader.push(piece), reader.text));
   };
 
   it.each([

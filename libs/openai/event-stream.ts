@@ -4,9 +4,9 @@
  */
 import { ThoughtFilter } from '#libs/thoughts';
 import { parseLeniently } from './lenient-json.ts';
-import { hasReasoning, isWholeEnd, readFinish, textOf } from './message-text.ts';
-import { isErrorName, isKeepAlive, isStreamField, saysError } from './stream-faults.ts';
-import { beginsLikeThought } from './thinking-habit.ts';
+import { hasReasoning, isCompleteFinish, readFinish, textOf } from './message-text.ts';
+import { isErrorName, isKeepAlive, isStreamField, isErrorEvent } from './stream-faults.ts';
+import { startsLikeThought } from './thinking-habit.ts';
 
 interface Chunk {
   readonly choices?: readonly Choice[] | null;
@@ -37,7 +37,7 @@ export class EventStreamReader {
   #data: string[] = [];
   readonly #thoughts = new ThoughtFilter();
   /** The server has sent thoughts apart from the text, so the text has none. */
-  #hasReasoned = false;
+  #hasReasoning = false;
   #refusal = '';
   #finishReason: unknown;
   #usage: unknown;
@@ -51,16 +51,16 @@ export class EventStreamReader {
   }
 
   /** The answer without thoughts as far as it has come; empty when the model refuses or the stream is no answer. */
-  get words(): string {
+  get text(): string {
     if (this.#isBroken || this.#refusal !== '') return '';
     const { words, hasThoughts } = this.#thoughts;
-    const isAnswer = hasThoughts || this.#hasReasoned || this.#isWhole;
-    return isAnswer || (this.#isPlain && !beginsLikeThought(words)) ? words : '';
+    const isAnswer = hasThoughts || this.#hasReasoning || this.#isComplete;
+    return isAnswer || (this.#isPlain && !startsLikeThought(words)) ? words : '';
   }
 
   /** No closing marker can follow any more. */
-  get #isWhole(): boolean {
-    return this.#finishReason === undefined ? this.#isOver : isWholeEnd(this.#finishReason);
+  get #isComplete(): boolean {
+    return this.#finishReason === undefined ? this.#isOver : isCompleteFinish(this.#finishReason);
   }
 
   /** The server has said that nothing more comes. */
@@ -88,7 +88,7 @@ export class EventStreamReader {
     // A line that ends with half of its end is not over yet.
     const lines = (this.#line + given).split(/\r\n|\r(?!$)|\n/);
     this.#line = lines.pop() ?? '';
-    for (const line of lines) this.#take(line);
+    for (const line of lines) this.#readLine(line);
   }
 
   /** The completion, or `{}` for what is none. */
@@ -98,12 +98,12 @@ export class EventStreamReader {
     if (this.#isBroken) return {};
     const { raw } = this.#thoughts;
     const refusal = this.#refusal === '' ? null : this.#refusal;
-    const message = { role: 'assistant', content: raw, refusal, ...(this.#hasReasoned ? { reasoning: 'not kept' } : {}) };
+    const message = { role: 'assistant', content: raw, refusal, ...(this.#hasReasoning ? { reasoning: 'not kept' } : {}) };
     const finish = this.#finishReason ?? (this.#isOver ? 'stop' : 'length');
     return { choices: [{ index: 0, message, finish_reason: finish }], usage: this.#usage };
   }
 
-  #take(line: string): void {
+  #readLine(line: string): void {
     if (this.#isBroken || this.#isOver) return;
     if (line === '') return this.#endEvent();
     if (line.startsWith('event:')) this.#event = line.slice('event:'.length).trim();
@@ -114,7 +114,7 @@ export class EventStreamReader {
     if (data === '[DONE]') {
       this.#endEvent();
       this.#isOver = true;
-    } else if (this.#data.length > 0 || !this.#takeData(data)) {
+    } else if (this.#data.length > 0 || !this.#readData(data)) {
       this.#size += data.length;
       this.#data.push(data);
     }
@@ -122,13 +122,13 @@ export class EventStreamReader {
 
   /** Not all servers put an empty line between two events: data of one line are taken as they come, others at the end of their event. */
   #endEvent(): void {
-    if (this.#data.length > 0 && !this.#takeData(this.#data.join('\n'))) this.#isBroken = true;
+    if (this.#data.length > 0 && !this.#readData(this.#data.join('\n'))) this.#isBroken = true;
     this.#data = [];
     this.#event = '';
   }
 
   /** False for what is no JSON. */
-  #takeData(data: string): boolean {
+  #readData(data: string): boolean {
     if (data === '') return true;
     let chunk: unknown;
     try {
@@ -136,15 +136,15 @@ export class EventStreamReader {
     } catch {
       return false;
     }
-    if (typeof chunk !== 'object' || chunk === null || saysError(chunk)) this.#isBroken = true;
-    else this.#takeChunk(chunk);
+    if (typeof chunk !== 'object' || chunk === null || isErrorEvent(chunk)) this.#isBroken = true;
+    else this.#readChunk(chunk);
     return true;
   }
 
-  #takeChunk(chunk: Chunk): void {
+  #readChunk(chunk: Chunk): void {
     this.#usage = chunk.usage ?? this.#usage;
     const choice = Array.isArray(chunk.choices) ? (chunk.choices[0] as Choice | null | undefined) : undefined;
-    this.#hasReasoned ||= hasReasoning(choice?.delta);
+    this.#hasReasoning ||= hasReasoning(choice?.delta);
     const piece = textOf(choice?.delta?.content) ?? '';
     this.#size += piece.length;
     this.#thoughts.push(piece);

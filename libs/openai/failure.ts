@@ -39,4 +39,4 @@ export class ModelFailure extends Error {
 }
 
 /** Hears an answer while it comes: the whole of what has come, again and again. */
-export type Listener = (content: string) => void;
+export type TextListener = (content: string) => void;

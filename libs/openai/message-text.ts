@@ -10,10 +10,10 @@ export function readFinish(finish: unknown): unknown {
 }
 
 /** How servers say that the model has said all that it wanted to: OpenAI's word, and the words of models that some servers hand on. */
-const wholeEnds = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
+const completeFinishReasons = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
 
-export function isWholeEnd(finish: unknown): boolean {
-  return typeof finish === 'string' && wholeEnds.has(finish.toLowerCase());
+export function isCompleteFinish(finish: unknown): boolean {
+  return typeof finish === 'string' && completeFinishReasons.has(finish.toLowerCase());
 }
 
 /** Whether a message or a piece of one has thoughts apart from its text. */

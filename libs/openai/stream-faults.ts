@@ -22,18 +22,18 @@ export function isStreamField(line: string): boolean {
 }
 
 /** @param event an object or array. */
-export function saysError(event: object): boolean {
-  if (Array.isArray(event)) return event.some((item) => typeof item === 'object' && item !== null && saysError(item));
+export function isErrorEvent(event: object): boolean {
+  if (Array.isArray(event)) return event.some((item) => typeof item === 'object' && item !== null && isErrorEvent(item));
   const fields = event as Readonly<Record<string, unknown>>;
   const choice = Array.isArray(fields['choices']) ? (fields['choices'][0] as { readonly error?: unknown } | null | undefined) : undefined;
-  if ([fields['error'], fields['errors'], choice?.error].some(isGiven)) return true;
+  if ([fields['error'], fields['errors'], choice?.error].some(isSet)) return true;
   if (codes.some((name) => isErrorCode(fields[name]))) return true;
   // Some servers add `code: 0, message: "Success"` to each chunk.
   if (choice !== undefined || codes.some((name) => isSuccess(fields[name]))) return false;
-  return errorTexts.some((name) => isGiven(fields[name]));
+  return errorTexts.some((name) => isSet(fields[name]));
 }
 
-function isGiven(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 

@@ -4,14 +4,14 @@
  */
 
 /** Plain answers in a row after which text of a model that had them is streamed again. */
-export const plainAnswers = 3;
+export const plainRepliesRequired = 3;
 
 /** Names of models that think: their text is withheld until their answers show that it has no thoughts. */
-const thinkers = /(?<![a-z0-9])(?:r1|qwq|qwen3|magistral|gpt-oss|think(?:er|ing)?|reason(?:er|ing)?)(?![a-z])/i;
+const reasoningModels = /(?<![a-z0-9])(?:r1|qwq|qwen3|magistral|gpt-oss|think(?:er|ing)?|reason(?:er|ing)?)(?![a-z])/i;
 
 /** Plain answers that a model counts as having given before its first one: text of other models is streamed at once (C1). */
-export function initialPlainAnswers(model: string): number {
-  return thinkers.test(model) ? 0 : plainAnswers;
+export function initialPlainReplies(model: string): number {
+  return reasoningModels.test(model) ? 0 : plainRepliesRequired;
 }
 
 /** Known of one model at one address. */
@@ -19,22 +19,22 @@ export interface ThinkingHabit {
   /** Its text has no unopened thoughts and can be streamed. */
   isPlain(): Promise<boolean>;
   /** @param isUnopened an answer had thoughts that no marker opened; false for a plain answer, which had no thoughts at all. */
-  learn(isUnopened: boolean): Promise<void>;
+  record(isUnopened: boolean): Promise<void>;
 }
 
 /** Known in this process only. */
 export function createThinkingHabit(model: string): ThinkingHabit {
-  let plain = initialPlainAnswers(model);
+  let plain = initialPlainReplies(model);
   return {
-    isPlain: async () => plain >= plainAnswers,
-    learn: async (isUnopened) => {
+    isPlain: async () => plain >= plainRepliesRequired,
+    record: async (isUnopened) => {
       plain = isUnopened ? 0 : plain + 1;
     },
   };
 }
 
 /** What hardly any answer begins with. Withholds the first answers of a model that is not known to leave thoughts in its text. */
-const beginnings = (
+const thoughtBeginnings = (
   "hmm|let me think|let me see|let me check|let me analyze|let me consider|let's think|let’s think|let's see|i need to|i should|i must|i have to" +
   '|we need to|we should|we must|we have to|the user|the visitor|the question is|the person|the customer|the human|the prompt says|the system prompt' +
   '|the notes say|the message is|the assistant|this user|this visitor|user|visitor|thinking|thought|thoughts|my thoughts|reasoning|need to' +
@@ -43,19 +43,19 @@ const beginnings = (
   "|here's a thinking process|here is a thinking process|1. **analyze|1. analyze|analyzing|analyze the" +
   "|der nutzer|der besucher|die nutzerin|l'utilisateur|l’utilisateur|el usuario|l'utente|o usuário|de gebruiker|użytkownik|kullanıcı|пользователь"
 ).split('|');
-const longestBeginning = Math.max(...beginnings.map(({ length }) => length));
+const longestBeginning = Math.max(...thoughtBeginnings.map(({ length }) => length));
 /** Chinese has no spaces between words. */
 const withoutSpaces = /^(?:好的|好，|嗯|首先|用户|ユーザー|사용자|我们|我需要|我应该|现在|让我)/u;
 
 /** @param words the beginning of an answer, or a part of it. */
-export function beginsLikeThought(words: string): boolean {
+export function startsLikeThought(words: string): boolean {
   const start = words
     .trimStart()
     .slice(0, longestBeginning + 8)
     .replace(/^[*_("“[]+/, '')
     .toLowerCase();
   if (withoutSpaces.test(start)) return true;
-  return beginnings.some((beginning) =>
+  return thoughtBeginnings.some((beginning) =>
     start.length <= beginning.length
       ? beginning.startsWith(start)
       : start.startsWith(beginning) && !/^[\p{L}\p{N}]/u.test(start.slice(beginning.length)),

@@ -1,10 +1,10 @@
 /** Speech to text by an OpenAI-compatible server (rules/providers#language-models): `verbose_json` where it is known, else the text alone. */
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, ModelFailure } from './failure.ts';
-import { openLazily } from './lazy.ts';
+import { createLazyClient } from './lazy.ts';
 
 /** A stretch of speech; seconds from the beginning of the file, unchecked. */
-export interface SpokenSegment {
+export interface TranscriptionSegment {
   readonly start: unknown;
   readonly end: unknown;
   readonly text: unknown;
@@ -12,11 +12,11 @@ export interface SpokenSegment {
 
 export interface Transcription {
   /** Undefined when the server tells the text alone. */
-  readonly segments: readonly SpokenSegment[] | undefined;
+  readonly segments: readonly TranscriptionSegment[] | undefined;
   readonly text: string;
 }
 
-export interface SpokenFile {
+export interface AudioFile {
   readonly bytes: Uint8Array;
   /** With an extension that tells the format. */
   readonly name: string;
@@ -29,7 +29,7 @@ export interface SpokenFile {
 
 export interface Transcriber {
   /** @throws ModelFailure; never hangs longer than two attempts, nor past the signal. */
-  transcribe(file: SpokenFile, signal: AbortSignal): Promise<Transcription>;
+  transcribe(file: AudioFile, signal: AbortSignal): Promise<Transcription>;
 }
 
 export interface TranscriberSettings extends ClientSettings {
@@ -37,11 +37,11 @@ export interface TranscriberSettings extends ClientSettings {
 }
 
 export function createTranscriber(settings: TranscriberSettings): Transcriber {
-  const open = openLazily(settings);
+  const open = createLazyClient(settings);
   /** Some models know `json` alone; that they do is remembered. */
   let isVerbose = true;
 
-  async function ask(file: SpokenFile, signal: AbortSignal): Promise<unknown> {
+  async function request(file: AudioFile, signal: AbortSignal): Promise<unknown> {
     const { client, toFile } = await open();
     const shared = {
       file: await toFile(file.bytes, file.name, { type: file.contentType }),
@@ -61,13 +61,13 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
       const { toFailure } = await open();
       let reply: unknown;
       try {
-        reply = await ask(file, signal);
+        reply = await request(file, signal);
       } catch (error) {
         const failure = toFailure(error, signal);
         if (!isVerbose || (failure.status !== 400 && failure.status !== 422)) throw failure;
         isVerbose = false;
         try {
-          reply = await ask(file, signal);
+          reply = await request(file, signal);
         } catch (again) {
           isVerbose = true;
           throw toFailure(again, signal);
@@ -88,7 +88,7 @@ function readReply(reply: unknown): Transcription {
   return { text, segments: segments.map(toSegment) };
 }
 
-function toSegment(item: unknown): SpokenSegment {
+function toSegment(item: unknown): TranscriptionSegment {
   const { start, end, text } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
   return { start, end, text: typeof text === 'string' ? toStorableText(text) : text };
 }

@@ -5,8 +5,8 @@
  *
  * Code is read line by line, so that a stray backtick in a thought reaches no further than its line; a fence that nobody closes is none.
  */
-import { cleanStrings, isJson, mayBecomeJson } from './json.ts';
-import { beginsInChannel, type Marker, markerSigns, mayBecomeStripped, readMarker } from './markers.ts';
+import { mapStrings, isJson, mayBecomeJson } from './json.ts';
+import { startsInChannel, type Marker, markerStarts, mayBecomeStripped, readMarker } from './markers.ts';
 
 /** An open fence, or a backtick that may begin code. */
 interface Code {
@@ -16,10 +16,10 @@ interface Code {
   /** From its beginning on. */
   text: string;
   /** Place in the text of the first marker, which is one only if this turns out to be no code. */
-  markAt: number | undefined;
+  markerAt: number | undefined;
 }
 
-const signs = new RegExp(String.raw`\\|${'`'}+|\n|${markerSigns}`, 'g');
+const signs = new RegExp(String.raw`\\|${'`'}+|\n|${markerStarts}`, 'g');
 const runs = /`+/g;
 const linePrefix = /[ \t>]{0,100}(?:(?:[-+*]|\d{1,9}[.)])[ \t]{1,100}){0,5}/y;
 const unclearLineStart = /^(?:[-+*]|\d{1,9}[.)]?|`+|~+)?$/;
@@ -42,23 +42,23 @@ export class ThoughtFilter {
   #code: Code | undefined;
   #isThinking = false;
   /** How the answer begins is not known yet. */
-  #isBeginning = true;
+  #isAtStart = true;
   #isLineStart = true;
-  #takesFences = true;
+  #allowsFences = true;
   /** The answer began like a channel of thoughts, or like a sentence. */
   #isUnsure = false;
   /** Runs of backticks in the rest of a line that is read again, by their length. */
-  #runsLeft: Map<number, number> | undefined;
+  #remainingRuns: Map<number, number> | undefined;
   /** Behind the first closing marker in the code of a thought: that was no code, if no other follows. */
-  #behindCodeAt: number | undefined;
-  #behindFirstAt: number | undefined;
+  #afterCodeAt: number | undefined;
+  #afterFirstAt: number | undefined;
   #mayBeJson = false;
   #isUnopened = false;
   readonly #isSecondReading: boolean;
 
   constructor({ isSecondReading = false } = {}) {
     this.#isSecondReading = isSecondReading;
-    this.#isBeginning = !isSecondReading;
+    this.#isAtStart = !isSecondReading;
   }
 
   push(piece: string): void {
@@ -78,20 +78,20 @@ export class ThoughtFilter {
   /** The answer as far as it can be told; it begins anew behind each closing marker. Nothing of JSON before its end. */
   get words(): string {
     if (this.#mayBeJson) return '';
-    if (this.#isThinking || this.#isBeginning) return this.#answer;
-    const { text = '', markAt } = this.#code ?? {};
+    if (this.#isThinking || this.#isAtStart) return this.#answer;
+    const { text = '', markerAt: markAt } = this.#code ?? {};
     const tail = strippedRole.startsWith(this.#tail) ? this.#tail : '';
     return this.#answer + (markAt === undefined ? text + tail : text.slice(0, markAt));
   }
 
   /** Whether there are thoughts before these words. */
   get hasThoughts(): boolean {
-    return this.#behindFirstAt !== undefined;
+    return this.#afterFirstAt !== undefined;
   }
 
   /** All behind the first closing marker. */
-  get behindFirst(): string {
-    return this.#behindFirstAt === undefined ? '' : this.#raw.slice(this.#behindFirstAt);
+  get afterFirst(): string {
+    return this.#afterFirstAt === undefined ? '' : this.#raw.slice(this.#afterFirstAt);
   }
 
   /** Whether thoughts have ended that no marker had opened. */
@@ -103,12 +103,12 @@ export class ThoughtFilter {
   finish(): string {
     this.#read(true);
     for (let { code } = { code: this.#code }; code !== undefined; code = this.#code) {
-      this.#endCode(code);
+      this.#discardCode(code);
       this.#read(true);
     }
     if (!this.#isThinking || this.#isSecondReading) return this.#answer;
     if (this.#isUnsure) return this.#readAgain(0);
-    return this.#behindCodeAt === undefined ? this.#answer : this.#readAgain(this.#behindCodeAt);
+    return this.#afterCodeAt === undefined ? this.#answer : this.#readAgain(this.#afterCodeAt);
   }
 
   #readAgain(at: number): string {
@@ -119,18 +119,18 @@ export class ThoughtFilter {
 
   #read(isEnd: boolean): void {
     this.#at = 0;
-    let goesOn = !this.#isBeginning || this.#readBeginning(isEnd);
+    let goesOn = !this.#isAtStart || this.#readStart(isEnd);
     while (goesOn && this.#at < this.#tail.length) goesOn = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
     this.#tail = this.#tail.slice(this.#at);
   }
 
   /** False when it takes more to go on, as for the other readers. */
-  #readBeginning(isEnd: boolean): boolean {
+  #readStart(isEnd: boolean): boolean {
     this.#tail = this.#tail.trimStart();
     if (this.#tail === '') return false;
-    const begins = beginsInChannel(this.#tail, isEnd);
+    const begins = startsInChannel(this.#tail, isEnd);
     if (begins === 'more') return false;
-    this.#isBeginning = false;
+    this.#isAtStart = false;
     this.#isThinking = begins !== 'no';
     this.#isUnsure = begins === 'perhaps';
     return true;
@@ -144,12 +144,12 @@ export class ThoughtFilter {
     const start = this.#at + prefix.length;
     if (!isEnd && text.length - start < 12 && unclearLineStart.test(text.slice(start))) return false;
     fenceRun.lastIndex = start;
-    const run = this.#takesFences ? fenceRun.exec(text)?.[0] : undefined;
+    const run = this.#allowsFences ? fenceRun.exec(text)?.[0] : undefined;
     const end = run === undefined ? undefined : this.#readFence({ text, start, prefix, run, isEnd });
     if (end === 'more') return false;
     if (end === undefined) {
       this.#isLineStart = false;
-      this.#take(prefix);
+      this.#append(prefix);
     }
     this.#at = end ?? start;
     return true;
@@ -178,7 +178,7 @@ export class ThoughtFilter {
     if (info.length > maxInfo || (run.startsWith('`') && info.includes('`')) || hasMarker(info)) return undefined;
     if (!isWhole) return 'more';
     const opened = text.slice(start - prefix.length, end);
-    this.#code = { isFence: true, sign: run[0] ?? '', length: run.length, text: opened, markAt: undefined };
+    this.#code = { isFence: true, sign: run[0] ?? '', length: run.length, text: opened, markerAt: undefined };
     return end;
   }
 
@@ -187,22 +187,22 @@ export class ThoughtFilter {
     signs.lastIndex = this.#at;
     const found = signs.exec(text);
     const end = found?.index ?? (isEnd ? text.length : findStripped(text, this.#at));
-    this.#take(text.slice(this.#at, end));
+    this.#append(text.slice(this.#at, end));
     this.#at = end;
     if (found === null) return false;
     const [sign] = found;
     if (sign === '\n') return this.#readNewLine();
     const isCut = !isEnd && end + sign.length === text.length;
     if (sign === '\\')
-      return !isCut && this.#takeCharacters(this.#code === undefined && /^[\\`]/.test(text.slice(end + 1, end + 2)) ? 2 : 1);
+      return !isCut && this.#appendCharacters(this.#code === undefined && /^[\\`]/.test(text.slice(end + 1, end + 2)) ? 2 : 1);
     if (sign.startsWith('`')) return !isCut && this.#readRun(sign);
     const marker = readMarker(text, end, isEnd);
     if (marker === 'more') return false;
-    return marker === undefined ? this.#takeCharacters(1) : this.#mark(marker);
+    return marker === undefined ? this.#appendCharacters(1) : this.#readMarkerAt(marker);
   }
 
-  #takeCharacters(count: number): true {
-    this.#take(this.#tail.slice(this.#at, this.#at + count));
+  #appendCharacters(count: number): true {
+    this.#append(this.#tail.slice(this.#at, this.#at + count));
     this.#at += count;
     return true;
   }
@@ -210,74 +210,74 @@ export class ThoughtFilter {
   #readNewLine(): true {
     const code = this.#code;
     if (code?.isFence === false) {
-      this.#endCode(code);
+      this.#discardCode(code);
       return true;
     }
     this.#isLineStart = true;
-    this.#runsLeft = undefined;
-    return this.#takeCharacters(1);
+    this.#remainingRuns = undefined;
+    return this.#appendCharacters(1);
   }
 
   #readRun({ length }: string): true {
-    const left = this.#runsLeft === undefined ? Infinity : (this.#runsLeft.get(length) ?? 0) - 1;
-    this.#runsLeft?.set(length, left);
+    const left = this.#remainingRuns === undefined ? Infinity : (this.#remainingRuns.get(length) ?? 0) - 1;
+    this.#remainingRuns?.set(length, left);
     const code = this.#code;
-    if (code === undefined && left > 0) this.#code = { isFence: false, sign: '`', length, text: '', markAt: undefined };
-    this.#takeCharacters(length);
+    if (code === undefined && left > 0) this.#code = { isFence: false, sign: '`', length, text: '', markerAt: undefined };
+    this.#appendCharacters(length);
     if (code?.isFence === false && code.length === length) this.#closeCode(code);
     return true;
   }
 
-  #mark({ kind, length }: Marker): true {
+  #readMarkerAt({ kind, length }: Marker): true {
     const code = this.#code;
     if (code === undefined) {
       this.#at += length;
-      if (kind === 'close') this.#beginAnswer();
+      if (kind === 'close') this.#startAnswer();
       else this.#isThinking = true;
       return true;
     }
-    if (this.#isThinking && kind === 'close') this.#behindCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
-    code.markAt ??= code.text.length;
-    return this.#takeCharacters(length);
+    if (this.#isThinking && kind === 'close') this.#afterCodeAt ??= this.#raw.length - this.#tail.length + this.#at + length;
+    code.markerAt ??= code.text.length;
+    return this.#appendCharacters(length);
   }
 
-  #beginAnswer(): void {
-    this.#behindFirstAt ??= this.#raw.length - this.#tail.length + this.#at;
+  #startAnswer(): void {
+    this.#afterFirstAt ??= this.#raw.length - this.#tail.length + this.#at;
     this.#isUnopened ||= !this.#isThinking;
     this.#isThinking = false;
     this.#isUnsure = false;
     this.#answer = '';
-    this.#behindCodeAt = undefined;
+    this.#afterCodeAt = undefined;
     this.#isLineStart = true;
-    this.#runsLeft = undefined;
+    this.#remainingRuns = undefined;
   }
 
   #closeCode({ text }: Code): void {
     this.#code = undefined;
-    this.#take(text);
+    this.#append(text);
   }
 
   /** What looked like code is none: its line ends without another backtick, or the text without the end of the fence. Its markers are read. */
-  #endCode(code: Code): void {
-    const { isFence, length, text, markAt } = code;
+  #discardCode(code: Code): void {
+    const { isFence, length, text, markerAt: markAt } = code;
     if (markAt === undefined) return this.#closeCode(code);
     const readAt = isFence ? markAt : length;
     this.#code = undefined;
-    this.#take(text.slice(0, readAt));
+    this.#append(text.slice(0, readAt));
     const rest = text.slice(readAt);
     this.#tail = rest + this.#tail.slice(this.#at);
     this.#at = 0;
     if (isFence) {
-      this.#takesFences = false;
+      this.#allowsFences = false;
       this.#isLineStart = false;
       return;
     }
     // Each of them is known to be closed or not from here on: a line is read twice at most.
-    this.#runsLeft = new Map();
-    for (const [run] of rest.matchAll(runs)) this.#runsLeft.set(run.length, (this.#runsLeft.get(run.length) ?? 0) + 1);
+    this.#remainingRuns = new Map();
+    for (const [run] of rest.matchAll(runs)) this.#remainingRuns.set(run.length, (this.#remainingRuns.get(run.length) ?? 0) + 1);
   }
 
-  #take(text: string): void {
+  #append(text: string): void {
     if (this.#code !== undefined) this.#code.text += text;
     else if (!this.#isThinking) {
       const isHead = this.#answer.length < headLength;
@@ -295,7 +295,7 @@ function findStripped(text: string, from: number): number {
 }
 
 function hasMarker(text: string): boolean {
-  for (const { index } of text.matchAll(new RegExp(markerSigns, 'g'))) {
+  for (const { index } of text.matchAll(new RegExp(markerStarts, 'g'))) {
     const marker = readMarker(text, index, true);
     if (marker !== undefined) return true;
   }
@@ -304,12 +304,12 @@ function hasMarker(text: string): boolean {
 
 /** The answer without thoughts, and whether some of them had no beginning; undefined for JSON, which tells nothing of that. In JSON each string is read by itself, so that it stays JSON. */
 export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean | undefined } {
-  if (isJson(answer)) return { words: cleanStrings(answer, dropThoughts), isUnopened: undefined };
+  if (isJson(answer)) return { words: mapStrings(answer, dropThoughts), isUnopened: undefined };
   const filter = new ThoughtFilter();
   filter.push(answer);
-  const words = filter.finish();
-  const { isUnopened, behindFirst } = filter;
-  return { words: isJson(behindFirst) ? cleanStrings(behindFirst, dropThoughts) : words, isUnopened };
+  const text = filter.finish();
+  const { isUnopened, afterFirst: behindFirst } = filter;
+  return { words: isJson(behindFirst) ? mapStrings(behindFirst, dropThoughts) : text, isUnopened };
 }
 
 export function dropThoughts(answer: string): string {

@@ -18,7 +18,7 @@ export function mayBecomeJson(text: string): boolean {
 }
 
 /** @param json valid JSON. */
-export function cleanStrings(json: string, clean: (text: string) => string): string {
+export function mapStrings(json: string, clean: (text: string) => string): string {
   return json.replace(stringLiteral, (literal) => {
     const text = JSON.parse(literal) as string;
     const words = clean(text);

@@ -60,7 +60,7 @@ const longestMarker = 700;
 const longestWord = Math.max(...Object.keys(words).map(({ length }) => length));
 
 /** Where a marker may begin. */
-export const markerSigns = `[<[◁]|${Object.keys(strippedWords).join('|')}`;
+export const markerStarts = `[<[◁]|${Object.keys(strippedWords).join('|')}`;
 
 /**
  * The marker at a place that `markerSigns` has found. `more`: it takes more of the text to tell.
@@ -125,7 +125,7 @@ const sentenceBeginning = /^(?:we|i|the|this|that|it|user|they|he|she|you|there|
 const longestBeginning = 8;
 
 /** Whether a text begins with a channel of thoughts without its control tokens. */
-export function beginsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
+export function startsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
   const [name] = strippedBeginning.exec(text) ?? [];
   if (name === undefined) return !isEnd && strippedNames.some((known) => known.startsWith(text)) ? 'more' : 'no';
   const next = text.slice(name.length);

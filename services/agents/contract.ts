@@ -19,11 +19,11 @@ export { AgentOut } from './agent/contract.ts';
 export { AgentChatIn, AgentChatOut, maxChatBodyCharacters } from './chat/contract.ts';
 export {
   ChatUpdates,
-  longestChatWaitSeconds,
+  maxChatWaitSeconds,
   type Message as ThreadMessage,
-  messageFacts,
+  messageProperties,
   type Thread,
-  threadFacts,
+  threadProperties,
 } from './handover/contract.ts';
 export { sentence } from './knowledge/contract.ts';
 export { firstUpdateReceiptId, updateOutcomes, type UpdateReceipt } from './receipts/contract.ts';

@@ -14,10 +14,10 @@ import type { AgentsConfig } from './config.ts';
 import type { agents } from './contract.ts';
 import { createForgetHandlers } from './forget/handlers.ts';
 import { createHandoverHandlers } from './handover/handlers.ts';
-import type { ThreadChanges } from './handover/thread-changes.ts';
+import type { ThreadChangeNotifier } from './handover/thread-changes.ts';
 import { createKnowledgeHandlers } from './knowledge/handlers.ts';
 import { createListUsage } from './language-model/handlers.ts';
-import type { RenewAgentMemory } from './memory/workers.ts';
+import type { EnqueueAgentMemory } from './memory/workers.ts';
 import { createExportPerson } from './person-data/handlers.ts';
 import { createReceiptHandlers } from './receipts/handlers.ts';
 import { createRecordHandlers } from './record/handlers.ts';
@@ -33,8 +33,8 @@ export interface HandlerDependencies {
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
   readonly html: MessagingHtml;
-  readonly renewAgentMemory: RenewAgentMemory;
-  readonly changes: ThreadChanges;
+  readonly renewAgentMemory: EnqueueAgentMemory;
+  readonly changes: ThreadChangeNotifier;
   /** Aborts when the service stops and can wait no longer. */
   readonly stopping: AbortSignal;
 }

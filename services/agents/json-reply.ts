@@ -12,12 +12,12 @@ export class UnusableReply extends Error {
  * @throws SyntaxError; RangeError when it is nested deeper than the parser goes
  */
 export function parseJsonReply(text: string): unknown {
-  return JSON.parse(unwrap(text.trim()), (_key, value: unknown) =>
+  return JSON.parse(removeCodeFence(text.trim()), (_key, value: unknown) =>
     typeof value === 'string' ? toStorableText(dropThoughts(value)) : value,
   );
 }
 
-function unwrap(text: string): string {
+function removeCodeFence(text: string): string {
   const opening = /^```(?:json)?[^\S\n]*\n/.exec(text)?.[0];
   return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : text;
 }

@@ -5,7 +5,7 @@
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import { readBareAddresses } from './bare-address.ts';
-import { dropUncertainEnd, isAtEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
+import { dropAmbiguousEnd, isAtEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
 
 export interface MessagingHtml {
   /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
@@ -42,7 +42,7 @@ export function createMessagingHtml(): MessagingHtml {
   const parser = new MarkdownIt({ html: false, linkify: false, typographer: false, breaks: false, maxNesting });
   // A reference definition would vanish from the text.
   parser.disable('reference');
-  boundTables(parser);
+  limitTables(parser);
   readUnfinished(parser);
   readBareAddresses(parser, isAtEnd);
   const render = (markdown: string, env: Partial<Unfinished>): string => {
@@ -54,7 +54,7 @@ export function createMessagingHtml(): MessagingHtml {
   };
   return {
     render: (markdown) => render(markdown.toWellFormed(), {}),
-    renderUnfinished: (markdown) => render(dropUncertainEnd(markdown).toWellFormed(), { isUnfinished: true }),
+    renderUnfinished: (markdown) => render(dropAmbiguousEnd(markdown).toWellFormed(), { isUnfinished: true }),
   };
 }
 
@@ -62,10 +62,10 @@ export function createMessagingHtml(): MessagingHtml {
  * The parser makes up the cells that a row leaves out, so that many columns over short rows become a thousand times their source (16 KB
  * took seconds). Such a table is shown as it was written; one that has its cells has a character for each at least.
  */
-function boundTables({ block: { ruler } }: Parser): void {
+function limitTables({ block: { ruler } }: Parser): void {
   const readTable = ruler.getRules('').find(({ name }) => name === 'table');
   if (readTable === undefined) throw new Error('markdown-it has no rule for tables');
-  const hasItsCells = (state: StateBlock, startLine: number, endLine: number): boolean => {
+  const hasAllCells = (state: StateBlock, startLine: number, endLine: number): boolean => {
     let line = startLine;
     while (line < endLine && !state.isEmpty(line)) line++;
     const header = state.getLines(startLine, startLine + 1, 0, false);
@@ -74,7 +74,7 @@ function boundTables({ block: { ruler } }: Parser): void {
   };
   const rule: typeof readTable = (state, startLine, endLine, silent) =>
     readTable(state, startLine, endLine, true) &&
-    hasItsCells(state, startLine, endLine) &&
+    hasAllCells(state, startLine, endLine) &&
     (silent || readTable(state, startLine, endLine, false));
   ruler.at('table', rule, { alt: ['paragraph', 'reference'] });
 }
@@ -98,11 +98,11 @@ class BlockReader {
   #table: string[][] | undefined;
 
   read(tokens: readonly Token[]): Block[] {
-    for (const token of tokens) this.#take(token);
+    for (const token of tokens) this.#readToken(token);
     return this.#blocks;
   }
 
-  #take(token: Token): void {
+  #readToken(token: Token): void {
     switch (token.type) {
       case 'inline':
         if (this.#table === undefined) this.#addText(readInline(token.children ?? [], { ...plain, bold: this.#heading }));

@@ -11,16 +11,16 @@ import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webh
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './bot/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
-import { sweepTickets } from './chat/statements/turn-tickets.ts';
+import { sweepTicketsAndHits } from './chat/statements/turn-tickets.ts';
 import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
 import { createHandlers } from './handlers.ts';
-import { ThreadChanges } from './handover/thread-changes.ts';
+import { ThreadChangeNotifier } from './handover/thread-changes.ts';
 import { createMeasuredModel } from './language-model/measured-model.ts';
 import { createStoredHabit } from './language-model/stored-habit.ts';
 import { createTokenBudget } from './language-model/token-budget.ts';
-import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
+import { createEnqueueAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
 import { createMessagingHtml } from './messaging-html.ts';
 import { countReceipts, dropOldContents } from './receipts/statements.ts';
 import { startUpdateIntake } from './telegram/workers/update-intake.ts';
@@ -46,7 +46,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const stopping = new AbortController();
   const model = configureModel(config, { db, logger: frame.logger, metrics });
   const html = createMessagingHtml();
-  const changes = new ThreadChanges(bus);
+  const changes = new ThreadChangeNotifier(bus);
   const runtime =
     model === undefined
       ? undefined
@@ -61,10 +61,10 @@ export async function createService({ config, logger, clock = systemClock, pipel
           html,
           promptTokens: config.LLM_PROMPT_TOKENS,
           knowledge: config.AGENT_KNOWLEDGE,
-          remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
+          enqueueMemory: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
           watchThread: (threadId, onChange) => changes.watch(threadId, onChange),
         });
-  const renewAgentMemory = createRenewAgentMemory(jobs, config.AGENT_KNOWLEDGE, config.MEMORY_DELAY_MS);
+  const renewAgentMemory = createEnqueueAgentMemory(jobs, config.AGENT_KNOWLEDGE, config.MEMORY_DELAY_MS);
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
     baseUrls: [config.TELEGRAM_API_ROOT],
@@ -83,7 +83,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.breakOffAfter(turnGraceMs, () => stopping.abort());
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }), { onDead: createOnDead({ bus, jobs, pipeline }) });
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
-    frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
+    frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTicketsAndHits(db));
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
     frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
       atOnce: true,

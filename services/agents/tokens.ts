@@ -5,7 +5,7 @@
  */
 
 /** ASCII small letters and spaces share tokens. */
-const lettersPerToken = 3;
+const charactersPerToken = 3;
 /** UTF-8 bytes of other scripts: a Cyrillic letter is one token, a Chinese character one and a half. */
 const bytesPerToken = 2;
 /** A character of four bytes, such as an emoji. */
@@ -26,7 +26,7 @@ export function estimateTokens(text: string): number {
     else others++;
   }
   const otherBytes = Math.max(0, Buffer.byteLength(text) - letters - others - 4 * astral);
-  return Math.ceil(letters / lettersPerToken + others + otherBytes / bytesPerToken + astral * tokensPerAstral);
+  return Math.ceil(letters / charactersPerToken + others + otherBytes / bytesPerToken + astral * tokensPerAstral);
 }
 
 /** Estimated tokens of a text as a message of a chat. */

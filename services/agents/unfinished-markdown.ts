@@ -13,7 +13,7 @@ export interface Unfinished {
 }
 
 /** Leaves out what is not known yet at the end of the text: signs of a line that has only signs, and halves of signs. */
-export function dropUncertainEnd(markdown: string): string {
+export function dropAmbiguousEnd(markdown: string): string {
   let text = markdown
     .replace(/[\ud800-\udbff]$/, '')
     .replace(/(?<!\\)((?:\\\\)*)\\$/, '$1')
@@ -22,25 +22,25 @@ export function dropUncertainEnd(markdown: string): string {
   for (;;) {
     const lineStart = text.lastIndexOf('\n') + 1;
     const line = text.slice(lineStart);
-    if (text === '' || line.length > maxSigns || !(signs.test(line) || fence.test(line))) return text;
+    if (text === '' || line.length > maxMarkupLength || !(markupPattern.test(line) || fencePattern.test(line))) return text;
     text = text.slice(0, lineStart).trimEnd();
   }
 }
 
 /** A longer line is looked at no further. */
-const maxSigns = 200;
+const maxMarkupLength = 200;
 /** A bullet, a rule, the line below a heading or a table's head, a number that may count. */
 // super-linear: a line has at most 200 characters
-const signs = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
+const markupPattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
 /** The beginning of a code block, with half its language perhaps, or its end, which changes nothing. */
-const fence = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
+const fencePattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
 
 /** Teaches the parser to read unfinished texts, with an `Unfinished` as their environment; others it reads as before. */
 export function readUnfinished({ core, block, inline }: Parser): void {
   core.ruler.before('inline', 'unfinished', ({ env, tokens }) => {
     if (!isUnfinished(env)) return;
     const isTable = tokens.findLast(({ nesting, type }) => nesting === 0 || type === 'table_close')?.type === 'table_close';
-    if (isTable) dropCellsToCome(tokens);
+    if (isTable) dropEmptyCells(tokens);
     const content = tokens.findLast(({ nesting }) => nesting === 0);
     env.last = content?.type === 'inline' ? content.children : null;
   });
@@ -52,7 +52,7 @@ export function readUnfinished({ core, block, inline }: Parser): void {
 }
 
 /** The parser fills a row up with empty cells. */
-function dropCellsToCome(tokens: Token[]): void {
+function dropEmptyCells(tokens: Token[]): void {
   const last = tokens.findLastIndex(({ type, content }) => type === 'tr_open' || (type === 'inline' && content !== ''));
   const ends = tokens.splice(last + 1).filter(({ type }) => type !== 'inline');
   for (const token of ends) tokens.push(token);

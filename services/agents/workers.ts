@@ -12,7 +12,7 @@ import type { ChatRuntime } from './chat/runtime.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
 import type { MeasuredModel } from './language-model/measured-model.ts';
-import { createAgentMemoryJob, createThreadMemoryJob, type RenewAgentMemory } from './memory/workers.ts';
+import { createAgentMemoryJob, createThreadMemoryJob, type EnqueueAgentMemory } from './memory/workers.ts';
 import { createPublishingSummary } from './publishing-summary/workers.ts';
 import { createIntakeOrder } from './telegram/intake-order.ts';
 import { createEchoWorker } from './telegram/workers/echo-update.ts';
@@ -30,7 +30,7 @@ export interface WorkerDependencies {
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
   readonly model: MeasuredModel | undefined;
-  readonly renewAgentMemory: RenewAgentMemory;
+  readonly renewAgentMemory: EnqueueAgentMemory;
   readonly pipeline: PipelineExtension | undefined;
 }
 

@@ -23,7 +23,7 @@ import { videohostJobs } from './videohost/contract.ts';
 import type { VideoHost } from './videohost/video-host.ts';
 import { createVideohostPublish } from './videohost/workers.ts';
 import { createYoutube } from './videohost/youtube.ts';
-import { createFfmpeg, createScratch, missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
+import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage, type Ffmpeg } from '#libs/ffmpeg';
 
 export interface Workers {
   readonly ffmpeg: Ffmpeg;
@@ -60,7 +60,7 @@ function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {
 
 export function createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon }: WorkerOptions): Workers {
   const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
-  const scratch = createScratch(config.MEDIA_SCRATCH_DIR, 'recording', logger);
+  const scratch = createScratchDirectory(config.MEDIA_SCRATCH_DIR, 'recording', logger);
   const guards = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
   const outbound = createOutbound({ ...guards, baseUrls: [config.REALTIMEKIT_BASE_URL] });
   const videoHostOutbound = createOutbound({
@@ -118,8 +118,8 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
     },
     start: async (jobs, bus) => {
       if (provider === undefined) logger.warn('REALTIMEKIT_BASE_URL is not set: recording imports wait');
-      if ((await ffmpeg.version()) === undefined) logger.warn(missingFfmpeg);
-      await scratch.clean();
+      if ((await ffmpeg.version()) === undefined) logger.warn(ffmpegMissingMessage);
+      await scratch.sweep();
       const { meetingReported } = conversations.events;
       return consumeProviderNews({
         service: 'media',

@@ -1,5 +1,5 @@
 /** Composition of the transcripts service: database, bus, jobs, the way out to the meeting provider. */
-import { audioInput, createFfmpeg, createScratch } from '#libs/ffmpeg';
+import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
 import type { JobTuning } from '#libs/jobs';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
@@ -66,12 +66,12 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
   );
   const provider = configureProvider(config, outbound);
   if (provider === undefined) frame.logger.warn('REALTIMEKIT_BASE_URL is not set: transcript imports wait');
-  const scratch = createScratch(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', frame.logger);
+  const scratch = createScratchDirectory(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', frame.logger);
 
   return frame.service(async () => {
     await frame.serve(createHandlers({ bus, db, jobs, eventOutbox: frame.eventOutbox }));
     const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
-    await scratch.clean();
+    await scratch.sweep();
     const rowsChanged = createRowsChanged(jobs);
     const workers = [
       createTranscriptImport({

@@ -43,7 +43,7 @@ export interface WebhookInfo {
 export interface BotApi {
   send(token: string, message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
   /** Shows "typing" for a few seconds. Failures do not matter; false asks to leave it. */
-  showTyping(token: string, chatId: number, topicId: number | undefined, signal: AbortSignal): Promise<boolean>;
+  sendTyping(token: string, chatId: number, topicId: number | undefined, signal: AbortSignal): Promise<boolean>;
   /** Who the bot is; undefined when the Bot API does not say. Kept for a while. */
   identify(token: string): Promise<Identity | undefined>;
   /** @throws BotApiFailure */
@@ -59,18 +59,18 @@ export class BotApiFailure extends Error {
 
 const sendTimeoutMs = 30_000;
 const shortTimeoutMs = 5_000;
-const identityAgeMs = 600_000;
-const unknownIdentityAgeMs = 30_000;
+const identityTtlMs = 600_000;
+const unknownIdentityTtlMs = 30_000;
 const defaultWaitSeconds = 5;
 /** Codes of failures before any byte of the request left. */
 const unconnectedCodes = new Set(['UND_ERR_CONNECT_TIMEOUT']);
-const unparsable = /can't parse entities|can't find end|unsupported start tag|unclosed|unmatched end tag/i;
+const htmlErrorPattern = /can't parse entities|can't find end|unsupported start tag|unclosed|unmatched end tag/i;
 
 export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTimeoutMs?: number }): BotApi {
   const apis = new Map<string, Api<RawApi>>();
   /** `until` by `performance.now()`. */
   const identities = new Map<string, { until: number; identity: Promise<Identity | undefined> }>();
-  const limitMs = deps.sendTimeoutMs ?? sendTimeoutMs;
+  const timeoutMs = deps.sendTimeoutMs ?? sendTimeoutMs;
 
   function apiOf(token: string): Api<RawApi> {
     let api = apis.get(token);
@@ -79,7 +79,7 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
       api = new Api(token, {
         apiRoot: deps.apiRoot.replace(/(?<!\/)\/+$/, ''),
         timeoutSeconds: 300,
-        fetch: createFetch(deps.outbound, limitMs),
+        fetch: createFetch(deps.outbound, timeoutMs),
       });
       apis.set(token, api);
     }
@@ -113,10 +113,10 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
         const id = (sent as { message_id?: unknown } | null)?.message_id;
         return { kind: 'sent', messageId: typeof id === 'number' ? id : undefined };
       } catch (error) {
-        return judgeFailure(error);
+        return toSendResult(error);
       }
     },
-    showTyping: async (token, chatId, topicId, signal) => {
+    sendTyping: async (token, chatId, topicId, signal) => {
       const more = topicId === undefined ? {} : { message_thread_id: topicId };
       const limit = AbortSignal.any([signal, AbortSignal.timeout(shortTimeoutMs)]);
       try {
@@ -129,18 +129,18 @@ export function createBotApi(deps: { apiRoot: string; outbound: Outbound; sendTi
     identify: async (token) => {
       const known = identities.get(token);
       if (known !== undefined && known.until > performance.now()) return await known.identity;
-      const entry = { until: performance.now() + unknownIdentityAgeMs, identity: identify(token) };
+      const entry = { until: performance.now() + unknownIdentityTtlMs, identity: identify(token) };
       identities.set(token, entry);
       const identity = await entry.identity;
-      if (identity !== undefined) entry.until = performance.now() + identityAgeMs;
+      if (identity !== undefined) entry.until = performance.now() + identityTtlMs;
       return identity;
     },
     setWebhook: async (token, { url, secret, allowedUpdates }) => {
       const options = { allowed_updates: [...allowedUpdates] as never, ...(secret === undefined ? {} : { secret_token: secret }) };
-      await rethrow(apiOf(token).setWebhook(url, options));
+      await callForOperator(apiOf(token).setWebhook(url, options));
     },
     getWebhookInfo: async (token) => {
-      const info = await rethrow(apiOf(token).getWebhookInfo());
+      const info = await callForOperator(apiOf(token).getWebhookInfo());
       return {
         url: info.url ?? '',
         pendingUpdateCount: info.pending_update_count,
@@ -164,7 +164,7 @@ function createFetch(outbound: Outbound, timeoutMs: number): NonNullable<Constru
       ...(init.signal === undefined ? {} : { signal: toNativeSignal(init.signal) }),
     });
     const text = await reply.text();
-    return { json: async () => readAnswer(text, reply.status) };
+    return { json: async () => parseReply(text, reply.status) };
   };
   return call as NonNullable<ConstructorParameters<typeof Api>[1]>['fetch'];
 }
@@ -178,7 +178,7 @@ function toNativeSignal(signal: AbortSignal): AbortSignal {
 }
 
 /** An answer that is not the Bot API's, such as a proxy's page, counts by its status. */
-function readAnswer(text: string, status: number): unknown {
+function parseReply(text: string, status: number): unknown {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null && 'ok' in answer && (answer.ok === true || 'error_code' in answer)) return answer;
@@ -189,8 +189,8 @@ function readAnswer(text: string, status: number): unknown {
   throw new Error('the answer cannot be read');
 }
 
-function judgeFailure(error: unknown): SendResult {
-  if (error instanceof GrammyError) return judgeAnswer(error);
+function toSendResult(error: unknown): SendResult {
+  if (error instanceof GrammyError) return toRefusalResult(error);
   const cause = error instanceof HttpError ? error.error : error;
   if (!(cause instanceof OutboundError)) return { kind: 'unknown', error: 'The answer of the Bot API could not be read.' };
   if (cause.kind === 'forbidden_address' || cause.kind === 'invalid_url') return { kind: 'refused', error: cause.message };
@@ -198,22 +198,22 @@ function judgeFailure(error: unknown): SendResult {
   return { kind: unconnected ? 'not_sent' : 'unknown', error: cause.message };
 }
 
-function judgeAnswer({ error_code: code, description, parameters }: GrammyError): SendResult {
+function toRefusalResult({ error_code: code, description, parameters }: GrammyError): SendResult {
   const error = truncateText(`${code}: ${description}`, 500);
   const migrated: unknown = parameters.migrate_to_chat_id;
   if (typeof migrated === 'number') return { kind: 'migrated', chatId: migrated };
   if (code === 429) return { kind: 'wait', seconds: Math.max(1, parameters.retry_after ?? defaultWaitSeconds) };
   if (code === 403) return { kind: 'blocked', error };
   if (code >= 500) return { kind: 'unknown', error };
-  if (code === 400 && unparsable.test(description)) return { kind: 'refused_html', error };
+  if (code === 400 && htmlErrorPattern.test(description)) return { kind: 'refused_html', error };
   return { kind: 'refused', error };
 }
 
-async function rethrow<T>(call: Promise<T>): Promise<T> {
+async function callForOperator<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    const result = judgeFailure(error);
+    const result = toSendResult(error);
     throw new BotApiFailure('error' in result ? result.error : `The Bot API answered: ${result.kind}`, { cause: undefined });
   }
 }

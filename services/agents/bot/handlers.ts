@@ -39,13 +39,13 @@ export function createBotWebhookHandlers({
             'The agent has no config.messaging.webhook_secret: whatever Telegram sends would be rejected (rejected_unsigned).';
           throw appError('conflict', 'webhook_secret_missing', message);
         }
-        await translate(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
+        await toAppError(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
         recordAudit(tx, context, { target: { type: 'agent', id: agent.slug }, changes: { url } });
         return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
       }),
     getWebhookInfo: async ({ slug }) => {
       const agent = await getBot(db, slug);
-      const info = await translate(bot.getWebhookInfo(agent.bot_token));
+      const info = await toAppError(bot.getWebhookInfo(agent.bot_token));
       const identity = await bot.identify(agent.bot_token);
       return {
         url: info.url,
@@ -59,7 +59,7 @@ export function createBotWebhookHandlers({
   };
 }
 
-async function translate<T>(call: Promise<T>): Promise<T> {
+async function toAppError<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

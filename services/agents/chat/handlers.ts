@@ -9,7 +9,7 @@ import type { agents } from '../contract.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
 import { type Admit, visitorKey } from './admission.ts';
 import type { AgentChatOut } from './contract.ts';
-import { WordsSoFar, writeEvents } from './reply-events.ts';
+import { PartialReply, writeEvents } from './reply-events.ts';
 import { visitorThreadKey, visitorTurnKey } from './rules/visitor.ts';
 import type { ChatRuntime, RecordedTurn } from './runtime.ts';
 import { findVisitor } from './statements/threads.ts';
@@ -26,10 +26,10 @@ export interface ChatHandlerDependencies {
 }
 
 /** Time in which an answer must be ready before the caller gives up. */
-const answerMarginMs = 1_000;
+const replyMarginMs = 1_000;
 
 /** For who shows what comes and knows no more (H2); nobody's words, so it is recorded nowhere. */
-const personWillAnswer = '<i>A person has taken over this conversation and will answer here.</i>';
+const takeoverNotice = '<i>A person has taken over this conversation and will answer here.</i>';
 
 type Message = RequestOf<typeof agents.rpcs.sendChatMessage>;
 type Answer = Static<typeof AgentChatOut>;
@@ -38,13 +38,13 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
   const { db, runtime, admit } = deps;
 
   /** Whoever sends a first message again is the visitor of the first time. */
-  async function findSender(visitorId: string, turn: RecordedTurn): Promise<string> {
+  async function findVisitorOf(visitorId: string, turn: RecordedTurn): Promise<string> {
     const sender = turn.repeated ? (await findVisitor(db, { threadId: turn.threadId }))?.visitorId : visitorId;
     if (sender === undefined || sender === null) throw unavailable('The thread is gone; nothing was recorded');
     return sender;
   }
 
-  const answer = async (request: Message, context: RequestContext, words?: WordsSoFar): Promise<Answer> => {
+  const answer = async (request: Message, context: RequestContext, words?: PartialReply): Promise<Answer> => {
     const agent = await findAgent(db, request.agent_slug);
     if (agent === undefined) throw notFound();
     if (isBlank(request.body)) throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
@@ -52,11 +52,11 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
     const thread = await runtime.findThread(agent, request.visitor_id);
     await admit('visitor', visitorKey(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip));
     await admit('address', `address:${request.ip}`); // D71: over all visitors and agents
-    const deadlineMs = context.deadlineMs - answerMarginMs;
+    const deadlineMs = context.deadlineMs - replyMarginMs;
     const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
     const { visitor_id: given = null, idempotency_key: name = null, body } = request;
     const turn = await runtime
-      .takeTurn({
+      .runTurn({
         agent,
         thread: { key: visitorThreadKey(thread.visitorId, agent.id), channel: 'web', visitorId: thread.visitorId },
         opening: thread.kind === 'known' ? 'existing' : 'new',
@@ -68,15 +68,15 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
         listener: words?.listener,
         onTakenOver: () => words?.discard(),
       })
-      .catch(rethrowFailure);
-    const visitorId = await findSender(thread.visitorId, turn);
+      .catch(rethrowTurnFailure);
+    const visitorId = await findVisitorOf(thread.visitorId, turn);
     // The message that opened the thread counts for its visitor too.
     if (thread.kind === 'new') await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
     return {
       visitor_id: visitorId,
       thread_key: visitorThreadKey(visitorId, agent.id),
       human_html: turn.humanHtml,
-      agent_html: turn.agentHtml ?? personWillAnswer,
+      agent_html: turn.agentHtml ?? takeoverNotice,
       created_at: turn.createdAt.replace(/Z$/, '+00:00'),
       ...(turn.agentHtml === null ? { waits_for: 'person' } : {}),
     };
@@ -85,16 +85,16 @@ export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers
   return {
     sendChatMessage: (request, context) => answer(request, context),
     streamChatMessage: async (request, context) => {
-      const words = new WordsSoFar();
+      const words = new PartialReply();
       const turn = answer(request, context, words);
       // What fails before the first word is the failure of the call, as without a stream (C4).
-      await Promise.race([turn, words.arrive()]);
+      await Promise.race([turn, words.waitForText()]);
       return liveStream(writeEvents(words, turn, (text) => deps.html.renderUnfinished(text)));
     },
   };
 }
 
-function rethrowFailure(error: unknown): never {
+function rethrowTurnFailure(error: unknown): never {
   if (!(error instanceof TurnFailure)) throw error;
   const reason = error.kind === 'over_budget' ? 'The agent has answered as much as it may today' : 'The agent cannot answer now';
   const base = unavailable(`${reason}; nothing was recorded`);

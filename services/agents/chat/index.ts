@@ -2,6 +2,6 @@
 export { type Admit, visitorKey } from './admission.ts';
 export { rekeyThread } from './rekey-thread.ts';
 export type { ChatRuntime } from './runtime.ts';
-export { findTakeover, isTaken, lockThread } from './statements/takeovers.ts';
+export { findTakeover, findTakeoverByKey, lockThread } from './statements/takeovers.ts';
 export { findTurn } from './statements/threads.ts';
 export { TurnFailure } from './turn-failure.ts';

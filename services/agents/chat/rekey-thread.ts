@@ -2,12 +2,12 @@
 import type { Tx } from '#libs/orm';
 import {
   deleteThread,
-  growThread,
+  addTurns,
   lockThreads,
-  makeRoomForTurns,
+  negateTurns,
   moveMessages,
   moveTakeovers,
-  moveTurnsBehind,
+  restoreTurns,
   renameThread,
 } from './statements/rekey-thread.ts';
 
@@ -30,11 +30,11 @@ export async function rekeyThread(tx: Tx, agentId: number, from: string, to: str
     await renameThread(tx, { id: old.id, key: to });
     return 'renamed';
   }
-  await makeRoomForTurns(tx, { threadId: current.id, turns: old.turns });
-  await moveTurnsBehind(tx, { threadId: current.id });
+  await negateTurns(tx, { threadId: current.id, turns: old.turns });
+  await restoreTurns(tx, { threadId: current.id });
   await moveMessages(tx, { from: old.id, to: current.id });
   await moveTakeovers(tx, { from: old.id, to: current.id });
-  await growThread(tx, { id: current.id, oldId: old.id, turns: old.turns });
+  await addTurns(tx, { id: current.id, oldId: old.id, turns: old.turns });
   await deleteThread(tx, { id: old.id });
   return 'merged';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WordsSoFar, writeEvents } from './reply-events.ts';
+import { PartialReply, writeEvents } from './reply-events.ts';
 
 interface Seen {
   readonly at: number;
@@ -20,7 +20,7 @@ async function read(events: AsyncIterable<string>, onEvent?: (seen: Seen) => Pro
 
 describe('the events of a turn (C1, C2)', () => {
   it('are snapshots of the newest words, not more often than every 80 ms, and the turn', async () => {
-    const words = new WordsSoFar();
+    const words = new PartialReply();
     const turn = Promise.withResolvers<{ agent_html: string }>();
     let text = '';
     const timer = setInterval(() => {
@@ -40,7 +40,7 @@ describe('the events of a turn (C1, C2)', () => {
   });
 
   it('are made of what there is when they are taken: who is slow misses what was in between', async () => {
-    const words = new WordsSoFar();
+    const words = new PartialReply();
     const turn = Promise.withResolvers<string>();
     words.listener('one');
     const seen = await read(
@@ -55,7 +55,7 @@ describe('the events of a turn (C1, C2)', () => {
   });
 
   it('are the turn alone when there were no words, and none of what cannot be stored', async () => {
-    const words = new WordsSoFar();
+    const words = new PartialReply();
     expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([{ event: 'done' }]);
     const turn = Promise.withResolvers<string>();
     words.listener('\n Wel\0come \ud83d');
@@ -67,7 +67,7 @@ describe('the events of a turn (C1, C2)', () => {
   });
 
   it('end with what the turn fails with, and not before the turn when their reader leaves', async () => {
-    const words = new WordsSoFar();
+    const words = new PartialReply();
     words.listener('one');
     const failing = writeEvents(words, Promise.reject<string>(new Error('no turn')), (markdown) => markdown);
     await expect(read(failing)).rejects.toThrow('no turn');

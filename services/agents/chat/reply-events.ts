@@ -1,40 +1,40 @@
 /** A turn as server-sent events while the model writes: snapshots of the reply so far, at last the recorded turn (C1). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toStorableText } from '#libs/json';
-import type { Listener } from '#libs/openai';
+import type { TextListener } from '#libs/openai';
 
 /** Time between two snapshots; longer where making one takes more than a tenth of it. */
-const leastPauseMs = 80;
-const pauseOfWork = 10;
+const minPauseMs = 80;
+const pausePerRenderTime = 10;
 
 /** What the model has written so far; a snapshot is made of the newest, whatever was missed in between. */
-export class WordsSoFar {
-  #words = '';
-  #seen = '';
+export class PartialReply {
+  #text = '';
+  #readUpTo = '';
   #isDiscarded = false;
-  #wake = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
-  readonly listener: Listener = (content) => {
+  readonly listener: TextListener = (content) => {
     if (this.#isDiscarded) return;
-    this.#words = content;
-    this.#wake.resolve();
+    this.#text = content;
+    this.#changed.resolve();
   };
 
   /** Resolves when there are words that nobody has taken. */
-  async arrive(): Promise<void> {
-    if (this.#words === this.#seen) await this.#wake.promise;
+  async waitForText(): Promise<void> {
+    if (this.#text === this.#readUpTo) await this.#changed.promise;
   }
 
   /** Drops words that were not taken, and all that follow. */
   discard(): void {
     this.#isDiscarded = true;
-    this.#words = this.#seen;
+    this.#text = this.#readUpTo;
   }
 
-  take(): string {
-    this.#seen = this.#words;
-    this.#wake = Promise.withResolvers();
-    return this.#seen;
+  readText(): string {
+    this.#readUpTo = this.#text;
+    this.#changed = Promise.withResolvers();
+    return this.#readUpTo;
   }
 }
 
@@ -43,30 +43,30 @@ export class WordsSoFar {
  * stops waits for it (C2).
  */
 export async function* writeEvents<Turn>(
-  words: WordsSoFar,
+  words: PartialReply,
   turn: Promise<Turn>,
   render: (unfinished: string) => string,
 ): AsyncGenerator<string> {
-  const over = turn.then(
+  const settled = turn.then(
     () => true,
     () => true,
   );
-  const isOver = (event: Promise<unknown>): Promise<boolean> => Promise.race([over, event.then(() => false)]);
+  const isSettledBefore = (event: Promise<unknown>): Promise<boolean> => Promise.race([settled, event.then(() => false)]);
   try {
-    let shown = '';
-    while (!(await isOver(words.arrive()))) {
+    let lastHtml = '';
+    while (!(await isSettledBefore(words.waitForText()))) {
       const startedMs = performance.now();
-      const html = render(toStorableText(words.take()).trim()); // D75
+      const html = render(toStorableText(words.readText()).trim()); // D75
       // Nothing is shown again of what turns out to be a thought (D84).
-      if (html === shown) continue;
-      shown = html;
-      const pauseMs = Math.max(leastPauseMs, pauseOfWork * (performance.now() - startedMs));
+      if (html === lastHtml) continue;
+      lastHtml = html;
+      const pauseMs = Math.max(minPauseMs, pausePerRenderTime * (performance.now() - startedMs));
       yield writeEvent('snapshot', { agent_html: html });
-      await isOver(sleep(pauseMs));
+      await isSettledBefore(sleep(pauseMs));
     }
     yield writeEvent('done', await turn);
   } finally {
-    await over;
+    await settled;
   }
 }
 

@@ -8,10 +8,10 @@ import type { Logger } from '#libs/logger';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import type { Agent } from '../agent/index.ts';
 import type { KnowledgeMode } from '../config.ts';
-import { BudgetSpent, type MeasuredModel } from '../language-model/index.ts';
-import { recall } from '../memory/index.ts';
+import { BudgetExceeded, type MeasuredModel } from '../language-model/index.ts';
+import { readMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
-import { cleanAnswer } from '../recorded-answer.ts';
+import { cleanAgentMessage } from '../recorded-answer.ts';
 import { buildPrompt, maxHistoryTurns } from './rules/prompt.ts';
 import { createVisitorId, isVisitorId } from './rules/visitor.ts';
 import { lockThread } from './statements/takeovers.ts';
@@ -26,10 +26,10 @@ import {
   type ThreadKey,
   turnKeyConstraint,
 } from './statements/threads.ts';
-import { hasPerson, TakenOver, unlessTaken, type WatchThread } from './takeover-watch.ts';
+import { isThreadTakenOver, ThreadTakenOver, runUnlessTakenOver, type WatchThread } from './takeover-watch.ts';
 import { TurnFailure } from './turn-failure.ts';
-import type { HeldTurn, TurnQueue } from './turn-queue.ts';
-import { type Listener, ModelFailure } from '#libs/openai';
+import type { TurnLease, TurnQueue } from './turn-queue.ts';
+import { type TextListener, ModelFailure } from '#libs/openai';
 
 export interface ChatDependencies {
   readonly db: Database;
@@ -41,7 +41,7 @@ export interface ChatDependencies {
   /** What of other threads an answer may draw on (D70). */
   readonly knowledge: KnowledgeMode;
   /** Has the thread remembered, in the transaction that records a turn. */
-  readonly remember: (tx: Tx, threadId: number) => Promise<void>;
+  readonly enqueueMemory: (tx: Tx, threadId: number) => Promise<void>;
   /** Without it a takeover is noticed when the turn is recorded. */
   readonly watchThread?: WatchThread;
 }
@@ -71,7 +71,7 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /** Hears the model's words while it writes; not called for a repeated turn. */
-  readonly listener?: Listener | undefined;
+  readonly listener?: TextListener | undefined;
   /** Called when an operator takes the thread while the model writes: what it wrote is discarded (H1). */
   readonly onTakenOver?: (() => void) | undefined;
   /**
@@ -93,29 +93,29 @@ export interface ChatRuntime {
    * Waits for the thread's turn, asks the model, records. One turn at a time in each thread; tickets are served in the order of the calls.
    * @throws TurnFailure: nothing was recorded
    */
-  takeTurn(request: TurnRequest): Promise<RecordedTurn>;
+  runTurn(request: TurnRequest): Promise<RecordedTurn>;
 }
 
 /** Time kept back for recording and for the reply's way to the visitor. */
 const recordMarginMs = 500;
 /** Tries to get hold of a thread that others delete at the same time. */
-const maxOpeningTries = 5;
+const maxOpenAttempts = 5;
 
 export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   const { db, queue, model, html } = deps;
 
-  async function ask(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
+  async function generateReply(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
     const { agent, body, logger, listener } = request;
     const [recalled, latest] = await Promise.all([
-      recall(db, { agentId: agent.id, threadId, mode: deps.knowledge }),
+      readMemory(db, { agentId: agent.id, threadId, mode: deps.knowledge }),
       threadId === undefined ? [] : listLatestTurns(db, { threadId, limit: maxHistoryTurns }),
     ]);
     const messages = buildPrompt(agent.prompt, recalled, latest, body, deps.promptTokens);
     try {
       return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal, listener })).text;
     } catch (error) {
-      if (signal.reason instanceof TakenOver) throw signal.reason;
-      if (error instanceof BudgetSpent) throw new TurnFailure('over_budget', error.message, error);
+      if (signal.reason instanceof ThreadTakenOver) throw signal.reason;
+      if (error instanceof BudgetExceeded) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
       logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'the model gave no usable answer');
       const kind = error.kind === 'cancelled' ? 'out_of_time' : 'no_answer';
@@ -123,16 +123,16 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     }
   }
 
-  async function answer(
+  async function answerMessage(
     request: TurnRequest,
     threadId: number | undefined,
     signal: AbortSignal,
     open: (tx: Tx) => Promise<number>,
   ): Promise<RecordedTurn> {
     const { body, sender } = request;
-    const text = await unlessTaken(deps, threadId, (taken) => {
+    const text = await runUnlessTakenOver(deps, threadId, (taken) => {
       taken.addEventListener('abort', () => request.onTakenOver?.());
-      return ask(request, threadId, AbortSignal.any([signal, taken]));
+      return generateReply(request, threadId, AbortSignal.any([signal, taken]));
     });
     const human = { humanBody: body, humanHtml: html.render(body) };
     const reply = { agentBody: text, agentHtml: text === null ? null : html.render(text) };
@@ -141,12 +141,12 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       const recordedIn = await open(tx);
       if (threadId !== undefined) await lockThread(tx, { threadId });
       // Somebody has taken the thread while the model wrote: what it wrote was never said.
-      const messages = { ...human, ...((await hasPerson(tx, threadId)) ? unsaid : reply) };
+      const messages = { ...human, ...((await isThreadTakenOver(tx, threadId)) ? noAgentReply : reply) };
       const recorded = await recordTurn(tx, { threadId: recordedIn, ...messages, turnKey, sender });
       if (recorded === undefined) throw new TurnFailure('lost', 'The thread is gone');
       const turn = { threadId: recordedIn, ...recorded, ...messages };
       await request.inTransaction?.(tx, turn);
-      await deps.remember(tx, turn.threadId);
+      await deps.enqueueMemory(tx, turn.threadId);
       if (signal.aborted || Date.now() > request.deadlineMs - recordMarginMs)
         throw new TurnFailure('out_of_time', 'The answer came too late');
       return turn;
@@ -160,14 +160,14 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     if (turn === undefined) return undefined;
     const { agentBody, agentHtml } = turn;
     if (agentBody === null || agentHtml === null) return { ...turn, repeated: true };
-    const answer = cleanAnswer({ body: agentBody, html: agentHtml }, html);
+    const answer = cleanAgentMessage({ body: agentBody, html: agentHtml }, html);
     return { ...turn, agentBody: answer.body, agentHtml: answer.html, repeated: true };
   }
 
-  async function continueThread(request: TurnRequest, turn: HeldTurn): Promise<RecordedTurn> {
+  async function continueThread(request: TurnRequest, turn: TurnLease): Promise<RecordedTurn> {
     return (
       (await findRepeated(request)) ??
-      (await answer(request, turn.threadId, turn.signal, async (tx) => {
+      (await answerMessage(request, turn.threadId, turn.signal, async (tx) => {
         await turn.finish(tx);
         return turn.threadId;
       }))
@@ -180,8 +180,8 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     return visitorId === undefined ? undefined : (await findVisitorThread(db, { agentId: agent.id, visitorId }))?.id;
   }
 
-  async function takeTurnInQueue(request: TurnRequest): Promise<RecordedTurn> {
-    for (let attempt = 0; attempt < maxOpeningTries; attempt++) {
+  async function runQueuedTurn(request: TurnRequest): Promise<RecordedTurn> {
+    for (let attempt = 0; attempt < maxOpenAttempts; attempt++) {
       const threadId = await openThread(request);
       const turn = threadId === undefined ? undefined : await queue.run(threadId, request.signal, (held) => continueThread(request, held));
       if (turn !== undefined) return turn;
@@ -197,12 +197,12 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       }
       return { kind: 'new', visitorId: createVisitorId() };
     },
-    takeTurn: async (request) => {
+    runTurn: async (request) => {
       const repeated = await findRepeated(request);
       if (repeated !== undefined) return repeated;
       try {
-        if (request.opening !== 'new') return await takeTurnInQueue(request);
-        return await answer(
+        if (request.opening !== 'new') return await runQueuedTurn(request);
+        return await answerMessage(
           request,
           undefined,
           request.signal,
@@ -219,7 +219,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
 }
 
 /** What the agent says while a person has the thread. */
-const unsaid = { agentBody: null, agentHtml: null };
+const noAgentReply = { agentBody: null, agentHtml: null };
 
 function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
   return { agentId: agent.id, key, channel, visitorId };

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keepLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
-import { renewTicket, returnTicket, takeTicket, useTicket } from './statements/turn-tickets.ts';
+import { renewTicket, deleteTicket, issueTicket, redeemTicket } from './statements/turn-tickets.ts';
 import { TurnFailure } from './turn-failure.ts';
 
-export interface HeldTurn {
+export interface TurnLease {
   readonly threadId: number;
   /** Aborts when the turn may no longer go on. */
   readonly signal: AbortSignal;
@@ -25,12 +25,12 @@ export interface TurnQueue {
    * Waits for the thread's turn and runs `work` in it. Undefined when there is no such thread.
    * @throws TurnFailure `out_of_time` when the signal aborts while waiting
    */
-  run<T>(threadId: number, signal: AbortSignal, work: (turn: HeldTurn) => Promise<T>): Promise<T | undefined>;
+  run<T>(threadId: number, signal: AbortSignal, work: (turn: TurnLease) => Promise<T>): Promise<T | undefined>;
 }
 
 const defaultLeaseMs = 15_000;
 const pollMs = 150;
-const againMs = 250;
+const releaseRetryMs = 250;
 
 export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: number }): TurnQueue {
   const { db, logger } = deps;
@@ -48,16 +48,16 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
   }
 
   /** While the database is away it is tried again behind the failed turn, so that the next one need not wait for the lease to run out. */
-  async function giveBack(threadId: number, ticket: number): Promise<void> {
-    await returnTicket(db, { threadId, ticket }).catch(() => void giveBackLater(threadId, ticket));
+  async function releaseTicket(threadId: number, ticket: number): Promise<void> {
+    await deleteTicket(db, { threadId, ticket }).catch(() => void retryRelease(threadId, ticket));
   }
 
-  async function giveBackLater(threadId: number, ticket: number): Promise<void> {
+  async function retryRelease(threadId: number, ticket: number): Promise<void> {
     let failure: unknown;
     for (const endsAt = performance.now() + leaseSeconds * 1000; performance.now() < endsAt;) {
-      await sleep(againMs, undefined, { ref: false });
+      await sleep(releaseRetryMs, undefined, { ref: false });
       try {
-        return await returnTicket(db, { threadId, ticket });
+        return await deleteTicket(db, { threadId, ticket });
       } catch (error) {
         failure = error;
       }
@@ -67,7 +67,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 
   return {
     run: async (threadId, signal, work) => {
-      const taken = await takeTicket(db, { threadId, leaseSeconds });
+      const taken = await issueTicket(db, { threadId, leaseSeconds });
       if (taken === undefined) return undefined;
       const { ticket } = taken;
       let finished = false;
@@ -79,7 +79,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
           onFailure: (error) => logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed'),
         });
         const finish = async (tx: Tx): Promise<void> => {
-          if ((await useTicket(tx, { threadId, ticket })) === undefined)
+          if ((await redeemTicket(tx, { threadId, ticket })) === undefined)
             throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
           tx.afterCommit(() => (finished = true));
         };
@@ -89,7 +89,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
           lease.stop();
         }
       } finally {
-        if (!finished) await giveBack(threadId, ticket);
+        if (!finished) await releaseTicket(threadId, ticket);
       }
     },
   };

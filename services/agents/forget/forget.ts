@@ -6,7 +6,7 @@
 import type { Tx } from '#libs/orm';
 import { dropSummaries } from '../memory/index.ts';
 import { telegramSender } from '../telegram/index.ts';
-import { countOfThreads, deleteHits, deleteThreads, deleteTurns, lockThreads } from './statements.ts';
+import { countThreadData, deleteChatHits, deleteThreads, deleteTurns, lockThreads } from './statements.ts';
 
 /** Exactly one of the last three, or none for all threads of the agent. */
 export interface ForgetTarget {
@@ -16,7 +16,7 @@ export interface ForgetTarget {
   readonly telegramUserId?: number | undefined;
 }
 
-export interface Forgotten {
+export interface ForgetResult {
   readonly threads: number;
   readonly messages: number;
   readonly facts: number;
@@ -26,7 +26,7 @@ export interface Forgotten {
   readonly agentIds: readonly number[];
 }
 
-export async function forget(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<Forgotten> {
+export async function forgetThreadsOf(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<ForgetResult> {
   const sender = telegramUserId === undefined ? null : telegramSender(telegramUserId);
   const userId = telegramUserId === undefined ? null : String(telegramUserId);
   const found = await lockThreads(tx, { agentId, threadKey, visitorId, sender, userId });
@@ -34,7 +34,7 @@ export async function forget(tx: Tx, { agentId, threadKey, visitorId, telegramUs
   const shortened = found.filter((thread) => !thread.whole).map(({ id }) => id);
   const agentIds = [...new Set(found.map((thread) => thread.agentId))].toSorted((a, b) => a - b);
   const counts = await deleteWhole(tx, whole);
-  const cut = shortened.length === 0 ? none : await deleteTurns(tx, { threadIds: shortened, sender });
+  const cut = shortened.length === 0 ? noCounts : await deleteTurns(tx, { threadIds: shortened, sender });
   if (agentIds.length > 0) await dropSummaries(tx, { agentIds });
   return {
     threads: whole.length,
@@ -49,12 +49,12 @@ interface Counts {
   readonly messages: number;
   readonly facts: number;
 }
-const none: Counts = { messages: 0, facts: 0 };
+const noCounts: Counts = { messages: 0, facts: 0 };
 
 async function deleteWhole(tx: Tx, threadIds: readonly number[]): Promise<Counts> {
-  if (threadIds.length === 0) return none;
-  const counts = await countOfThreads(tx, { threadIds });
-  await deleteHits(tx, { threadIds });
+  if (threadIds.length === 0) return noCounts;
+  const counts = await countThreadData(tx, { threadIds });
+  await deleteChatHits(tx, { threadIds });
   await deleteThreads(tx, { threadIds });
   return counts;
 }

@@ -5,9 +5,9 @@ import type { Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
-import { enqueueThreadMemory, type RenewAgentMemory } from '../memory/index.ts';
-import { deleteIdleChats, eraseReceipts, listNumbersOfChat, lockPrivateChats, readTelegramThreadKey } from '../telegram/index.ts';
-import { forget, type ForgetTarget } from './forget.ts';
+import { enqueueThreadMemory, type EnqueueAgentMemory } from '../memory/index.ts';
+import { deleteIdleChats, eraseReceipts, listChatIds, lockPrivateChats, readTelegramThreadKey } from '../telegram/index.ts';
+import { forgetThreadsOf, type ForgetTarget } from './forget.ts';
 
 type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
 
@@ -18,7 +18,7 @@ export function createForgetHandlers(deps: {
   db: Database;
   jobs: Pick<Jobs, 'enqueue'>;
   memoryDelayMs: number;
-  renewAgentMemory: RenewAgentMemory;
+  renewAgentMemory: EnqueueAgentMemory;
 }): ForgetHandlers {
   const { db, jobs, memoryDelayMs, renewAgentMemory } = deps;
 
@@ -30,8 +30,8 @@ export function createForgetHandlers(deps: {
     return await db.transaction(async (tx) => {
       const receipts = await findReceipts(tx, target);
       // First, as by whoever works a chat.
-      const chats = await lockChatsOf(tx, receipts);
-      const { threads, messages, facts, shortenedThreadIds, agentIds } = await forget(tx, target);
+      const chats = await lockChats(tx, receipts);
+      const { threads, messages, facts, shortenedThreadIds, agentIds } = await forgetThreadsOf(tx, target);
       for (const some of receipts) await eraseReceipts(tx, some);
       await deleteIdleChats(tx, { ids: chats });
       for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
@@ -65,10 +65,10 @@ async function findReceipts(tx: Tx, { agentId, threadKey, visitorId, telegramUse
   if (threadKey === undefined) return agentId === undefined ? [] : [{ agentId, chatId: null, senderId: null }];
   const chat = readTelegramThreadKey(threadKey);
   if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return [];
-  return (await listNumbersOfChat(tx, chat)).map(({ chat_id: chatId }) => ({ agentId: chat.agentId, chatId, senderId: null }));
+  return (await listChatIds(tx, chat)).map(({ chat_id: chatId }) => ({ agentId: chat.agentId, chatId, senderId: null }));
 }
 
-async function lockChatsOf(tx: Tx, receipts: readonly Receipts[]): Promise<number[]> {
+async function lockChats(tx: Tx, receipts: readonly Receipts[]): Promise<number[]> {
   const ids: number[] = [];
   for (const { agentId, chatId, senderId } of receipts) {
     for (const { id } of await lockPrivateChats(tx, { agentId, userId: chatId ?? senderId })) ids.push(id);

@@ -30,7 +30,7 @@ export const lockThreads = statement.many({
 
 const counts = { messages: t.integer, facts: t.integer };
 
-export const countOfThreads = statement.one({
+export const countThreadData = statement.one({
   name: 'forget.count',
   params: { threadIds: t.bigint.array },
   row: counts,
@@ -38,7 +38,7 @@ export const countOfThreads = statement.one({
     (select count(*)::integer from agents.memory_facts where thread_id = any(${threadIds})) as facts`,
 });
 
-export const deleteHits = statement.none({
+export const deleteChatHits = statement.none({
   name: 'forget.hits',
   params: { threadIds: t.bigint.array },
   sql: ({ threadIds }) => sql`delete from agents.chat_hits h using agents.threads t

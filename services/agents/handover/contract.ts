@@ -11,7 +11,7 @@ const holder = Type.Object({
 });
 
 /** A thread without its words; its key would let whoever reads it go on as the visitor, so it is left out. */
-export const threadFacts = {
+export const threadProperties = {
   id: threadId,
   agent: Type.String({ description: 'Slug of the agent.' }),
   channel: Type.Enum(['web', 'telegram'], { description: 'Where the visitor writes.' }),
@@ -20,10 +20,10 @@ export const threadFacts = {
   created_at: instant('When its first turn was recorded.'),
   updated_at: instant('When something was said last.'),
 };
-const Thread = Type.Object({ ...threadFacts, taken_by: nullable(holder) });
+const Thread = Type.Object({ ...threadProperties, taken_by: nullable(holder) });
 export type Thread = Static<typeof Thread>;
 
-export const messageFacts = {
+export const messageProperties = {
   turn: Type.Integer({ description: 'Place in the thread; a question and the answer of the agent share one.' }),
   body: Type.String({ description: 'As it was written, Markdown.' }),
   html: Type.String({ description: 'As HTML of the messaging subset.' }),
@@ -37,14 +37,14 @@ export const messageFacts = {
 };
 export const authors = ['visitor', 'agent', 'operator'] as const;
 const Message = Type.Object({
-  ...messageFacts,
+  ...messageProperties,
   author: Type.Enum([...authors], { description: 'Who wrote it.' }),
   account_id: nullable(Type.Integer({ description: 'Account of the operator; null for the admin CLI, and for others.' })),
 });
 export type Message = Static<typeof Message>;
 
 /** Longest time for which a request for updates waits: less than a gateway that stops has for its requests. */
-export const longestChatWaitSeconds = 8;
+export const maxChatWaitSeconds = 8;
 
 /** What a visitor is told of a person who answers in the place of the agent. */
 export const ChatUpdates = Type.Object(
@@ -82,7 +82,7 @@ const operations = {
     summary: 'Threads with agents, those where something was said last first.',
     request: Type.Object({
       agent: Type.Optional(slug),
-      channel: Type.Optional(threadFacts.channel),
+      channel: Type.Optional(threadProperties.channel),
       taken: Type.Optional(Type.Boolean({ description: 'Only those that a person has, or only those that the agent has.' })),
       before: Type.Optional(Type.Object({ at: Type.String({ format: 'date-time' }), id: threadId })),
       limit: Type.Integer({ minimum: 1, maximum: 201 }),
@@ -165,7 +165,7 @@ export const handoverRpcs = {
       visitor_id: Type.String({ maxLength: 200 }),
       after: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
       wait: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: longestChatWaitSeconds, description: 'Seconds to wait for something new. 0 = none.' }),
+        Type.Integer({ minimum: 0, maximum: maxChatWaitSeconds, description: 'Seconds to wait for something new. 0 = none.' }),
       ),
       waits_for: Type.Optional(nullable(Type.Literal('person', { description: 'As the caller knows it: another value is news.' }))),
       ip: Type.Optional(Type.String({ description: 'What limits count the visitor by; without it there is none.' })),

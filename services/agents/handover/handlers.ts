@@ -14,23 +14,23 @@ import { type Admit, findTakeover, lockThread, visitorKey } from '../chat/index.
 import type { agents } from '../contract.ts';
 import { enqueueThreadMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
-import { cleanAnswer } from '../recorded-answer.ts';
-import { say } from '../telegram/index.ts';
+import { cleanAgentMessage } from '../recorded-answer.ts';
+import { enqueueOperatorMessage } from '../telegram/index.ts';
 import type { ChatUpdates, Message, Thread } from './contract.ts';
 import {
   endTakeover,
   findMessage,
   findThread,
-  findWordsByKey,
+  findOperatorMessageByKey,
   listMessages,
   listThreads,
   listUpdates,
   type MessageRow,
-  recordWords,
-  takeThread,
+  recordOperatorMessage,
+  insertTakeover,
   type ThreadRow,
 } from './statements.ts';
-import type { ThreadChanges } from './thread-changes.ts';
+import type { ThreadChangeNotifier } from './thread-changes.ts';
 
 type Operations = Pick<
   Handlers<typeof agents>,
@@ -43,7 +43,7 @@ export interface HandoverDependencies {
   readonly jobs: Jobs<typeof agents>;
   readonly html: MessagingHtml;
   readonly memoryDelayMs: number;
-  readonly changes: ThreadChanges;
+  readonly changes: ThreadChangeNotifier;
   readonly admit: Admit;
 }
 
@@ -54,7 +54,7 @@ type UpdatesRequest = RequestOf<typeof agents.rpcs.readChatUpdates>;
 
 const updatesPerPage = 100;
 /** At most. */
-const messagesOfTurn = 2;
+const maxMessagesPerTurn = 2;
 
 export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const { db } = deps;
@@ -67,30 +67,30 @@ export function createHandoverHandlers(deps: HandoverDependencies): Operations {
   const read: Operations['adminReadThread'] = async ({ thread_id: threadId, before, limit }) => {
     const thread = toThread(await getThread(db, threadId));
     // A question and its answer stay together: a turn that a page would cut is left to the next.
-    const asked = Math.max(limit, messagesOfTurn);
+    const asked = Math.max(limit, maxMessagesPerTurn);
     const rows = await listMessages(db, { threadId, before, limit: asked + 1 });
     const hasMore = rows.length > asked;
     const shown = hasMore ? rows.filter(({ turn }) => turn !== rows.at(-1)?.turn) : rows;
     return {
       thread,
-      messages: shown.toReversed().map((row) => toMessage(row.noteType === 'chat_agent' ? cleanAnswer(row, deps.html) : row)),
+      messages: shown.toReversed().map((row) => toMessage(row.noteType === 'chat_agent' ? cleanAgentMessage(row, deps.html) : row)),
       before: hasMore ? (shown.at(-1)?.turn ?? null) : null,
     };
   };
   const take = (threadId: number, context: Context) => takeOver(deps, threadId, context);
-  const write = (words: Words, context: Context) => writeInThread(deps, words, context);
-  const handBack = (threadId: number, context: Context) => endHandover(deps, threadId, context);
+  const write = (words: NewOperatorMessage, context: Context) => writeInThread(deps, words, context);
+  const back = (threadId: number, context: Context) => handBack(deps, threadId, context);
   return {
     listThreads: (request, context) => (mayRead(context), list(request, context)),
     readThread: (request, context) => (mayRead(context), read(request, context)),
     takeThread: async (request, context) => (mayAct(context), await take(request.thread_id, context)),
     sayInThread: async (request, context) => (mayAct(context), await write(request, context)),
-    handThreadBack: async (request, context) => (mayAct(context), await handBack(request.thread_id, context)),
+    handThreadBack: async (request, context) => (mayAct(context), await back(request.thread_id, context)),
     adminListThreads: list,
     adminReadThread: read,
     adminTakeThread: (request, context) => take(request.thread_id, context),
     adminSayInThread: write,
-    adminHandThreadBack: (request, context) => handBack(request.thread_id, context),
+    adminHandThreadBack: (request, context) => back(request.thread_id, context),
     readChatUpdates: (request) => readUpdates(deps, request),
   };
 }
@@ -116,7 +116,7 @@ async function readUpdates({ db, changes, admit }: HandoverDependencies, request
   const isNews = ({ messages, waits_for: state }: Static<typeof ChatUpdates>): boolean =>
     messages.length > 0 || (knownState !== undefined && state !== knownState);
   const waitMs = threadId === null ? 0 : wait * 1_000;
-  return await changes.lookFor(threadId ?? 0, waitMs, async () => toReply(await look()), isNews);
+  return await changes.waitFor(threadId ?? 0, waitMs, async () => toReply(await look()), isNews);
 }
 
 function mayRead({ actor }: Context): void {
@@ -137,12 +137,12 @@ async function getThread(db: Queryable, threadId: number): Promise<ThreadRow> {
 }
 
 /** The thread's row is held until the end of the transaction: nobody takes it, writes in it or answers in it meanwhile. */
-async function holdThread(tx: Tx, threadId: number): Promise<ThreadRow> {
+async function lockAndGetThread(tx: Tx, threadId: number): Promise<ThreadRow> {
   await lockThread(tx, { threadId });
   return await getThread(tx, threadId);
 }
 
-function checkHolder({ isTaken, accountId, takenAt }: ThreadRow, context: Context): void {
+function requireFreeOrOwn({ isTaken, accountId, takenAt }: ThreadRow, context: Context): void {
   if (isTaken && accountId !== accountOf(context)) {
     const details = { taken_by: { account_id: accountId, since: takenAt } };
     throw appError('conflict', 'thread_taken', 'Somebody else has the thread.', details);
@@ -151,17 +151,17 @@ function checkHolder({ isTaken, accountId, takenAt }: ThreadRow, context: Contex
 
 async function takeOver({ db, changes }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
-    const row = await holdThread(tx, threadId);
-    checkHolder(row, context);
+    const row = await lockAndGetThread(tx, threadId);
+    requireFreeOrOwn(row, context);
     if (row.isTaken) return { thread: toThread(row) };
-    await takeThread(tx, { threadId, accountId: accountOf(context) });
+    await insertTakeover(tx, { threadId, accountId: accountOf(context) });
     tx.afterCommit(() => changes.publish(threadId));
     recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: { agent: row.agent } });
     return { thread: toThread(await getThread(tx, threadId)) };
   });
 }
 
-interface Words {
+interface NewOperatorMessage {
   readonly thread_id: number;
   readonly body: string;
   readonly idempotency_key?: string | null | undefined;
@@ -170,22 +170,22 @@ interface Words {
 /** Recorded and, in Telegram, on its way: both happen or neither. */
 async function writeInThread(
   { jobs, html: writer, memoryDelayMs, changes }: HandoverDependencies,
-  { thread_id: threadId, body: given, idempotency_key: name = null }: Words,
+  { thread_id: threadId, body: given, idempotency_key: name = null }: NewOperatorMessage,
   context: Context,
 ): Promise<{ message: Message }> {
   const body = toStorableText(given);
   if (isBlank(body)) throw appError('bad_request', 'empty_message', 'The message must not be blank.');
   const accountId = accountOf(context);
-  const turnKey = name === null ? null : nameOf(threadId, accountId, name, body);
+  const turnKey = name === null ? null : turnKeyOf(threadId, accountId, name, body);
   return await jobs.transaction(async (tx) => {
-    const row = await holdThread(tx, threadId);
-    const repeated = turnKey === null ? undefined : await findWordsByKey(tx, { threadId, turnKey });
+    const row = await lockAndGetThread(tx, threadId);
+    const repeated = turnKey === null ? undefined : await findOperatorMessageByKey(tx, { threadId, turnKey });
     if (repeated !== undefined) return { message: await getMessage(tx, threadId, repeated.turn) };
-    checkHolder(row, context);
+    requireFreeOrOwn(row, context);
     if (!row.isTaken) throw appError('conflict', 'thread_not_taken', 'The agent has the thread; take it over first.');
     const html = writer.render(body);
-    const { id: messageId, turn } = await recordWords(tx, { threadId, body, html, accountId, turnKey });
-    if (row.channel === 'telegram') await say(tx, jobs, { messageId, threadKey: row.threadKey, html }, context);
+    const { id: messageId, turn } = await recordOperatorMessage(tx, { threadId, body, html, accountId, turnKey });
+    if (row.channel === 'telegram') await enqueueOperatorMessage(tx, jobs, { messageId, threadKey: row.threadKey, html }, context);
     tx.afterCommit(() => changes.publish(threadId));
     await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
     recordAudit(tx, context, { target: { type: 'thread', id: threadId }, changes: { agent: row.agent, turn } });
@@ -193,9 +193,9 @@ async function writeInThread(
   });
 }
 
-async function endHandover({ db, changes }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
+async function handBack({ db, changes }: HandoverDependencies, threadId: number, context: Context): Promise<{ thread: Thread }> {
   return await db.transaction(async (tx) => {
-    const row = await holdThread(tx, threadId);
+    const row = await lockAndGetThread(tx, threadId);
     const holder = await findTakeover(tx, { threadId });
     if ((await endTakeover(tx, { threadId })) === undefined) return { thread: toThread(row) };
     tx.afterCommit(() => changes.publish(threadId));
@@ -212,7 +212,7 @@ async function getMessage(db: Queryable, threadId: number, turn: number): Promis
 }
 
 /** Names a message within all turns: other words, or another account, are another message. */
-function nameOf(threadId: number, accountId: number | null, name: string, body: string): string {
+function turnKeyOf(threadId: number, accountId: number | null, name: string, body: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([threadId, accountId, name, body]))
     .digest('base64url');

@@ -91,7 +91,7 @@ export const listMessages = statement.many({
 });
 
 /** The unique index lets one have it. */
-export const takeThread = statement.none({
+export const insertTakeover = statement.none({
   name: 'handover.take',
   params: { threadId: t.bigint, accountId: t.integer.nullable },
   sql: ({ threadId, accountId }) => sql`insert into agents.thread_takeovers (thread_id, account_id) values (${threadId}, ${accountId})`,
@@ -106,7 +106,7 @@ export const endTakeover = statement.maybeOne({
     where thread_id = ${threadId} and ended_at is null returning id`,
 });
 
-export const recordWords = statement.one({
+export const recordOperatorMessage = statement.one({
   name: 'handover.say',
   params: { threadId: t.bigint, body: t.text, html: t.text, accountId: t.integer.nullable, turnKey: t.text.nullable },
   row: { id: t.bigint, turn: t.integer },
@@ -126,7 +126,7 @@ export const findMessage = statement.maybeOne({
   sql: ({ threadId, turn }) => sql`${messages} where m.thread_id = ${threadId} and m.turn = ${turn} and m.note_type = 'chat_operator'`,
 });
 
-export const findWordsByKey = statement.maybeOne({
+export const findOperatorMessageByKey = statement.maybeOne({
   name: 'handover.message-by-key',
   params: { threadId: t.bigint, turnKey: t.text },
   row: { turn: t.integer },

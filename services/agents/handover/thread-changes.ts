@@ -2,9 +2,9 @@
 import type { Bus } from '#libs/nats';
 import { agents } from '../contract.ts';
 
-export class ThreadChanges {
+export class ThreadChangeNotifier {
   readonly #bus: Pick<Bus, 'publish' | 'connected'>;
-  readonly #waiting = new Map<number, Set<() => void>>();
+  readonly #listeners = new Map<number, Set<() => void>>();
   #isStopping = false;
 
   constructor(bus: Pick<Bus, 'publish' | 'connected'>) {
@@ -19,27 +19,27 @@ export class ThreadChanges {
 
   /** Wakes the requests of this replica. */
   wake(threadId: number): void {
-    for (const wake of this.#waiting.get(threadId) ?? []) wake();
+    for (const notifyLocal of this.#listeners.get(threadId) ?? []) notifyLocal();
   }
 
   /** Ends all waits; later ones do not begin. */
   stop(): void {
     this.#isStopping = true;
-    for (const threadId of this.#waiting.keys()) this.wake(threadId);
+    for (const threadId of this.#listeners.keys()) this.wake(threadId);
   }
 
   /** Calls `onChange` after each change until the returned function is called. */
   watch(threadId: number, onChange: () => void): () => void {
-    const wakers = this.#waiting.get(threadId) ?? new Set();
-    this.#waiting.set(threadId, wakers.add(onChange));
+    const wakers = this.#listeners.get(threadId) ?? new Set();
+    this.#listeners.set(threadId, wakers.add(onChange));
     return () => {
       wakers.delete(onChange);
-      if (wakers.size === 0 && this.#waiting.get(threadId) === wakers) this.#waiting.delete(threadId);
+      if (wakers.size === 0 && this.#listeners.get(threadId) === wakers) this.#listeners.delete(threadId);
     };
   }
 
   /** Looks now, and again after a change or `ms` when `isNews` is false for what was found. */
-  async lookFor<Found>(threadId: number, ms: number, look: () => Promise<Found>, isNews: (found: Found) => boolean): Promise<Found> {
+  async waitFor<Found>(threadId: number, ms: number, look: () => Promise<Found>, isNews: (found: Found) => boolean): Promise<Found> {
     const changed = Promise.withResolvers<void>();
     const unwatch = this.watch(threadId, changed.resolve);
     let timer: NodeJS.Timeout | undefined;

@@ -6,14 +6,14 @@ import type { Database } from '#libs/orm';
 import { getAgent } from '../agent/index.ts';
 import type { KnowledgeMode } from '../config.ts';
 import type { agents } from '../contract.ts';
-import { dropSummaries, maxKnowledgePerAgent, type RenewAgentMemory } from '../memory/index.ts';
-import { requireOperator, requireReader } from '../operators.ts';
+import { dropSummaries, maxKnowledgePerAgent, type EnqueueAgentMemory } from '../memory/index.ts';
+import { requireOpsOperator, requireOpsReader } from '../operators.ts';
 import type { knowledgeRpcs } from './contract.ts';
 import { approveKnowledge, countApproved, listKnowledge, rejectKnowledge } from './statements.ts';
 
 type KnowledgeHandlers = Pick<Handlers<typeof agents>, keyof typeof knowledgeRpcs>;
 
-interface Wanted {
+interface ListRequest {
   readonly slug: string;
   readonly state?: 'waiting' | 'approved';
   readonly after?: number;
@@ -23,11 +23,11 @@ interface Wanted {
 export function createKnowledgeHandlers(deps: {
   db: Database;
   mode: KnowledgeMode;
-  renewAgentMemory: RenewAgentMemory;
+  renewAgentMemory: EnqueueAgentMemory;
 }): KnowledgeHandlers {
   const { db, mode, renewAgentMemory } = deps;
 
-  const list = async ({ slug, state, after, limit }: Wanted) => {
+  const list = async ({ slug, state, after, limit }: ListRequest) => {
     const { id } = await getAgent(db, slug);
     return await listKnowledge(db, { agentId: id, isApproved: state === undefined ? undefined : state === 'approved', after, limit });
   };
@@ -67,16 +67,16 @@ export function createKnowledgeHandlers(deps: {
     approveKnowledge: approve,
     rejectKnowledge: reject,
     listSentences: async (request, { actor }) => {
-      requireReader(actor);
+      requireOpsReader(actor);
       const items = (await list(request)).map(({ thread_key: _key, visitor_id: _visitor, ...sentence }) => sentence);
       return { mode, items };
     },
     approveSentences: (request, context) => {
-      requireOperator(context.actor);
+      requireOpsOperator(context.actor);
       return approve(request, context);
     },
     rejectSentences: (request, context) => {
-      requireOperator(context.actor);
+      requireOpsOperator(context.actor);
       return reject(request, context);
     },
   };

@@ -1,3 +1,3 @@
 /** The language model with its accounts and daily budget. */
-export type { MeasuredModel, ModelCall } from './measured-model.ts';
-export { BudgetSpent } from './token-budget.ts';
+export type { MeasuredModel, ModelRequest } from './measured-model.ts';
+export { BudgetExceeded } from './token-budget.ts';

@@ -8,24 +8,24 @@ import { findTracer, type Metrics, nameFailure, serverOf, type Span, type SpanAt
 import { estimateMessage, estimateTokens } from '../tokens.ts';
 import { addUsage, type UsagePurpose } from './statements/usage.ts';
 import type { TokenBudget } from './token-budget.ts';
-import { type Listener, type Model, type ModelAnswer, ModelFailure, type ModelUsage, type PromptMessage } from '#libs/openai';
+import { type TextListener, type Model, type Completion, ModelFailure, type ModelUsage, type PromptMessage } from '#libs/openai';
 
 /** What an answer is taken to cost before it is known. */
-const answerTokens = 1_000;
+const assumedReplyTokens = 1_000;
 
-export interface ModelCall {
+export interface ModelRequest {
   /** Null: for no agent, so that no budget ends it; the metrics alone count it. */
   readonly agentId: number | null;
   readonly purpose: UsagePurpose | 'publishing';
   readonly messages: readonly PromptMessage[];
   readonly signal: AbortSignal;
   /** Hears the answer while it is written. */
-  readonly listener?: Listener | undefined;
+  readonly listener?: TextListener | undefined;
 }
 
 export interface MeasuredModel {
   /** @throws ModelFailure; BudgetSpent before the model is asked */
-  ask(call: ModelCall): Promise<ModelAnswer>;
+  ask(call: ModelRequest): Promise<Completion>;
 }
 
 /** `models` names the model of each purpose; several may be the same. */
@@ -33,7 +33,7 @@ export function createMeasuredModel(deps: {
   db: Database;
   logger: Logger;
   metrics: Metrics;
-  models: Readonly<Record<ModelCall['purpose'], Model>>;
+  models: Readonly<Record<ModelRequest['purpose'], Model>>;
   budget: TokenBudget;
 }): MeasuredModel {
   const { db, logger, budget } = deps;
@@ -41,8 +41,8 @@ export function createMeasuredModel(deps: {
   const tokens = deps.metrics.counter('llm_tokens_total', 'Tokens that the language model reported', ['purpose', 'direction']);
 
   /** Accounts that cannot be kept are no reason to keep an answer back. */
-  async function account(
-    call: ModelCall,
+  async function recordUsage(
+    call: ModelRequest,
     took: CallResult,
     startedMs: number,
     spend: (tokens: number) => Promise<void>,
@@ -73,20 +73,20 @@ export function createMeasuredModel(deps: {
   return {
     ask: async (call) => {
       const { agentId, purpose, messages, signal, listener } = call;
-      const spend = agentId === null ? async () => undefined : await budget.take(agentId, estimatePrompt(messages) + answerTokens);
+      const spend = agentId === null ? async () => undefined : await budget.reserve(agentId, estimatePrompt(messages) + assumedReplyTokens);
       const startedMs = performance.now();
       const model = deps.models[purpose];
-      const span = startAsking(purpose, model);
+      const span = startSpan(purpose, model);
       try {
-        const ask = (): Promise<ModelAnswer> => model.answer(messages, signal, listener);
-        const answer = await (span === undefined ? ask() : span.run(ask));
-        span?.end({ attributes: describeAnswer(answer) });
-        await account(call, { outcome: 'ok', ...answer }, startedMs, spend, span?.traceparent);
+        const complete = (): Promise<Completion> => model.answer(messages, signal, listener);
+        const answer = await (span === undefined ? complete() : span.run(complete));
+        span?.end({ attributes: usageAttributes(answer) });
+        await recordUsage(call, { outcome: 'ok', ...answer }, startedMs, spend, span?.traceparent);
         return answer;
       } catch (error) {
         const isFailure = error instanceof ModelFailure;
-        span?.end({ error: isFailure ? error.kind : nameFailure(error), attributes: isFailure ? describeAnswer(error) : {} });
-        if (isFailure) await account(call, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
+        span?.end({ error: isFailure ? error.kind : nameFailure(error), attributes: isFailure ? usageAttributes(error) : {} });
+        if (isFailure) await recordUsage(call, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
         throw error;
       }
     },
@@ -94,7 +94,7 @@ export function createMeasuredModel(deps: {
 }
 
 /** The servers speak OpenAI's protocol; who runs them is not known. */
-function startAsking(purpose: ModelCall['purpose'], { name, baseUrl }: Model): Span | undefined {
+function startSpan(purpose: ModelRequest['purpose'], { name, baseUrl }: Model): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
   const server = URL.parse(baseUrl);
@@ -106,7 +106,7 @@ function startAsking(purpose: ModelCall['purpose'], { name, baseUrl }: Model): S
   });
 }
 
-function describeAnswer({ usage, model }: { readonly usage: ModelUsage; readonly model?: string }): SpanAttributes {
+function usageAttributes({ usage, model }: { readonly usage: ModelUsage; readonly model?: string }): SpanAttributes {
   const { promptTokens, completionTokens } = usage;
   return {
     ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
@@ -125,11 +125,12 @@ interface CallResult {
 const unbilled = new Set<CallResult['outcome']>(['connection', 'status']);
 
 /** Tokens of a call as the model reported them, else as they are estimated. */
-function costOf({ messages }: ModelCall, { outcome, usage, written }: CallResult): number {
+function costOf({ messages }: ModelRequest, { outcome, usage, written }: CallResult): number {
   const { promptTokens, completionTokens } = usage;
   if (unbilled.has(outcome)) return (promptTokens ?? 0) + (completionTokens ?? 0);
   return (
-    (promptTokens ?? estimatePrompt(messages)) + (completionTokens ?? (written === undefined ? answerTokens : estimateTokens(written)))
+    (promptTokens ?? estimatePrompt(messages)) +
+    (completionTokens ?? (written === undefined ? assumedReplyTokens : estimateTokens(written)))
   );
 }
 

@@ -1,9 +1,9 @@
 /** A model's thinking habit, stored so that every process knows it. Another model or address starts anew (D84). */
 import { createHash } from 'node:crypto';
 import type { Logger } from '#libs/logger';
-import { initialPlainAnswers, plainAnswers, type ThinkingHabit } from '#libs/openai';
+import { initialPlainReplies, plainRepliesRequired, type ThinkingHabit } from '#libs/openai';
 import type { Database } from '#libs/orm';
-import { countAnswer, findPlainAnswers } from './statements/thinking-habits.ts';
+import { countPlainReply, findPlainReplies } from './statements/thinking-habits.ts';
 
 /** Without the database the model counts as new. */
 export function createStoredHabit(
@@ -14,15 +14,15 @@ export function createStoredHabit(
   const model = createHash('sha256')
     .update(JSON.stringify([baseUrl, name]))
     .digest('base64url');
-  const initial = initialPlainAnswers(name);
+  const initial = initialPlainReplies(name);
   const warn = (err: unknown): undefined => {
     logger.warn({ err }, 'language model: thinking habit not available');
     return undefined;
   };
   return {
-    isPlain: async () => ((await findPlainAnswers(db, { model }).catch(warn))?.plainAnswers ?? initial) >= plainAnswers,
-    learn: async (isUnopened) => {
-      await countAnswer(db, { model, isUnopened, initial, most: plainAnswers }).catch(warn);
+    isPlain: async () => ((await findPlainReplies(db, { model }).catch(warn))?.plainAnswers ?? initial) >= plainRepliesRequired,
+    record: async (isUnopened) => {
+      await countPlainReply(db, { model, isUnopened, initial, most: plainRepliesRequired }).catch(warn);
     },
   };
 }

@@ -5,10 +5,10 @@
  */
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
-import { correctTokens, readMostTokens, takeTokens } from './statements/token-budget.ts';
+import { correctTokens, findMaxTokens, reserveTokens } from './statements/token-budget.ts';
 
 /** The agent has used its tokens of the day. */
-export class BudgetSpent extends Error {
+export class BudgetExceeded extends Error {
   override readonly name = 'BudgetSpent';
   /** Seconds until the next day (UTC) begins. */
   readonly retryAfter: number;
@@ -21,22 +21,22 @@ export class BudgetSpent extends Error {
 
 export interface TokenBudget {
   /** @returns what is called with the cost when it is known. @throws BudgetSpent */
-  take(agentId: number, estimatedTokens: number): Promise<(tokens: number) => Promise<void>>;
+  reserve(agentId: number, estimatedTokens: number): Promise<(tokens: number) => Promise<void>>;
 }
 
 /** @param dailyTokens of each agent; 0 = no budget. */
 export function createTokenBudget({ db, metrics, dailyTokens }: { db: Database; metrics: Metrics; dailyTokens: number }): TokenBudget {
   const refused = metrics.counter('llm_budget_refused_total', 'Calls that were not made because the tokens of the day were used up');
   metrics.gauge('llm_budget_used_ratio', 'Share of its tokens of the day that the agent which used most has used', [], async (gauge) => {
-    gauge.set(dailyTokens === 0 ? 0 : (await readMostTokens(db)).tokens / dailyTokens);
+    gauge.set(dailyTokens === 0 ? 0 : (await findMaxTokens(db)).tokens / dailyTokens);
   });
   return {
-    take: async (agentId, estimatedTokens) => {
+    reserve: async (agentId, estimatedTokens) => {
       if (dailyTokens === 0) return async () => undefined;
-      const { day, secondsLeft } = await takeTokens(db, { agentId, tokens: estimatedTokens, limit: dailyTokens });
+      const { day, secondsLeft } = await reserveTokens(db, { agentId, tokens: estimatedTokens, limit: dailyTokens });
       if (day === null) {
         refused.inc();
-        throw new BudgetSpent(secondsLeft);
+        throw new BudgetExceeded(secondsLeft);
       }
       return (tokens) => correctTokens(db, { agentId, day, difference: tokens - estimatedTokens });
     },

@@ -1,5 +1,5 @@
 /** What is remembered of threads, and the jobs that remember it. */
-export { maxKnowledgePerAgent, type RecalledMemory } from './rules.ts';
+export { maxKnowledgePerAgent, type ReplyMemory } from './rules.ts';
 export { dropSummaries } from './statements.ts';
-export { recall } from './stored-memory.ts';
-export { enqueueThreadMemory, type RenewAgentMemory } from './workers.ts';
+export { readMemory } from './stored-memory.ts';
+export { enqueueThreadMemory, type EnqueueAgentMemory } from './workers.ts';

@@ -6,7 +6,7 @@ import { sql, statement, t } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 
 /** `facts` and `knowledge` are JSON lists. */
-export const findRecalled = statement.one({
+export const findMemoryForReply = statement.one({
   name: 'memory.recall',
   params: { agentId: t.integer, threadId: t.bigint.nullable, mode: t.text.as<KnowledgeMode>() },
   row: { summary: t.text, facts: t.text, knowledge: t.text },
@@ -99,7 +99,7 @@ export const trimKnowledge = statement.none({
 });
 
 /** The notes have changed: a job that has read older ones writes no summary of them. */
-export const bumpAgentMemory = statement.none({
+export const raiseAgentMemoryVersion = statement.none({
   name: 'memory.bump-agent',
   params: { agentId: t.integer },
   sql: ({ agentId }) => sql`insert into agents.agent_memories as m (agent_id) values (${agentId})

@@ -2,11 +2,11 @@
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
-import { maxKnowledgePerAgent, maxKnowledgePerThread, type RecalledMemory } from './rules.ts';
+import { maxKnowledgePerAgent, maxKnowledgePerThread, type ReplyMemory } from './rules.ts';
 import {
-  bumpAgentMemory,
+  raiseAgentMemoryVersion,
   findAgentMemory,
-  findRecalled,
+  findMemoryForReply,
   findThreadMemory,
   lockThread,
   replaceThreadMemory,
@@ -14,11 +14,11 @@ import {
 } from './statements.ts';
 
 /** What the agent remembers when it answers, of the thread and, as far as `mode` lets it, of others (D70). */
-export async function recall(
+export async function readMemory(
   db: Queryable,
   of: { agentId: number; threadId: number | undefined; mode: KnowledgeMode },
-): Promise<RecalledMemory> {
-  const { summary, facts, knowledge } = await findRecalled(db, of);
+): Promise<ReplyMemory> {
+  const { summary, facts, knowledge } = await findMemoryForReply(db, of);
   return { summary, facts: readList(facts), knowledge: readList(knowledge) };
 }
 
@@ -55,7 +55,7 @@ export async function saveThreadMemory(
   const added = rows.filter(({ kind }) => kind === 'knowledge').length;
   if (added > 0) {
     await trimKnowledge(tx, { agentId, threadId, perThread: maxKnowledgePerThread, perAgent: maxKnowledgePerAgent });
-    await bumpAgentMemory(tx, { agentId });
+    await raiseAgentMemoryVersion(tx, { agentId });
   }
   return added;
 }

@@ -11,16 +11,16 @@ import type { Database, Tx } from '#libs/orm';
 import type { KnowledgeMode } from '../config.ts';
 import { agents } from '../contract.ts';
 import { UnusableReply } from '../json-reply.ts';
-import { BudgetSpent, type MeasuredModel, type ModelCall } from '../language-model/index.ts';
+import { BudgetExceeded, type MeasuredModel, type ModelRequest } from '../language-model/index.ts';
 import {
-  askForAgentMemory,
-  askForThreadMemory,
-  keepImpersonal,
-  mayShare,
-  maxTurnsPerReading,
+  buildAgentMemoryPrompt,
+  buildThreadMemoryPrompt,
+  filterPersonal,
+  canShareKnowledge,
+  maxTurnsPerJob,
   readAgentReply,
   readThreadReply,
-  takeReading,
+  selectTurns,
 } from './rules.ts';
 import { listTurnsToRemember, saveAgentSummary } from './statements.ts';
 import { lockThreadMemory, readAgentMemory, readThreadMemory, saveThreadMemory } from './stored-memory.ts';
@@ -37,11 +37,11 @@ export interface MemoryDependencies {
   readonly promptTokens: number;
   readonly delayMs: number;
   readonly knowledge: KnowledgeMode;
-  readonly renewAgentMemory: RenewAgentMemory;
+  readonly renewAgentMemory: EnqueueAgentMemory;
 }
 
 /** Has the summary of what an agent knows made anew after the transaction. */
-export type RenewAgentMemory = (tx: Tx, agentId: number) => Promise<void>;
+export type EnqueueAgentMemory = (tx: Tx, agentId: number) => Promise<void>;
 
 const notConfiguredDelayMs = 900_000;
 /** The summary of an agent follows many threads, so it is made less often. */
@@ -53,7 +53,7 @@ export async function enqueueThreadMemory(tx: Tx, jobs: Enqueue, threadId: numbe
 }
 
 /** Only where sentences are shared as they come is there a summary of them (D70). */
-export function createRenewAgentMemory(jobs: Enqueue, mode: KnowledgeMode, delayMs: number): RenewAgentMemory {
+export function createEnqueueAgentMemory(jobs: Enqueue, mode: KnowledgeMode, delayMs: number): EnqueueAgentMemory {
   return async (tx, agentId) => {
     if (mode !== 'automatic') return;
     const options = { key: `agent:${agentId}`, delayMs: delayMs * agentDelayFactor };
@@ -66,14 +66,14 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
     const id = run.payload.thread_id;
     const before = await readThreadMemory(deps.db, id);
     if (before === undefined) return { outcome: 'thread_gone' };
-    const waiting = await listTurnsToRemember(deps.db, { threadId: id, afterTurn: before.upToTurn, limit: maxTurnsPerReading });
-    const turns = takeReading(waiting, deps.promptTokens);
+    const waiting = await listTurnsToRemember(deps.db, { threadId: id, afterTurn: before.upToTurn, limit: maxTurnsPerJob });
+    const turns = selectTurns(waiting, deps.promptTokens);
     const upToTurn = turns.at(-1)?.turn;
     if (upToTurn === undefined) return { outcome: 'nothing_new' };
-    const withKnowledge = deps.knowledge !== 'off' && mayShare(turns);
-    const messages = askForThreadMemory(before, turns, withKnowledge);
-    const reply = await ask(deps, run, { agentId: before.agentId, messages }, readThreadReply);
-    const knowledge = keepImpersonal(withKnowledge ? reply.knowledge : [], {
+    const withKnowledge = deps.knowledge !== 'off' && canShareKnowledge(turns);
+    const messages = buildThreadMemoryPrompt(before, turns, withKnowledge);
+    const reply = await callModel(deps, run, { agentId: before.agentId, messages }, readThreadReply);
+    const knowledge = filterPersonal(withKnowledge ? reply.knowledge : [], {
       facts: [...before.facts, ...reply.facts],
       said: turns.map(({ humanBody }) => humanBody),
       agentText: before.agentText,
@@ -96,8 +96,8 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
     if (deps.knowledge !== 'automatic') return { outcome: 'not_shared' };
     const before = await readAgentMemory(deps.db, agentId);
     if (before === undefined) return { outcome: 'agent_gone' };
-    const messages = askForAgentMemory(before.notes, deps.promptTokens);
-    const summary = before.notes.length === 0 ? '' : await ask(deps, run, { agentId, messages }, readAgentReply);
+    const messages = buildAgentMemoryPrompt(before.notes, deps.promptTokens);
+    const summary = before.notes.length === 0 ? '' : await callModel(deps, run, { agentId, messages }, readAgentReply);
     await run.complete(async (tx) => {
       const saved = await saveAgentSummary(tx, { agentId, version: before.version, summary });
       return { outcome: saved !== undefined ? 'remembered' : 'overtaken' };
@@ -107,13 +107,13 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
 }
 
 /** Statuses of a server that is there, and takes what it is asked for too long or not allowed: it says so again to every repetition. */
-const refusals = new Set<number | undefined>([400, 413, 422]);
+const permanentStatuses = new Set<number | undefined>([400, 413, 422]);
 
 /** A model that is away is waited for, one that refuses or whose reply does not fit is asked again until the attempts are used up. */
-async function ask<T>(
+async function callModel<T>(
   deps: MemoryDependencies,
   run: JobRun<unknown>,
-  call: Pick<ModelCall, 'agentId' | 'messages'>,
+  call: Pick<ModelRequest, 'agentId' | 'messages'>,
   read: (text: string) => T,
 ): Promise<T> {
   if (deps.model === undefined) throw new RetryLater('No language model is configured', { delayMs: notConfiguredDelayMs });
@@ -121,11 +121,12 @@ async function ask<T>(
     const answer = await deps.model.ask({ ...call, purpose: 'memory', signal: run.signal });
     return read(answer.text);
   } catch (error) {
-    if (error instanceof BudgetSpent) throw new RetryLater(error.message, { delayMs: error.retryAfter * 1_000 });
+    if (error instanceof BudgetExceeded) throw new RetryLater(error.message, { delayMs: error.retryAfter * 1_000 });
     if (error instanceof UnusableReply) throw new AppError({ code: 'internal', message: error.message }, { cause: error });
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'cancelled') throw run.signal.reason;
-    const away = error.kind === 'timeout' || error.kind === 'connection' || (error.kind === 'status' && !refusals.has(error.status));
+    const away =
+      error.kind === 'timeout' || error.kind === 'connection' || (error.kind === 'status' && !permanentStatuses.has(error.status));
     const message = `The model gave no usable answer: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
     if (!away) throw new AppError({ code: 'unavailable', message }, { cause: error });
     throw new RetryLater(message, error.retryAfter === undefined ? {} : { delayMs: error.retryAfter * 1_000 });

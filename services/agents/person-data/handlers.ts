@@ -1,7 +1,7 @@
 /** `people export` of the admin CLI: the part of agents. */
 import { jsonPage, type Handler } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
-import { mayHoldThoughts, readAnswer } from '../recorded-answer.ts';
+import { mayContainThoughts, dropThoughtsOf } from '../recorded-answer.ts';
 import type { personDataRpcs } from './contract.ts';
 import { listMessagesOf } from './statements.ts';
 
@@ -12,7 +12,7 @@ export function createExportPerson(db: Queryable): Handler<typeof personDataRpcs
     const rows = await listMessagesOf(db, { visitors, users: users.map(String), accounts, after, limit: itemsPerPage });
     const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
     return jsonPage(
-      rows.map(({ item }) => (mayHoldThoughts(item) ? withoutThoughts(item) : item)),
+      rows.map(({ item }) => (mayContainThoughts(item) ? withoutThoughts(item) : item)),
       next,
     );
   };
@@ -20,5 +20,5 @@ export function createExportPerson(db: Queryable): Handler<typeof personDataRpcs
 
 function withoutThoughts(json: string): string {
   const item = JSON.parse(json) as { readonly note_type: string; readonly body: string };
-  return item.note_type === 'chat_agent' ? JSON.stringify({ ...item, body: readAnswer(item.body) }) : json;
+  return item.note_type === 'chat_agent' ? JSON.stringify({ ...item, body: dropThoughtsOf(item.body) }) : json;
 }

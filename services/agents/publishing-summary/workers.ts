@@ -19,14 +19,14 @@ import type { MeasuredModel } from '../language-model/index.ts';
 import { estimateTokens } from '../tokens.ts';
 import { groupByTokens, splitByTokens } from './rules/parts.ts';
 import {
-  askAgain,
-  askForNotes,
-  askForTexts,
+  buildRetryPrompt,
+  buildNotesPrompt,
+  buildTextsPrompt,
   promptVersion,
   publishedFields,
   type PublishingTexts,
-  readNotes,
-  readTexts,
+  parseNotes,
+  parseTexts,
 } from './rules/prompts.ts';
 
 export interface PublishingSummaryDependencies {
@@ -50,7 +50,7 @@ const minPartTokens = 250;
 const maxTranscriptBytes = 32 * 1_048_576;
 /** Attempts at one reply; each says what was wrong with the one before. */
 const maxReplies = 3;
-const headEnd = '\n## Transcript\n';
+const transcriptHeading = '\n## Transcript\n';
 
 export function createPublishingSummary(deps: PublishingSummaryDependencies): PipelineWorker {
   return pipelineWorker(declaration, async (step) => {
@@ -84,18 +84,18 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
   const transcript = await readTranscript(deps.bus, step);
   if (transcript === '') throw unavailable('the conversation has no transcript yet');
   const origin = { prompt_version: versionOf(config), source_digest: digestOf(transcript) };
-  const wanted = publishedFields.filter((name) => isWanted(fields[name], origin));
+  const wanted = publishedFields.filter((name) => isWritable(fields[name], origin));
   if (wanted.length === 0) {
     const note = `${declaration.name} finished: nothing to write, the fields are of this transcript or a person's own`;
     return step.finish(() => Promise.resolve({ result: { status: 'unchanged' }, note, succeeded: true }));
   }
-  const { texts, parts } = await write(deps, step, transcript);
+  const { texts, parts } = await writeTexts(deps, step, transcript);
   run.progress(95, 'publishing');
   const provenance = { source: declaration.name, model: deps.modelName, ...origin, at: formatInstant(deps.clock.now()) };
   const envelopes = Object.fromEntries(wanted.map((name) => [name, wrapValue(texts[name], provenance)]));
   await step.finish(async () => {
     // Words may have been erased while the model wrote: nothing is made of those.
-    if (digestOf(await readTranscript(deps.bus, step)) !== origin.source_digest) throw changed();
+    if (digestOf(await readTranscript(deps.bus, step)) !== origin.source_digest) throw transcriptChanged();
     return {
       result: { status: 'written', fields: wanted, parts, ...origin },
       note: `${declaration.name} finished: ${wanted.join(', ')} written from ${parts} ${parts === 1 ? 'part' : 'parts'}`,
@@ -106,7 +106,7 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
   run.logger.info({ conversationId, fields: wanted, parts }, 'publishing summary finished');
 }
 
-const changed = (): RetryLater => new RetryLater('the transcript has changed while the summary was written', { delayMs: 0 });
+const transcriptChanged = (): RetryLater => new RetryLater('the transcript has changed while the summary was written', { delayMs: 0 });
 
 const digestOf = (transcript: string): string => createHash('sha256').update(transcript).digest('hex');
 
@@ -120,7 +120,7 @@ function versionOf({ language, guidance }: PublishingSummaryConfig): string {
 }
 
 /** Empty fields, and those that this job wrote from something else. Decided again where they are written, under the row's lock. */
-function isWanted(stored: unknown, origin: { prompt_version: string; source_digest: string }): boolean {
+function isWritable(stored: unknown, origin: { prompt_version: string; source_digest: string }): boolean {
   if (stored === undefined || stored === null || (typeof stored === 'string' && stored.trim() === '')) return true;
   const provenance = readProvenance(stored, declaration.name);
   if (provenance === undefined) return false;
@@ -142,21 +142,21 @@ async function readFields(bus: Bus, { run, conversationId }: Step): Promise<Json
 
 /** The speech without the head of the file, which has the title that is written here. */
 async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<string> {
-  const reply = await bus.callRaw(transcripts.rpcs.render, { conversation_id: conversationId }, run.context);
+  const requestReply = await bus.callRaw(transcripts.rpcs.render, { conversation_id: conversationId }, run.context);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of reply.kind === 'bytes' ? [reply.bytes] : reply.chunks) {
+  for await (const chunk of requestReply.kind === 'bytes' ? [requestReply.bytes] : requestReply.chunks) {
     size += chunk.byteLength;
     if (size > maxTranscriptBytes) throw new PermanentJobError('the transcript is too large to be summarised');
     chunks.push(Buffer.from(chunk));
   }
   const text = Buffer.concat(chunks).toString('utf8');
-  const start = text.indexOf(headEnd);
-  return start === -1 ? '' : text.slice(start + headEnd.length).trim();
+  const start = text.indexOf(transcriptHeading);
+  return start === -1 ? '' : text.slice(start + transcriptHeading.length).trim();
 }
 
 /** The texts at once when the transcript fits, else from notes on its parts, which are condensed until they fit. */
-async function write(
+async function writeTexts(
   deps: PublishingSummaryDependencies,
   step: Step,
   transcript: string,
@@ -165,19 +165,19 @@ async function write(
   const budget = Math.max(minPartTokens, deps.promptTokens - reservedTokens);
   if (estimateTokens(transcript) <= budget) {
     run.progress(10, 'summarising');
-    return { texts: await reply(deps, step, askForTexts({ transcript }, config), readTexts), parts: 1 };
+    return { texts: await reply(deps, step, buildTextsPrompt({ transcript }, config), parseTexts), parts: 1 };
   }
   const parts = splitByTokens(transcript, budget);
-  let notes = await takeNotes(deps, step, parts, { from: 5, to: 70 });
+  let notes = await summarizeParts(deps, step, parts, { from: 5, to: 70 });
   while (notes.length > 1 && estimateTokens(JSON.stringify(notes)) > budget) {
     const groups = groupByTokens(notes, budget).map((group) => group.join('\n\n'));
-    notes = await takeNotes(deps, step, groups, { from: 70, to: 85 });
+    notes = await summarizeParts(deps, step, groups, { from: 70, to: 85 });
   }
   run.progress(85, 'summarising');
-  return { texts: await reply(deps, step, askForTexts({ notes }, config), readTexts), parts: parts.length };
+  return { texts: await reply(deps, step, buildTextsPrompt({ notes }, config), parseTexts), parts: parts.length };
 }
 
-async function takeNotes(
+async function summarizeParts(
   deps: PublishingSummaryDependencies,
   step: Step,
   parts: readonly string[],
@@ -186,7 +186,7 @@ async function takeNotes(
   const notes: string[] = [];
   for (const [index, part] of parts.entries()) {
     step.run.progress(percent.from + (index / parts.length) * (percent.to - percent.from), `reading part ${index + 1} of ${parts.length}`);
-    notes.push(await reply(deps, step, askForNotes(part, index + 1, parts.length, step.config), readNotes));
+    notes.push(await reply(deps, step, buildNotesPrompt(part, index + 1, parts.length, step.config), parseNotes));
   }
   return notes;
 }
@@ -206,7 +206,7 @@ async function reply<T>(
       return read(text);
     } catch (error) {
       if (!(error instanceof UnusableReply) || count === maxReplies) throw error;
-      asked = askAgain(messages, text, error.message);
+      asked = buildRetryPrompt(messages, text, error.message);
     }
   }
 }

@@ -47,7 +47,7 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
     },
     replayReceipt: ({ id }, context) =>
       jobs.transaction(async (tx) => {
-        const { isWorked, jobId } = await beginReplay(tx, context)(id);
+        const { isReplayed: isWorked, jobId } = await beginReplay(tx, context)(id);
         if (isWorked) recordAudit(tx, context, { target: { type: 'receipt', id } });
         return { id, job_id: jobId ?? null };
       }),
@@ -117,7 +117,7 @@ async function replayMany(
 /** One of many: what cannot be replayed does not hold up the others. */
 async function tryReplay(replay: Replay, id: number): Promise<'replayed' | 'nothing_left' | 'without_body' | 'no_agent'> {
   try {
-    return (await replay(id)).isWorked ? 'replayed' : 'nothing_left';
+    return (await replay(id)).isReplayed ? 'replayed' : 'nothing_left';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.reason === 'agent_not_found' || error.reason === 'agent_without_secret') return 'no_agent';

@@ -12,13 +12,13 @@ import {
   clearSends,
   findChatJob,
   findReceipt,
-  judgeUpdate,
+  verifyUpdate,
   openChat,
   readUpdate,
   type ReceiptRow,
-  repeatSends,
+  replanSends,
   startChat,
-  unpackSecret,
+  decodeSecretDigest,
   type Update,
   updateKey,
 } from '../telegram/index.ts';
@@ -35,40 +35,40 @@ export interface ReplayDependencies {
  * Works one receipt.
  * @throws AppError 404, 409 `receipt_without_body`, 404 `agent_not_found`, 409 `agent_without_secret`: nothing is changed then
  */
-export type Replay = (id: number) => Promise<{ readonly isWorked: boolean; readonly jobId?: string | undefined }>;
+export type Replay = (id: number) => Promise<{ readonly isReplayed: boolean; readonly jobId?: string | undefined }>;
 
-interface Replayed {
+interface ReplayTarget {
   readonly row: ReceiptRow;
   readonly agent: MessagingAgent;
   readonly update: Update;
-  readonly start: Start;
+  readonly start: StartChat;
 }
 
 /** Sees that a job works the chat. @returns the job, and whether it was made for this; undefined where nothing waits */
-type Start = (chat: number) => Promise<{ readonly id: string; readonly isNew: boolean } | undefined>;
+type StartChat = (chat: number) => Promise<{ readonly id: string; readonly isNew: boolean } | undefined>;
 
 /** Replays of one transaction. */
 export function createReplay(dependencies: ReplayDependencies, origin: CallContext): Replay {
   const { tx } = dependencies;
-  const start = createStart(dependencies, origin);
+  const start = createStartChat(dependencies, origin);
   return async (id) => {
     const row = await findReceipt(tx, { id });
     if (row === undefined) throw notFound();
     if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
     const agent = await findMessagingAgent(tx, row.agent_id === null ? { slug: row.agent_slug } : { id: row.agent_id });
     if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${row.agent_slug}"`);
-    if (row.agent_id === null && (await rejectUnfit(dependencies, row, agent))) return { isWorked: true };
+    if (row.agent_id === null && (await rejectUnverified(dependencies, row, agent))) return { isReplayed: true };
     const update = readUpdate(row.body);
-    if (update === undefined) return { isWorked: false };
-    const jobId = await workAgain(dependencies, { row, agent, update, start }, origin);
-    return { isWorked: jobId !== undefined, jobId };
+    if (update === undefined) return { isReplayed: false };
+    const jobId = await reprocess(dependencies, { row, agent, update, start }, origin);
+    return { isReplayed: jobId !== undefined, jobId };
   };
 }
 
 /** What came before its agent is judged by the agent's present secret. @returns whether it is rejected now */
-async function rejectUnfit({ tx, allowUnsigned }: ReplayDependencies, row: ReceiptRow, agent: MessagingAgent): Promise<boolean> {
+async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: ReceiptRow, agent: MessagingAgent): Promise<boolean> {
   const trust = { secret: agent.webhook_secret ?? undefined, allowUnsigned };
-  const verdict = judgeUpdate(row.body, unpackSecret(row.secret_digest), trust);
+  const verdict = verifyUpdate(row.body, decodeSecretDigest(row.secret_digest), trust);
   if (verdict.kind === 'update') return false;
   const { outcome, message } = verdict;
   if (outcome === unsignedOutcome) throw appError('conflict', 'agent_without_secret', message);
@@ -77,7 +77,7 @@ async function rejectUnfit({ tx, allowUnsigned }: ReplayDependencies, row: Recei
 }
 
 /** One job for a chat, however many of its updates the transaction works again: what is enqueued is written with the commit, and found by no statement before. */
-function createStart({ tx, jobs }: ReplayDependencies, { requestId, traceparent }: CallContext): Start {
+function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, traceparent }: CallContext): StartChat {
   const started = new Map<number, string>();
   return async (chat) => {
     const known = started.get(chat) ?? (await findChatJob(tx, { chat }))?.id;
@@ -90,9 +90,9 @@ function createStart({ tx, jobs }: ReplayDependencies, { requestId, traceparent 
 }
 
 /** What was answered stays so; a reply that did not surely arrive is sent again; everything else is worked from the start. */
-async function workAgain(
+async function reprocess(
   { tx, jobs }: ReplayDependencies,
-  { row, agent, update, start }: Replayed,
+  { row, agent, update, start }: ReplayTarget,
   { requestId, traceparent }: CallContext,
 ): Promise<string | undefined> {
   const { content } = update;
@@ -103,7 +103,7 @@ async function workAgain(
     return job?.isNew === true ? job.id : undefined;
   }
   if (chat !== undefined && row.settles_as === 'answered' && row.reply_html !== null) {
-    if ((await repeatSends(tx, { receiptId: row.id })).length === 0) return undefined;
+    if ((await replanSends(tx, { receiptId: row.id })).length === 0) return undefined;
     await resumeReceipt(tx, { id: row.id });
     return (await start(chat))?.id;
   }

@@ -5,8 +5,8 @@ import type { Database } from '#libs/orm';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
-import { requireReader } from '../operators.ts';
-import { cleanAnswer, mayHoldThoughts } from '../recorded-answer.ts';
+import { requireOpsReader } from '../operators.ts';
+import { cleanAgentMessage, mayContainThoughts } from '../recorded-answer.ts';
 import type { recordRpcs } from './contract.ts';
 import { listAgents, renderMessagePage, renderThreadPage } from './statements.ts';
 
@@ -26,7 +26,7 @@ export function createRecordHandlers({
   return {
     adminListAgents: list,
     listAgents: (request, { actor }) => {
-      requireReader(actor);
+      requireOpsReader(actor);
       return list(request);
     },
     getRecord: async ({ slug, thread_key: threadKey, thread_id: threadId, after = 0, limit = defaultLimit }) => {
@@ -35,7 +35,7 @@ export function createRecordHandlers({
         threadKey === undefined && threadId === undefined
           ? await renderThreadPage(db, { agentId: id, after, limit })
           : await renderMessagePage(db, { agentId: id, threadKey, threadId, after, limit });
-      return rawJson(mayHoldThoughts(json) ? withoutThoughts(json, html) : json);
+      return rawJson(mayContainThoughts(json) ? withoutThoughts(json, html) : json);
     },
   };
 }
@@ -44,7 +44,7 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
   const record = JSON.parse(json) as ReplyOf<typeof agents.rpcs.getRecord>;
   const threads = record.threads.map((thread) => ({
     ...thread,
-    messages: thread.messages.map((message) => (message.note_type === 'chat_agent' ? cleanAnswer(message, html) : message)),
+    messages: thread.messages.map((message) => (message.note_type === 'chat_agent' ? cleanAgentMessage(message, html) : message)),
   }));
   return JSON.stringify({ ...record, threads });
 }

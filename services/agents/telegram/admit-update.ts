@@ -7,7 +7,7 @@ import { agents } from '../contract.ts';
 import type { Update } from './rules/update.ts';
 import { findChatJob, openChat, setChatJob } from './statements/chats.ts';
 import { findNextReceipt, type NewReceipt } from './statements/receipts.ts';
-import { findNextWords } from './statements/words.ts';
+import { findNextOperatorSend } from './statements/words.ts';
 
 /** What asked for it. */
 export type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
@@ -57,7 +57,7 @@ export async function admitUpdate(
 /** Sees that a job works the chat while updates or words of operators wait; the chat must be locked. @returns the job when it was made now */
 export async function startChat(tx: Tx, jobs: Jobs<typeof agents>, chat: number, origin: Origin): Promise<string | undefined> {
   if ((await findChatJob(tx, { chat })) !== undefined) return undefined;
-  if ((await findNextReceipt(tx, { chat })) === undefined && (await findNextWords(tx, { chat })) === undefined) return undefined;
+  if ((await findNextReceipt(tx, { chat })) === undefined && (await findNextOperatorSend(tx, { chat })) === undefined) return undefined;
   const jobId = await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat }, origin);
   await setChatJob(tx, { chat, jobId });
   return jobId;

@@ -4,13 +4,13 @@
  */
 import { sqlStateOf } from '#libs/orm';
 
-export interface ChatTurns {
+export interface ChatSequencer {
   /** Runs `work` when that which came before it for the same chat is over. @throws ChatHeld also when one before it found the row held */
   run<T>(chat: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process has held the chat's row for longer than it takes to store an update. */
-export class ChatHeld extends Error {
+export class ChatLocked extends Error {
   constructor(cause: unknown) {
     super('The chat is held by another process', { cause });
   }
@@ -18,16 +18,16 @@ export class ChatHeld extends Error {
 
 const lockNotAvailable = '55P03';
 
-export function createChatTurns(): ChatTurns {
+export function createChatSequencer(): ChatSequencer {
   const last = new Map<string, Promise<unknown>>();
   return {
     run: async (chat, work) => {
       const before = last.get(chat);
       const mine = (async () => {
         // Who stood in line behind it would only wait as long again, and keep updates of other chats from being stored.
-        await before?.catch((error: unknown) => (error instanceof ChatHeld ? Promise.reject(error) : undefined));
+        await before?.catch((error: unknown) => (error instanceof ChatLocked ? Promise.reject(error) : undefined));
         return await work().catch((error: unknown) => {
-          throw sqlStateOf(error) === lockNotAvailable ? new ChatHeld(error) : error;
+          throw sqlStateOf(error) === lockNotAvailable ? new ChatLocked(error) : error;
         });
       })();
       last.set(chat, mine);

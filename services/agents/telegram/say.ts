@@ -6,19 +6,24 @@ import { type Origin, startChat } from './admit-update.ts';
 import { readTelegramThreadKey } from './rules/keys.ts';
 import { splitReply } from './rules/split-html.ts';
 import { openChat } from './statements/chats.ts';
-import { planWords } from './statements/words.ts';
+import { planOperatorSends } from './statements/words.ts';
 
-export interface Words {
+export interface OutgoingOperatorMessage {
   readonly messageId: number;
   readonly threadKey: string;
   readonly html: string;
 }
 
 /** In the transaction that records the message: both happen or neither. */
-export async function say(tx: Tx, jobs: Jobs<typeof agents>, { messageId, threadKey, html }: Words, origin: Origin): Promise<void> {
+export async function enqueueOperatorMessage(
+  tx: Tx,
+  jobs: Jobs<typeof agents>,
+  { messageId, threadKey, html }: OutgoingOperatorMessage,
+  origin: Origin,
+): Promise<void> {
   const place = readTelegramThreadKey(threadKey);
   if (place === undefined) throw new Error('The thread is none of the messaging platform');
   const { id: chat } = await openChat(tx, place);
-  await planWords(tx, { messageId, chat, parts: splitReply(html).length });
+  await planOperatorSends(tx, { messageId, chat, parts: splitReply(html).length });
   await startChat(tx, jobs, chat, origin);
 }

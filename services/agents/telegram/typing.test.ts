@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { whileTyping } from './typing.ts';
+import { runWhileTyping } from './typing.ts';
 
 const place = { token: '1:t', chatId: 7, topicId: undefined };
 
@@ -23,7 +23,7 @@ function listen(bears = Number.POSITIVE_INFINITY) {
 describe('whileTyping (rules/providers#telegram-sending: shown 5 s or less, so it is said again)', () => {
   it('says it again and again while the work goes on, and no more after it', async () => {
     const { bot, shown, times } = listen();
-    expect(await whileTyping(bot, place, () => times(3).then(() => 'done'), 1)).toBe('done');
+    expect(await runWhileTyping(bot, place, () => times(3).then(() => 'done'), 1)).toBe('done');
     const count = shown.length;
     expect(shown).toEqual(Array(count).fill(7));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -32,7 +32,7 @@ describe('whileTyping (rules/providers#telegram-sending: shown 5 s or less, so i
 
   it('leaves it when the platform refuses, and ends with the work when that fails', async () => {
     const { bot, shown } = listen(1);
-    const failing = whileTyping(bot, place, () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('no')), 20)), 1);
+    const failing = runWhileTyping(bot, place, () => new Promise((_resolve, reject) => setTimeout(() => reject(new Error('no')), 20)), 1);
     await expect(failing).rejects.toThrow('no');
     expect(shown).toEqual([7]);
   });

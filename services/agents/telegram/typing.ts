@@ -2,19 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotApi } from '../bot/index.ts';
 
-const usualRepeatMs = 4_500;
+const defaultRepeatMs = 4_500;
 
 /** Runs `work` and shows typing until it ends, however it ends. */
-export async function whileTyping<T>(
+export async function runWhileTyping<T>(
   bot: BotApi,
   place: { token: string; chatId: number; topicId: number | undefined },
   work: () => Promise<T>,
-  repeatMs = usualRepeatMs,
+  repeatMs = defaultRepeatMs,
 ): Promise<T> {
   const done = new AbortController();
   const show = async (): Promise<void> => {
     while (!done.signal.aborted) {
-      if (!(await bot.showTyping(place.token, place.chatId, place.topicId, done.signal))) return;
+      if (!(await bot.sendTyping(place.token, place.chatId, place.topicId, done.signal))) return;
       await sleep(repeatMs, undefined, { signal: done.signal }).catch(() => undefined);
     }
   };

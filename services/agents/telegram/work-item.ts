@@ -19,11 +19,11 @@ export interface ChatWorkerDependencies {
   readonly runtime: ChatRuntime | undefined;
 }
 
-export type ChatRun = JobRun<PayloadOf<typeof agents.jobs.workChat>>;
+export type ChatJobRun = JobRun<PayloadOf<typeof agents.jobs.workChat>>;
 
 /** One update of a chat with what it takes to work it. */
 export interface WorkItem {
-  readonly run: ChatRun;
+  readonly run: ChatJobRun;
   readonly chat: ClaimedChat;
   readonly receipt: ReceiptRow;
   readonly agent: MessagingAgent & { readonly bot_token: string };

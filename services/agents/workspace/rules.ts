@@ -47,12 +47,12 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
       problems.push({ path: [index, 'config', 'messaging', key], message: 'must not be blank; null takes it away' });
   }
   const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
-  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isGoodSecret(secret ?? '')) return problems;
+  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isAcceptableSecret(secret ?? '')) return problems;
   return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
 }
 
 /** As Telegram takes it, and as good as the secrets of the settings. */
-function isGoodSecret(text: string): boolean {
+function isAcceptableSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= shortestSecret && !isPublicSecret(text);
 }
 const secretMessage =

@@ -3,7 +3,7 @@
  * rules/agents#messaging-webhook; D30 to D33d).
  */
 import { nullable, route, Type } from '#libs/contract';
-import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates, longestChatWaitSeconds } from '#services/agents';
+import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates, maxChatWaitSeconds } from '#services/agents';
 
 /** Two attempts of the language model, and a turn of the same thread that may have to end first. */
 const chatDeadlineMs = 140_000;
@@ -103,7 +103,7 @@ export const agentRoutes = [
         wait: Type.Optional(
           Type.Integer({
             minimum: 0,
-            maximum: longestChatWaitSeconds,
+            maximum: maxChatWaitSeconds,
             default: 0,
             description: 'Seconds to wait for a message, or for another `waits_for` than the one given. Fewer while the platform is busy.',
           }),

@@ -1,7 +1,7 @@
 /** What ffprobe says of a recording. */
 import { PermanentJobError } from '#libs/jobs';
 import { isJsonObject } from '#libs/json';
-import { FfmpegFailed, type Ffmpeg } from '#libs/ffmpeg';
+import { FfmpegError, type Ffmpeg } from '#libs/ffmpeg';
 
 export interface Probed {
   readonly durationSeconds: number;
@@ -24,7 +24,7 @@ export async function probeRecording(ffmpeg: Ffmpeg, url: string, signal: AbortS
   try {
     text = (await ffmpeg.probe(['-of', 'json', '-show_entries', entries, '-i', url], { signal })).toString('utf8');
   } catch (error) {
-    if (error instanceof FfmpegFailed)
+    if (error instanceof FfmpegError)
       throw new PermanentJobError('the recording is no video or audio that ffmpeg can read', { cause: error });
     throw error;
   }

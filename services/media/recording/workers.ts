@@ -28,7 +28,7 @@ import { type Probed, probeRecording } from './probe.ts';
 import { type ConversationTime, type Cut, decideCut, limitCut, placePictures } from './rules.ts';
 import { countThumbnails, setImportStart } from './statements.ts';
 import { trimFront, type TrimMethod } from './trim.ts';
-import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
+import { FfmpegError, type Ffmpeg, type ScratchDirectory } from '#libs/ffmpeg';
 
 export interface RecordingImportDependencies extends LeaseDependencies, FullDependencies {
   readonly db: Database;
@@ -39,7 +39,7 @@ export interface RecordingImportDependencies extends LeaseDependencies, FullDepe
   /** Undefined while no provider is configured: imports wait. */
   readonly provider: MeetingProvider | undefined;
   readonly ffmpeg: Ffmpeg;
-  readonly scratch: Scratch;
+  readonly scratch: ScratchDirectory;
   readonly maxScratchBytes: number;
   readonly graceSeconds: number;
 }
@@ -73,7 +73,7 @@ export function createRecordingImport(deps: RecordingImportDependencies): Pipeli
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
   if (error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
-  if (!(error instanceof FfmpegFailed)) return error;
+  if (!(error instanceof FfmpegError)) return error;
   run.logger.warn({ output: error.output }, error.message);
   // A signal came from outside, e.g. for want of memory; a status is ffmpeg's own word on this recording.
   if (error.isKilled) return unavailable(error.message);
@@ -198,7 +198,7 @@ async function makeTrimmed(
   full: FullRecording,
 ): Promise<{ object: NewObject; method: TrimMethod }> {
   const { ffmpeg, scratch, step, signal, maxScratchBytes: maxBytes } = importRun;
-  return scratch.use(async (folder) => {
+  return scratch.run(async (folder) => {
     const file = join(folder, 'trimmed.mp4');
     const share = trimmedPercent - 10 - downloadedPercent;
     step.run.progress(downloadedPercent, 'trimming');

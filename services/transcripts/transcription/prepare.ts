@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FfmpegFailed, type Ffmpeg } from '#libs/ffmpeg';
+import { FfmpegError, type Ffmpeg } from '#libs/ffmpeg';
 import { SplitPlan, type SplitLimits } from './split-plan.ts';
 
 /** Part of the prepared audio; seconds from its beginning. */
@@ -37,7 +37,7 @@ const encoderPaddingSeconds = 0.1;
 /** Speech in Opus: ten minutes are 1.8 MB, far below the 25 MB that servers take. */
 const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', 'voip', '-f', 'ogg'] as const;
 
-/** Empty when the file has no audio in the range. @throws FfmpegFailed, PermanentJobError without ffmpeg, the signal's reason */
+/** Empty when the file has no audio in the range. @throws FfmpegError, PermanentJobError without ffmpeg, the signal's reason */
 export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
   const { folder, range, signal } = options;
   if (range.end <= range.start) return [];
@@ -68,7 +68,7 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
   });
   await running.catch((error: unknown) => {
     // Newer releases of ffmpeg fail when there is nothing to write.
-    if (!(error instanceof FfmpegFailed && error.output.includes('received no packets'))) throw error;
+    if (!(error instanceof FfmpegError && error.output.includes('received no packets'))) throw error;
   });
   // ffprobe fails for a file without a single packet.
   if (writtenSeconds === 0) return [];
@@ -82,7 +82,7 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
 async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): Promise<number> {
   const output = await ffmpeg.probe(['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)], { signal });
   const duration = Number(output.toString('utf8').trim());
-  if (!(duration > 0)) throw new FfmpegFailed('ffprobe', 'told no duration', '', false);
+  if (!(duration > 0)) throw new FfmpegError('ffprobe', 'told no duration', '', false);
   return duration;
 }
 
@@ -98,7 +98,7 @@ async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { fo
     .map((line) => {
       const [name = '', start, end] = line.split(',');
       const part = { file: join(folder, name), start: Number(start), end: Number(end) };
-      if (!(part.end >= part.start)) throw new FfmpegFailed('ffmpeg', 'told no times of the parts', '', false);
+      if (!(part.end >= part.start)) throw new FfmpegError('ffmpeg', 'told no times of the parts', '', false);
       return part;
     });
 }

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { PermanentJobError } from '#libs/jobs';
-import type { SpokenSegment, Transcriber, Transcription } from '#libs/openai';
+import type { TranscriptionSegment, Transcriber, Transcription } from '#libs/openai';
 import type { Instant } from '#libs/time';
 import { RowFilter, type AcceptedRow, type FilterCounts, type Window } from '../row-filter.ts';
 import type { AudioPart, AudioRange } from './prepare.ts';
@@ -60,7 +60,7 @@ export async function transcribeParts(
 /** Rows as the filter reads them: whole milliseconds from the beginning of the audio file. Without segments the part is one row. */
 export function toRows({ segments, text }: Transcription, part: AudioPart, rangeStart: number): unknown[] {
   const length = part.end - part.start;
-  const spoken: readonly SpokenSegment[] = segments ?? [{ start: 0, end: length, text }];
+  const spoken: readonly TranscriptionSegment[] = segments ?? [{ start: 0, end: length, text }];
   return spoken.map((segment) => ({
     startTime: toMilliseconds(segment.start, length, (seconds) => Math.ceil((rangeStart + part.start + seconds) * 1000 - 1e-6)),
     endTime: toMilliseconds(segment.end, length, (seconds) => Math.floor((rangeStart + part.start + seconds) * 1000 + 1e-6)),

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { AppError, unavailable } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
-import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
+import { FfmpegError, type Ffmpeg, type ScratchDirectory } from '#libs/ffmpeg';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import { ModelFailure, type Transcriber } from '#libs/openai';
@@ -30,7 +30,7 @@ export interface AudioTranscriptionDependencies {
   readonly outbound: Outbound;
   readonly mediaUrl: string;
   readonly ffmpeg: Ffmpeg;
-  readonly scratch: Scratch;
+  readonly scratch: ScratchDirectory;
   /** Undefined while no model is configured: transcriptions wait. */
   readonly transcriber: Transcriber | undefined;
   readonly partSeconds: number;
@@ -72,7 +72,7 @@ export function createAudioTranscription(deps: AudioTranscriptionDependencies): 
 /** What the server refuses for good is dead at once; what is away is tried again as the policy says. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
-  if (error instanceof FfmpegFailed) {
+  if (error instanceof FfmpegError) {
     run.logger.warn({ output: error.output }, error.message);
     return error.isKilled ? unavailable(error.message) : new PermanentJobError(`${error.message} on this audio; its words are in the log`);
   }
@@ -111,7 +111,7 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
   }
   const { audio } = await deps.bus.call(media.rpcs.getAudioMetadata, { conversation_id: conversationId }, run.context);
   if (audio === null) throw unavailable('the conversation has no audio yet');
-  return deps.scratch.use(async (folder) => {
+  return deps.scratch.run(async (folder) => {
     const file = join(folder, 'audio');
     run.progress(0, 'fetching the audio');
     const fetched = await fetchAudio(deps, conversationId, file, {

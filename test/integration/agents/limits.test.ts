@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
-import { BudgetSpent, createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
+import { BudgetExceeded, createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { estimateMessage, estimateTokens } from '../../../services/agents/tokens.ts';
 import { failureOf, type Place, startPlace } from './place.ts';
 
@@ -174,11 +174,11 @@ describe('the tokens of an agent for a day (D71)', () => {
     await use(dailyTokens);
     const metrics = createMetrics('budget');
     const budget = createTokenBudget({ db, metrics, dailyTokens });
-    await expect(budget.take(id, 1)).rejects.toThrow(BudgetSpent);
+    await expect(budget.reserve(id, 1)).rejects.toThrow(BudgetExceeded);
     const { text } = await metrics.render();
     expect(text).toMatch(/^coherence_llm_budget_refused_total\{service="budget"\} 1$/m);
     expect(text).toMatch(/^coherence_llm_budget_used_ratio\{service="budget"\} 1$/m);
     const endless = createTokenBudget({ db, metrics: createMetrics('endless'), dailyTokens: 0 });
-    await expect(endless.take(id, 1)).resolves.toBeDefined();
+    await expect(endless.reserve(id, 1)).resolves.toBeDefined();
   });
 });

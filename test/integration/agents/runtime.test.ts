@@ -14,7 +14,7 @@ import { createMeasuredModel } from '../../../services/agents/language-model/mea
 import { createStoredHabit } from '../../../services/agents/language-model/stored-habit.ts';
 import { createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
-import { createModel, plainAnswers } from '#libs/openai';
+import { createModel, plainRepliesRequired } from '#libs/openai';
 import { type Place, startPlace } from './place.ts';
 
 const addRow = { name: 'test.add-row', text: `insert into public.caller_rows (turn, body) values ($1, $2)` };
@@ -43,7 +43,7 @@ beforeAll(async () => {
     html: createMessagingHtml(),
     promptTokens: 12_000,
     knowledge: 'off',
-    remember: async (_tx, threadId) => void remembered.push(threadId),
+    enqueueMemory: async (_tx, threadId) => void remembered.push(threadId),
   });
   agent = (await findAgent(db, 'guide')) as Agent;
 });
@@ -53,7 +53,7 @@ afterEach(() => place.llm.answerWith(undefined));
 let chatCount = 0;
 function ask(body: string, more: Partial<TurnRequest> & { chat?: number } = {}) {
   const { chat = ++chatCount, ...rest } = more;
-  return runtime.takeTurn({
+  return runtime.runTurn({
     agent,
     thread: { key: keyOf(chat), channel: 'telegram' },
     opening: 'any',
@@ -108,13 +108,13 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
     const [one, other] = [habitOf(), habitOf()];
-    for (let answers = 1; answers < plainAnswers; answers++) await (answers % 2 === 0 ? one : other).learn(false);
+    for (let answers = 1; answers < plainRepliesRequired; answers++) await (answers % 2 === 0 ? one : other).record(false);
     expect(await one.isPlain()).toBe(false);
-    await Promise.all([one.learn(false), other.learn(false)]);
+    await Promise.all([one.record(false), other.record(false)]);
     const known = [one, other, habitOf(), habitOf({ model: 'two-thinking' }), habitOf({ baseUrl: 'https://other.example.org/v1' })];
     expect(await Promise.all(known.map((habit) => habit.isPlain()))).toEqual([true, true, true, false, false]);
-    await one.learn(true);
-    await other.learn(false);
+    await one.record(true);
+    await other.record(false);
     expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
   });
 
@@ -123,7 +123,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
     const seen = [await habit.isPlain()];
     for (const isUnopened of [false, true, false, false, false]) {
-      await habit.learn(isUnopened);
+      await habit.record(isUnopened);
       seen.push(await habit.isPlain());
     }
     expect(seen).toEqual([true, true, false, false, false, true]);

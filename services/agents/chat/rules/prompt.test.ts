@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { estimateMessage, estimateTokens } from '../../tokens.ts';
-import { buildPrompt, nothingRecalled } from './prompt.ts';
+import { buildPrompt, emptyMemory } from './prompt.ts';
 
 const turn = (n: number) => ({ humanBody: `question ${n}`, agentBody: `answer ${n}` });
 
 describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent history within a token budget)', () => {
   it('is the agent’s prompt, the turns in the order in which they happened, and the message', () => {
-    expect(buildPrompt('You are the guide.', nothingRecalled, [turn(2), turn(1)], 'Now?', 1_000)).toEqual([
+    expect(buildPrompt('You are the guide.', emptyMemory, [turn(2), turn(1)], 'Now?', 1_000)).toEqual([
       { role: 'system', content: 'You are the guide.' },
       { role: 'user', content: 'question 1' },
       { role: 'assistant', content: 'answer 1' },
@@ -20,7 +20,7 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
   it('has nothing of the thoughts that were recorded with an answer (D84)', () => {
     const thought = { humanBody: 'Hi', agentBody: 'They greet me.</think>\n\nHello!' };
     const nothing = { humanBody: 'Are you there? <think>', agentBody: '<think>Am I?' };
-    expect(buildPrompt('', nothingRecalled, [nothing, thought], 'Now?', 1_000).map(({ content }) => content)).toEqual([
+    expect(buildPrompt('', emptyMemory, [nothing, thought], 'Now?', 1_000).map(({ content }) => content)).toEqual([
       'Hi',
       'Hello!',
       'Are you there? <think>\n\nNow?',
@@ -28,7 +28,7 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
   });
 
   it('has no system message without a prompt and without memory', () => {
-    expect(buildPrompt('  ', nothingRecalled, [], 'Hello', 1_000)).toEqual([{ role: 'user', content: 'Hello' }]);
+    expect(buildPrompt('  ', emptyMemory, [], 'Hello', 1_000)).toEqual([{ role: 'user', content: 'Hello' }]);
   });
 
   it('adds what is remembered to the one system message, as JSON that says to be data', () => {
@@ -61,7 +61,7 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
   it('leaves out old turns first, whole, and never the prompt or the message', () => {
     const latest = Array.from({ length: 50 }, (_, index) => turn(50 - index));
     const budget = 500;
-    const messages = buildPrompt('You are the guide.', nothingRecalled, latest, 'Now?', budget);
+    const messages = buildPrompt('You are the guide.', emptyMemory, latest, 'Now?', budget);
     expect(messages.length).toBeGreaterThan(4);
     expect(messages.length).toBeLessThan(52);
     expect(messages.at(-2)?.content).toBe('answer 50');

@@ -1,10 +1,10 @@
 /** What the model is sent: the agent's prompt with what is remembered, recent turns within a budget, and the new message. */
 import type { PromptMessage } from '#libs/openai';
-import type { RecalledMemory } from '../../memory/index.ts';
-import { readAnswer } from '../../recorded-answer.ts';
+import type { ReplyMemory } from '../../memory/index.ts';
+import { dropThoughtsOf } from '../../recorded-answer.ts';
 import { estimateMessage, estimateTokens } from '../../tokens.ts';
 
-export const nothingRecalled: RecalledMemory = { facts: [], summary: '', knowledge: [] };
+export const emptyMemory: ReplyMemory = { facts: [], summary: '', knowledge: [] };
 
 /** Turns fetched at most; older ones never fit a sensible budget. */
 export const maxHistoryTurns = 50;
@@ -35,13 +35,13 @@ const operatorPrefix = '[A person of the team answered here in your place:]\n';
  */
 export function buildPrompt(
   agentPrompt: string,
-  recollection: RecalledMemory,
+  recollection: ReplyMemory,
   latestTurns: readonly PastTurn[],
   message: string,
   budget: number,
 ): PromptMessage[] {
   let left = budget - estimateMessage(agentPrompt) - estimateMessage(message);
-  const notes = writeNotes(recollection, Math.min(left, budget * memoryShare));
+  const notes = formatNotes(recollection, Math.min(left, budget * memoryShare));
   left -= estimateTokens(notes);
   const history: PromptMessage[] = [];
   for (const turn of latestTurns) {
@@ -53,20 +53,20 @@ export function buildPrompt(
   // One system message: not every server's chat template takes two.
   const instructions = [agentPrompt.trim() === '' ? '' : agentPrompt, notes].filter((part) => part !== '').join('\n\n');
   const system: PromptMessage[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  return [...system, ...alternate([...history, { role: 'user', content: message }])];
+  return [...system, ...mergeConsecutiveRoles([...history, { role: 'user', content: message }])];
 }
 
 function toMessages({ humanBody, agentBody, operatorBody = '' }: PastTurn): PromptMessage[] {
   const messages: PromptMessage[] = [
     { role: 'user', content: humanBody },
-    { role: 'assistant', content: readAnswer(agentBody) },
+    { role: 'assistant', content: dropThoughtsOf(agentBody) },
     { role: 'assistant', content: operatorBody === '' ? '' : `${operatorPrefix}${operatorBody}` },
   ];
   return messages.filter(({ content }) => content !== '');
 }
 
 /** As every chat template takes it: the visitor begins, then they take turns. */
-function alternate(messages: readonly PromptMessage[]): PromptMessage[] {
+function mergeConsecutiveRoles(messages: readonly PromptMessage[]): PromptMessage[] {
   const turns: PromptMessage[] = [];
   for (const message of messages.slice(messages.findIndex(({ role }) => role === 'user'))) {
     const last = turns.at(-1);
@@ -77,7 +77,7 @@ function alternate(messages: readonly PromptMessage[]): PromptMessage[] {
 }
 
 /** As JSON, so that no note can end the notes. What does not fit is left out: the agent's first, then facts, the last first. */
-function writeNotes({ facts, summary, knowledge }: RecalledMemory, budget: number): string {
+function formatNotes({ facts, summary, knowledge }: ReplyMemory, budget: number): string {
   const kept: { conversation_so_far?: string; visitor_facts?: string[]; about_the_subject?: string[] } = {};
   let notes = '';
   const add = (change: typeof kept): boolean => {

@@ -16,13 +16,13 @@ export const renameThread = statement.none({
 });
 
 /** Past the numbers of both threads first: no two turns have one number at any time. */
-export const makeRoomForTurns = statement.none({
+export const negateTurns = statement.none({
   name: 'rekey.make-room',
   params: { threadId: t.bigint, turns: t.integer },
   sql: ({ threadId, turns }) => sql`update agents.messages set turn = -(turn + ${turns}) where thread_id = ${threadId}`,
 });
 
-export const moveTurnsBehind = statement.none({
+export const restoreTurns = statement.none({
   name: 'rekey.move-behind',
   params: { threadId: t.bigint },
   sql: ({ threadId }) => sql`update agents.messages set turn = -turn where thread_id = ${threadId} and turn < 0`,
@@ -45,7 +45,7 @@ export const moveTakeovers = statement.none({
 });
 
 /** The thread has the turns of the old one; what is remembered of it is made anew. */
-export const growThread = statement.none({
+export const addTurns = statement.none({
   name: 'rekey.grow',
   params: { id: t.bigint, oldId: t.bigint, turns: t.integer },
   sql: ({ id, oldId, turns }) => sql`with facts as (delete from agents.memory_facts where thread_id = ${id}),

@@ -18,7 +18,7 @@ export const lockThread = statement.maybeOne({
   sql: ({ threadId }) => sql`select id from agents.threads where id = ${threadId} for update`,
 });
 
-export const isTaken = statement.one({
+export const findTakeoverByKey = statement.one({
   name: 'takeovers.of-key',
   params: { agentId: t.integer, threadKey: t.text },
   row: { taken: t.boolean },

@@ -5,7 +5,7 @@
 import { sql, statement, t } from '#libs/sql';
 
 /** Undefined when the thread is gone. */
-export const takeTicket = statement.maybeOne({
+export const issueTicket = statement.maybeOne({
   name: 'tickets.take',
   params: { threadId: t.bigint, leaseSeconds: t.double },
   row: { ticket: t.bigint },
@@ -31,7 +31,7 @@ export const renewTicket = statement.maybeOne({
 });
 
 /** Ends the turn together with its effect; undefined when the lease ran out meanwhile and the effect must not happen. */
-export const useTicket = statement.maybeOne({
+export const redeemTicket = statement.maybeOne({
   name: 'tickets.use',
   params: { threadId: t.bigint, ticket: t.bigint },
   row: { ticket: t.bigint },
@@ -40,7 +40,7 @@ export const useTicket = statement.maybeOne({
 });
 
 /** A thread that was made for a first turn which did not happen goes too, unless somebody else waits for it. */
-export const returnTicket = statement.none({
+export const deleteTicket = statement.none({
   name: 'tickets.return',
   params: { threadId: t.bigint, ticket: t.bigint },
   sql: ({ threadId, ticket }) => sql`with returned as (
@@ -51,7 +51,7 @@ export const returnTicket = statement.none({
 });
 
 /** Removes what crashed processes and past minutes left. */
-export const sweepTickets = statement.none({
+export const sweepTicketsAndHits = statement.none({
   name: 'tickets.sweep',
   sql: () => sql`with tickets as (delete from agents.turn_tickets where lease_until < clock_timestamp() - interval '1 hour')
     delete from agents.chat_hits where updated_at < statement_timestamp() - interval '5 minutes'`,

@@ -1,7 +1,7 @@
 /** What is known of the thoughts of language models, for all replicas together (D84). */
 import { sql, statement, t } from '#libs/sql';
 
-export const findPlainAnswers = statement.maybeOne({
+export const findPlainReplies = statement.maybeOne({
   name: 'thinking-habits.find',
   params: { model: t.text },
   row: { plainAnswers: t.integer },
@@ -9,7 +9,7 @@ export const findPlainAnswers = statement.maybeOne({
 });
 
 /** Counts an answer, from `initial` for a new model, up to `most`. One that changes nothing takes no lock. */
-export const countAnswer = statement.none({
+export const countPlainReply = statement.none({
   name: 'thinking-habits.count',
   params: { model: t.text, isUnopened: t.boolean, initial: t.integer, most: t.integer },
   sql: ({ model, isUnopened, initial, most }) => sql`insert into agents.thinking_habits as h (model, plain_answers)

@@ -5,7 +5,7 @@ import { sql, statement, t } from '#libs/sql';
  * Takes `tokens` unless the agent has used `limit` already: `day` is the day that they count for, null = refused. A call waits for the row and
  * may find that another has begun the next day meanwhile.
  */
-export const takeTokens = statement.one({
+export const reserveTokens = statement.one({
   name: 'token-budget.take',
   params: { agentId: t.integer, tokens: t.bigint, limit: t.bigint },
   row: { day: t.text.nullable, secondsLeft: t.integer },
@@ -30,7 +30,7 @@ export const correctTokens = statement.none({
 });
 
 /** Tokens that the agent which used most has used today. */
-export const readMostTokens = statement.one({
+export const findMaxTokens = statement.one({
   name: 'token-budget.most',
   row: { tokens: t.bigint },
   sql: () => sql`select coalesce(max(tokens), 0) as tokens from agents.token_budgets

@@ -6,7 +6,7 @@ export function splitByTokens(text: string, budget: number): string[] {
   const parts: string[] = [];
   let part = '';
   let tokens = 0;
-  for (const piece of pieces(text, budget)) {
+  for (const piece of splitLines(text, budget)) {
     const cost = estimateTokens(piece);
     if (part !== '' && tokens + cost > budget) {
       parts.push(part);
@@ -20,7 +20,7 @@ export function splitByTokens(text: string, budget: number): string[] {
 }
 
 /** Lines with their ends; longer ones than the budget in pieces that surely fit. */
-function* pieces(text: string, budget: number): Generator<string> {
+function* splitLines(text: string, budget: number): Generator<string> {
   // No character costs more than three tokens. Half of one is none: servers of models refuse a request with it.
   const piece = new RegExp(`.{1,${Math.max(1, Math.floor(budget / 3))}}`, 'gsu');
   for (const line of text.match(/[^\n]+\n?|\n/g) ?? []) {

@@ -44,16 +44,16 @@ const publishingReply = Type.Object(
 export type PublishingTexts = Static<typeof publishingReply>;
 export const publishedFields = Object.keys(publishingReply.properties) as (keyof PublishingTexts)[];
 
-export function askForNotes(transcript: string, part: number, parts: number, wishes: WritingOptions): PromptMessage[] {
-  return ask(partInstructions, { part, parts, transcript }, wishes);
+export function buildNotesPrompt(transcript: string, part: number, parts: number, wishes: WritingOptions): PromptMessage[] {
+  return buildPrompt(partInstructions, { part, parts, transcript }, wishes);
 }
 
-export function askForTexts(source: { transcript: string } | { notes: readonly string[] }, wishes: WritingOptions): PromptMessage[] {
-  return ask(wholeInstructions, source, wishes);
+export function buildTextsPrompt(source: { transcript: string } | { notes: readonly string[] }, wishes: WritingOptions): PromptMessage[] {
+  return buildPrompt(wholeInstructions, source, wishes);
 }
 
 /** The same question with the reply that did not fit, and why. */
-export function askAgain(messages: readonly PromptMessage[], reply: string, problem: string): PromptMessage[] {
+export function buildRetryPrompt(messages: readonly PromptMessage[], reply: string, problem: string): PromptMessage[] {
   return [
     ...messages.slice(0, 2),
     { role: 'assistant', content: reply.slice(0, 4_000).toWellFormed() },
@@ -61,7 +61,7 @@ export function askAgain(messages: readonly PromptMessage[], reply: string, prob
   ];
 }
 
-function ask(instructions: string, data: unknown, { language, guidance }: WritingOptions): PromptMessage[] {
+function buildPrompt(instructions: string, data: unknown, { language, guidance }: WritingOptions): PromptMessage[] {
   const wishes = [
     language === '' ? 'Write in the language of the conversation.' : `Write in ${language}.`,
     ...(guidance === '' ? [] : [`Mind also: ${guidance}`]),
@@ -73,12 +73,12 @@ function ask(instructions: string, data: unknown, { language, guidance }: Writin
 }
 
 /** @throws UnusableReply */
-export function readNotes(text: string): string {
+export function parseNotes(text: string): string {
   return (readReply(text, checkNotes) as Static<typeof notesReply>).notes.trim();
 }
 
 /** @throws UnusableReply */
-export function readTexts(text: string): PublishingTexts {
+export function parseTexts(text: string): PublishingTexts {
   const reply = readReply(text, checkTexts) as PublishingTexts;
   return {
     title: reply.title.trim().replaceAll(/\s+/gu, ' '),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { namesBot, readAddress } from './address.ts';
+import { needsBotName, readAddress } from './address.ts';
 import type { Entity, Question } from './update.ts';
 
 const bot = { id: 99, username: 'example_bot' };
@@ -64,6 +64,6 @@ describe('readAddress (D32; rules/providers#telegram-updates)', () => {
   });
 
   it('needs the name of the bot only where one is written', () => {
-    expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(namesBot)).toEqual([false, false, true, true]);
+    expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(needsBotName)).toEqual([false, false, true, true]);
   });
 });

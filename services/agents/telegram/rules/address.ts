@@ -11,7 +11,7 @@ export interface Bot {
   readonly username: string | undefined;
 }
 
-export type Addressed =
+export type AddressedMessage =
   | { readonly kind: 'ours'; /** What the agent is asked. */ readonly text: string }
   /** A command for this bot and no other. */
   | { readonly kind: 'other_bot'; readonly username: string };
@@ -21,12 +21,12 @@ const addressingCommand = 'ask';
 const commandPattern = /^\/([A-Za-z0-9_]+)(?:@([A-Za-z0-9_]+))?$/;
 
 /** True when it takes the bot's name to read the message. */
-export function namesBot(question: Question): boolean {
+export function needsBotName(question: Question): boolean {
   return question.entities.some((entity) => ['bot_command', 'mention'].includes(entity.type) && textOf(question, entity).includes('@'));
 }
 
 /** Reads `/cmd`, `/cmd@bot` and mentions. What only addresses this bot is left out of the text. */
-export function readAddress(question: Question, bot: Bot): Addressed {
+export function readAddress(question: Question, bot: Bot): AddressedMessage {
   const isOwnName = (name: string): boolean => bot.username === undefined || name.toLowerCase() === bot.username.toLowerCase();
   const opening = question.entities.find((entity) => entity.type === 'bot_command' && question.text.slice(0, entity.offset).trim() === '');
   const command = opening === undefined ? null : commandPattern.exec(textOf(question, opening));
@@ -34,9 +34,9 @@ export function readAddress(question: Question, bot: Bot): Addressed {
   if (named !== undefined && !isOwnName(named)) return { kind: 'other_bot', username: named };
 
   const cuts = question.entities.filter((entity) => isOwnMention(question, entity, bot));
-  let text = cut(question.text, cuts);
+  let text = removePieces(question.text, cuts);
   if (opening !== undefined && command !== null) {
-    const rest = cut(
+    const rest = removePieces(
       question.text.slice(opening.offset + opening.length),
       cuts.map((entity) => ({ ...entity, offset: entity.offset - opening.offset - opening.length })),
     );
@@ -55,7 +55,7 @@ function isOwnMention(question: Question, entity: Entity, bot: Bot): boolean {
 }
 
 /** Takes the pieces out, each with one space beside it, so that words do not part further than they were. */
-function cut(text: string, pieces: readonly Pick<Entity, 'offset' | 'length'>[]): string {
+function removePieces(text: string, pieces: readonly Pick<Entity, 'offset' | 'length'>[]): string {
   let result = text;
   for (const { offset, length } of pieces.toSorted((a, b) => b.offset - a.offset)) {
     if (offset < 0 || offset + length > result.length) continue;

@@ -5,12 +5,12 @@ export function telegramThreadKey(chatId: number, agentId: number): string {
 }
 
 /** A chat of the messaging platform with one agent. */
-export interface ChatOfAgent {
+export interface AgentChat {
   readonly agentId: number;
   readonly chatId: number;
 }
 
-export function readTelegramThreadKey(threadKey: string): ChatOfAgent | undefined {
+export function readTelegramThreadKey(threadKey: string): AgentChat | undefined {
   const [, chatId, agentId] = /^telegram:chat:(-?\d{1,15}):agent:(\d{1,9})$/.exec(threadKey) ?? [];
   return chatId === undefined ? undefined : { chatId: Number(chatId), agentId: Number(agentId) };
 }

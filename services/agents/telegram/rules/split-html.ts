@@ -26,7 +26,7 @@ interface Token {
   /** Visible character; whether a cut after it looks natural. */
   readonly isBreak: 'line' | 'space' | false;
   /** Whether a grapheme begins here, so that a cut before it parts none. */
-  readonly beginsGrapheme: boolean;
+  readonly startsGrapheme: boolean;
 }
 
 const tokenPattern = /<(\/?)([a-z][a-z0-9-]*)(?![a-z0-9-])[^<>]*>|&(?:lt|gt|amp|quot|#[0-9]+|#x[0-9a-f]+);|[\s\S]/giu;
@@ -38,7 +38,7 @@ export function splitHtml(html: string, limits: SplitLimits = messageLimits): st
   const parts: string[] = [];
   const tokens = dropLongTags(readTokens(html), limits.bytes / 4);
   for (let start = 0, open: Token[] = []; start < tokens.length;) {
-    const part = takePart(tokens, start, open, limits);
+    const part = nextPart(tokens, start, open, limits);
     if (part.visible > 0) parts.push(part.html);
     start = part.next;
     open = part.open;
@@ -54,7 +54,7 @@ interface Cut {
 }
 
 /** The longest part from `start` that fits, cut back to the last line or word end in its second half. */
-function takePart(tokens: readonly Token[], start: number, openBefore: readonly Token[], limits: SplitLimits): Cut {
+function nextPart(tokens: readonly Token[], start: number, openBefore: readonly Token[], limits: SplitLimits): Cut {
   let source = openBefore.map((token) => token.source).join('');
   let open = [...openBefore];
   let bytes = Buffer.byteLength(source);
@@ -62,19 +62,19 @@ function takePart(tokens: readonly Token[], start: number, openBefore: readonly 
   let lineCut: Cut | undefined;
   let graphemeCut: Cut | undefined;
   let spaceCut: Cut | undefined;
-  const cutAt = (next: number): Cut => ({ html: source + closingOf(open), visible, next, open: [...open] });
+  const cutAt = (next: number): Cut => ({ html: source + closingTags(open), visible, next, open: [...open] });
   for (let index = start; index < tokens.length; index++) {
     const token = tokens[index] as Token;
     const openAfter = applyTag(open, token);
-    const total = bytes + token.bytes + Buffer.byteLength(closingOf(openAfter));
+    const total = bytes + token.bytes + Buffer.byteLength(closingTags(openAfter));
     const fits = visible + token.width <= limits.visible && total <= limits.bytes;
-    if (token.beginsGrapheme && visible > 0) graphemeCut = cutAt(index);
+    if (token.startsGrapheme && visible > 0) graphemeCut = cutAt(index);
     if (!fits && visible > 0) return lineCut ?? spaceCut ?? graphemeCut ?? cutAt(index);
     open = openAfter;
     source += token.source;
     bytes += token.bytes;
     visible += token.width;
-    if ((visible * 2 < limits.visible && bytes * 2 < limits.bytes) || tokens[index + 1]?.beginsGrapheme === false) continue;
+    if ((visible * 2 < limits.visible && bytes * 2 < limits.bytes) || tokens[index + 1]?.startsGrapheme === false) continue;
     if (token.isBreak === 'line') lineCut = cutAt(index + 1);
     else if (token.isBreak === 'space') spaceCut = cutAt(index + 1);
   }
@@ -86,7 +86,7 @@ function applyTag(open: Token[], token: Token): Token[] {
   return token.kind === 'close' ? open.slice(0, -1) : open;
 }
 
-function closingOf(open: readonly Token[]): string {
+function closingTags(open: readonly Token[]): string {
   return open
     .map((token) => `</${token.name}>`)
     .toReversed()
@@ -94,22 +94,22 @@ function closingOf(open: readonly Token[]): string {
 }
 
 function readTokens(html: string): Token[] {
-  const begins = findGraphemes(html);
+  const begins = findGraphemeStarts(html);
   let at = 0;
   return [...html.matchAll(tokenPattern)].map(([source, slash, name]): Token => {
     const bytes = Buffer.byteLength(source);
-    const beginsGrapheme = begins.has(at);
+    const startsGrapheme = begins.has(at);
     if (name !== undefined)
-      return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false, beginsGrapheme };
+      return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false, startsGrapheme };
     const width = widthOf(source);
     at += width;
     const isBreak = source === '\n' ? 'line' : /^\s$/.test(source) ? 'space' : false;
-    return { kind: 'text', source, name: '', width, bytes, isBreak, beginsGrapheme };
+    return { kind: 'text', source, name: '', width, bytes, isBreak, startsGrapheme };
   });
 }
 
 /** Places in the visible text, and its end. An entity is a character like any other. */
-function findGraphemes(html: string): Set<number> {
+function findGraphemeStarts(html: string): Set<number> {
   const visible = html.replace(tokenPattern, (source, _slash, name) =>
     name !== undefined ? '' : isEntity(source) ? '.'.repeat(widthOf(source)) : source,
   );

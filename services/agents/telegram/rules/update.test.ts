@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { judgeUpdate, readUpdate } from './update.ts';
+import { verifyUpdate, readUpdate } from './update.ts';
 
 const open = { deliveryId: 'd', digest: null };
 const read = (update: object) => readUpdate(Buffer.from(JSON.stringify(update)));
@@ -132,13 +132,13 @@ describe('judgeUpdate (D31, D33d)', () => {
 
   it('believes nobody without a secret, whatever was sent, unless that is allowed (D64)', () => {
     for (const sent of [body('{"update_id":7}'), body('no JSON'), null]) {
-      expect(judgeUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
+      expect(verifyUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
         outcome: 'rejected_unsigned',
         message: expect.stringContaining('webhook_secret'),
       });
     }
-    expect(judgeUpdate(body('{"update_id":7}'), open, anybody)).toMatchObject({ kind: 'update' });
-    expect(judgeUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
+    expect(verifyUpdate(body('{"update_id":7}'), open, anybody)).toMatchObject({ kind: 'update' });
+    expect(verifyUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe('judgeUpdate (D31, D33d)', () => {
     ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['nothing', ''],
   ])('rejects %s as unreadable', (_what, text) => {
-    expect(judgeUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(verifyUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
   });
 
   it.each([
@@ -157,23 +157,23 @@ describe('judgeUpdate (D31, D33d)', () => {
     ['a byte that is not UTF-8', Buffer.from('{"update_id":7,"message":{"caption":"\u00eb"}}', 'latin1')],
     ['UTF-16', Buffer.from('\ufeff{"update_id":7}', 'utf16le')],
   ])('takes an update with %s (rules/webhooks#text; D106)', (_what, sent) => {
-    expect(judgeUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
+    expect(verifyUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
   });
 
   it('rejects a body that is no JSON in any encoding, and one over the cap', () => {
-    expect(judgeUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
-    expect(judgeUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
+    expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(verifyUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
   it('compares the secret before it reads the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
-    const judge = (given: string | null) => judgeUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
+    const judge = (given: string | null) => verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
     expect(judge(digest('secret'))).toMatchObject({ kind: 'update' });
     for (const wrong of [null, '', digest('other'), digest('secret').toUpperCase(), 'x'.repeat(64)]) {
       expect(judge(wrong)).toMatchObject({ outcome: 'rejected_secret' });
     }
-    expect(judgeUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
+    expect(verifyUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
     const ofAnother = { deliveryId: 'other', digest: digest('secret') };
-    expect(judgeUpdate(body('{"update_id":7}'), ofAnother, trust)).toMatchObject({ outcome: 'rejected_secret' });
+    expect(verifyUpdate(body('{"update_id":7}'), ofAnother, trust)).toMatchObject({ outcome: 'rejected_secret' });
   });
 });

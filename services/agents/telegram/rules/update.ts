@@ -65,11 +65,11 @@ export interface SecretDigest {
 }
 
 /** As text, to be kept until the agent is there; undefined = no header. */
-export const packSecret = ({ deliveryId, digest }: SecretDigest): string | undefined =>
+export const encodeSecretDigest = ({ deliveryId, digest }: SecretDigest): string | undefined =>
   digest === null ? undefined : `${deliveryId}:${digest}`;
 
 /** What `packSecret` wrote. */
-export function unpackSecret(text: string | null): SecretDigest {
+export function decodeSecretDigest(text: string | null): SecretDigest {
   const end = text?.lastIndexOf(':') ?? -1;
   return text === null || end < 0 ? { deliveryId: '', digest: null } : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
 }
@@ -84,11 +84,11 @@ export interface UpdateTrust {
 
 /** More than the platform lets anybody write. */
 const maxTextLength = 16_384;
-const cleaned = { texts: new Set(['text']) };
+const textFields = { texts: new Set(['text']) };
 const answeredChats = ['private', 'group', 'supergroup'] as const;
 
 /** What a webhook is. Nothing is read before somebody vouches for it. */
-export function judgeUpdate(body: Buffer | null, given: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
+export function verifyUpdate(body: Buffer | null, given: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
   if (secret === undefined && !allowUnsigned) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('config.messaging.webhook_secret of the agent') };
   }
@@ -104,7 +104,7 @@ export function judgeUpdate(body: Buffer | null, given: SecretDigest, { secret, 
 }
 
 export function readUpdate(body: Buffer): Update | undefined {
-  const document = readWebhookBody(body, cleaned);
+  const document = readWebhookBody(body, textFields);
   const updateId = document === undefined ? undefined : readInteger(document['update_id']);
   if (document === undefined || updateId === undefined) return undefined;
   const field = Object.keys(document).find((key) => key !== 'update_id' && isJsonObject(document[key])) ?? 'unknown';
@@ -112,10 +112,10 @@ export function readUpdate(body: Buffer): Update | undefined {
   const chat = isJsonObject(inner) ? inner['chat'] : undefined;
   const chatId = isJsonObject(chat) ? readInteger(chat['id']) : undefined;
   const senderId = isJsonObject(inner) ? readInteger(readSender(inner)?.['id']) : undefined;
-  const places = isJsonObject(inner) ? readPlaces(inner) : [];
+  const chatNames = isJsonObject(inner) ? readChatNames(inner) : [];
   const message = document['message'];
   const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
-  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, places, content };
+  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, places: chatNames, content };
 }
 
 function readMessage(message: JsonObject): UpdateContent {
@@ -146,7 +146,7 @@ function readMessage(message: JsonObject): UpdateContent {
   };
 }
 
-function readPlaces(inner: JsonObject): string[] {
+function readChatNames(inner: JsonObject): string[] {
   return [inner['chat'], inner['sender_chat']]
     .filter(isJsonObject)
     .flatMap(({ id, username }) => [

@@ -11,7 +11,7 @@ export const openChat = statement.one({
 });
 
 /** No statement of the transaction waits longer for a row: what another process holds may be held for a minute, when that one hangs. */
-export const limitWait = statement.none({ name: 'chats.limit-wait', sql: () => sql`set local lock_timeout = '1s'` });
+export const setLockTimeout = statement.none({ name: 'chats.limit-wait', sql: () => sql`set local lock_timeout = '1s'` });
 
 /** The job that works the chat; asked after the lock is held, so that it sees what the holder before has written. A job that is over, be it dead, does not count. */
 export const findChatJob = statement.maybeOne({
@@ -33,7 +33,7 @@ const claimedChat = { id: t.bigint, agent_id: t.integer, chat_id: t.bigint, fenc
 export type ClaimedChat = RowOf<typeof claimedChat>;
 
 /** Begins an attempt; undefined when the job is not the one that works the chat. */
-export const beginChat = statement.maybeOne({
+export const startChatAttempt = statement.maybeOne({
   name: 'chats.begin',
   params: { chat: t.bigint, jobId: t.uuid },
   row: claimedChat,
@@ -79,7 +79,7 @@ export const unmarkBlocked = statement.none({
 });
 
 /** An update of the chat that waits. */
-export const findWaiting = statement.maybeOne({
+export const findPendingReceipt = statement.maybeOne({
   name: 'chats.waits',
   params: { agentId: t.integer, chatId: t.bigint },
   row: { id: t.bigint },
@@ -96,7 +96,7 @@ export const markMigrated = statement.none({
 });
 
 /** The number of the chat, and those of the groups that became it. */
-export const listNumbersOfChat = statement.many({
+export const listChatIds = statement.many({
   name: 'chats.numbers',
   params: { agentId: t.integer, chatId: t.bigint },
   row: { chat_id: t.bigint },

@@ -86,7 +86,7 @@ export const findNextReceipt = statement.maybeOne({
 });
 
 /** The last message of the chat that is kept and came before an operator wrote `messageId`. */
-export const findMessageBefore = statement.maybeOne({
+export const findPrecedingMessage = statement.maybeOne({
   name: 'receipts.before-words',
   params: { chat: t.bigint, messageId: t.bigint },
   row: { body: t.bytes.as<Buffer>() },
@@ -125,7 +125,7 @@ export const settleReceipt = statement.none({
 });
 
 /** Undefined when it was taken before: an echo is tried once. */
-export const takeEcho = statement.maybeOne({
+export const claimEcho = statement.maybeOne({
   name: 'receipts.take-echo',
   params: { id: t.bigint },
   row: { id: t.bigint },
@@ -133,7 +133,7 @@ export const takeEcho = statement.maybeOne({
 });
 
 /** A receipt that waited for nothing but its echo settles with it; what was ignored keeps no body (D68). */
-export const endEcho = statement.none({
+export const finishEcho = statement.none({
   name: 'receipts.end-echo',
   params: { id: t.bigint, sent: t.boolean, message: t.text.nullable },
   sql: ({ id, sent, message }) => sql`update agents.webhook_receipts

@@ -23,7 +23,7 @@ export const markOrphans = statement.none({
 });
 
 /** Undefined when a later attempt has the chat: nothing was written and nothing may be sent. */
-export const writeSend = statement.maybeOne({
+export const updateSend = statement.maybeOne({
   name: 'sends.write',
   params: {
     chat: t.bigint,
@@ -47,7 +47,7 @@ export const writeSend = statement.maybeOne({
 });
 
 /** An operator has looked: whatever did not surely arrive is sent again. @returns those parts */
-export const repeatSends = statement.many({
+export const replanSends = statement.many({
   name: 'sends.repeat',
   params: { receiptId: t.bigint },
   row: { part: t.integer },

@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/sql';
 import type { SendStatus } from './sends.ts';
 
-export const planWords = statement.none({
+export const planOperatorSends = statement.none({
   name: 'words.plan',
   params: { messageId: t.bigint, chat: t.bigint, parts: t.integer },
   sql: ({ messageId, chat, parts }) => sql`insert into agents.operator_sends (message_id, part, chat)
@@ -10,7 +10,7 @@ export const planWords = statement.none({
 });
 
 /** The first part of the oldest message of an operator that is not over; one that an attempt left as `sending` is neither. */
-export const findNextWords = statement.maybeOne({
+export const findNextOperatorSend = statement.maybeOne({
   name: 'words.next-of-chat',
   params: { chat: t.bigint },
   row: { messageId: t.bigint, part: t.integer, plain: t.boolean, html: t.text, expired: t.boolean },
@@ -21,7 +21,7 @@ export const findNextWords = statement.maybeOne({
 });
 
 /** What an attempt that died left as `sending` may have arrived. */
-export const markOrphanedWords = statement.none({
+export const markOrphanedOperatorSends = statement.none({
   name: 'words.mark-orphans',
   params: { chat: t.bigint },
   sql: ({ chat }) => sql`update agents.operator_sends
@@ -30,7 +30,7 @@ export const markOrphanedWords = statement.none({
 });
 
 /** Undefined when a later attempt has the chat, or the message was forgotten: nothing was written and nothing may be sent. */
-export const writeWords = statement.maybeOne({
+export const updateOperatorSend = statement.maybeOne({
   name: 'words.write',
   params: {
     chat: t.bigint,
@@ -53,7 +53,7 @@ export const writeWords = statement.maybeOne({
 });
 
 /** No part that waits in the chat is sent: there is nobody who could send it, or it failed too often. */
-export const giveWordsUp = statement.none({
+export const abandonOperatorSends = statement.none({
   name: 'words.give-up',
   params: { chat: t.bigint, fence: t.bigint, error: t.text },
   sql: ({ chat, fence, error }) => sql`update agents.operator_sends s

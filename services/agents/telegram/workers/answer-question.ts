@@ -1,24 +1,24 @@
 /** Asks the chat runtime what to reply in a chat; the reply is decided in the transaction that records the turn (D32, D33a). */
 import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { type ChatRuntime, isTaken, TurnFailure } from '../../chat/index.ts';
+import { type ChatRuntime, findTakeoverByKey, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { findCurrentChatId } from '../chats.ts';
-import { namesBot, readAddress } from '../rules/address.ts';
+import { needsBotName, readAddress } from '../rules/address.ts';
 import { telegramSender, telegramThreadKey } from '../rules/keys.ts';
 import { splitReply } from '../rules/split-html.ts';
 import type { Question } from '../rules/update.ts';
 import { lockChat, unmarkBlocked } from '../statements/chats.ts';
 import { planReply, type Settlement } from '../statements/receipts.ts';
-import { whileTyping } from '../typing.ts';
+import { runWhileTyping } from '../typing.ts';
 import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
 
 /** Said in the chat when the model gives no answer: nothing was kept, so the message has to be sent again. */
 export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
-const noAnswer: Notice = { message: 'The model gave no answer; the chat was told.', html: noAnswerNotice };
+const noReply: Notice = { message: 'The model gave no answer; the chat was told.', html: noAnswerNotice };
 
 /** The message is recorded, and a person will answer it (H1). */
-const left = Symbol('left to a person');
+const takenOver = Symbol('left to a person');
 
 /** Why there is no answer: for operators, and for the chat. */
 interface Notice {
@@ -27,7 +27,7 @@ interface Notice {
 }
 
 /** D71: said when the agent has used its tokens of the day, which ends in `seconds`. */
-function noticeUntilTomorrow(seconds: number): Notice {
+function budgetNotice(seconds: number): Notice {
   const hours = Math.ceil(seconds / 3_600);
   const html = `Sorry, I have answered as much as I may today. Your message was not kept; please send it again in ${hours} hour${hours === 1 ? '' : 's'}.`;
   return { message: "The agent's tokens of the day are used up; the chat was told.", html };
@@ -49,12 +49,12 @@ export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkIte
   const chatId = await findCurrentChatId(db, agent.id, chat.chat_id);
   const topicId = chatId === chat.chat_id ? question.topicId : undefined;
   const place = { token: agent.bot_token, chatId, topicId };
-  const answer = async (): Promise<Notice | typeof left | undefined> =>
-    runtime === undefined ? noAnswer : await takeTurn(runtime, deps, item, question, addressed.text, chatId);
-  const { taken } = await isTaken(db, { agentId: agent.id, threadKey: telegramThreadKey(chatId, agent.id) });
-  const notice = taken || runtime === undefined ? await answer() : await whileTyping(bot, place, answer);
-  if (notice === left) return { outcome: 'left_to_person', message: 'A person has the thread and will answer.' };
-  if (notice !== undefined) await db.transaction((tx) => plan(tx, item, { settlesAs: 'not_answered', ...notice }));
+  const answer = async (): Promise<Notice | typeof takenOver | undefined> =>
+    runtime === undefined ? noReply : await runTurn(runtime, deps, item, question, addressed.text, chatId);
+  const { taken } = await findTakeoverByKey(db, { agentId: agent.id, threadKey: telegramThreadKey(chatId, agent.id) });
+  const notice = taken || runtime === undefined ? await answer() : await runWhileTyping(bot, place, answer);
+  if (notice === takenOver) return { outcome: 'left_to_person', message: 'A person has the thread and will answer.' };
+  if (notice !== undefined) await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'not_answered', ...notice }));
   return undefined;
 }
 
@@ -63,24 +63,24 @@ async function identify(
   { agent }: WorkItem,
   question: Question,
 ): Promise<{ id: number | undefined; username: string | undefined }> {
-  const identity = namesBot(question) ? await bot.identify(agent.bot_token) : undefined;
+  const identity = needsBotName(question) ? await bot.identify(agent.bot_token) : undefined;
   const id = /^[0-9]{1,15}:/.test(agent.bot_token) ? Number.parseInt(agent.bot_token, 10) : identity?.id;
   return { id, username: identity?.username };
 }
 
 /** Records the turn and its reply, or the question alone. Otherwise nothing is recorded, and it returns what to say instead. */
-async function takeTurn(
+async function runTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,
   item: WorkItem,
   question: Question,
   body: string,
   chatId: number,
-): Promise<Notice | typeof left | undefined> {
+): Promise<Notice | typeof takenOver | undefined> {
   const { run, agent, receipt } = item;
   const outOfTime = AbortSignal.timeout(turnMs);
   try {
-    const turn = await runtime.takeTurn({
+    const turn = await runtime.runTurn({
       agent,
       thread: { key: telegramThreadKey(chatId, agent.id), channel: 'telegram' },
       opening: 'any',
@@ -91,12 +91,12 @@ async function takeTurn(
       signal: AbortSignal.any([run.signal, outOfTime]),
       logger: run.logger,
       inTransaction: async (tx, { agentHtml: html }) => {
-        if (html !== null) await plan(tx, item, { settlesAs: 'answered', message: null, html });
+        if (html !== null) await storePlan(tx, item, { settlesAs: 'answered', message: null, html });
       },
     });
     const { agentHtml: html } = turn;
-    if (html === null) return left;
-    if (turn.repeated) await db.transaction((tx) => plan(tx, item, { settlesAs: 'answered', message: null, html }));
+    if (html === null) return takenOver;
+    if (turn.repeated) await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'answered', message: null, html }));
     return undefined;
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;
@@ -104,7 +104,7 @@ async function takeTurn(
     // A lease of the turn that ran out breaks the model off as well: that is no failure of the model, and the chat need not hear of it.
     if (error.kind === 'lost' || (error.kind === 'out_of_time' && !outOfTime.aborted))
       throw new RetryLater(error.message, { delayMs: 200 });
-    return error.kind === 'over_budget' ? noticeUntilTomorrow(error.retryAfter) : noAnswer;
+    return error.kind === 'over_budget' ? budgetNotice(error.retryAfter) : noReply;
   }
 }
 
@@ -113,7 +113,7 @@ export function turnKeyOf(updateId: number | null): string {
   return `telegram:${updateId}`;
 }
 
-async function plan(
+async function storePlan(
   tx: Tx,
   { chat, receipt }: WorkItem,
   reply: { settlesAs: UpdateOutcome; message: string | null; html: string },

@@ -18,7 +18,7 @@ const maxWaitSeconds = 2;
 /** Calls for one part in one attempt: a fallback for each cause, and some waiting. */
 const maxCalls = 10;
 /** A call is not broken off when the process stops: that would leave its outcome unknown. */
-const unabortable = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** What is written of a part. */
 export interface SendChange {
@@ -32,7 +32,7 @@ export interface SendChange {
 }
 
 /** One part on its way. */
-export interface OutgoingPart {
+export interface ReplyPart {
   readonly html: string;
   /** As sends before have left it. */
   readonly plain: boolean;
@@ -43,7 +43,7 @@ export interface OutgoingPart {
   /** @throws LeaseLost when a later attempt has the chat. */
   readonly write: (change: SendChange) => Promise<void>;
   /** What log lines name it by. */
-  readonly named: Readonly<Record<string, number>>;
+  readonly logFields: Readonly<Record<string, number>>;
 }
 
 export interface PartDependencies {
@@ -56,17 +56,17 @@ export interface PartDependencies {
 }
 
 /** False when the chat takes nothing more. @throws RetryLater while it cannot be sent, with nothing of it under way */
-export async function deliverPart(deps: PartDependencies, part: OutgoingPart): Promise<boolean> {
+export async function deliverPart(deps: PartDependencies, part: ReplyPart): Promise<boolean> {
   return await new PartDelivery(deps, part).deliver();
 }
 
 class PartDelivery {
   readonly #deps: PartDependencies;
-  readonly #part: OutgoingPart;
+  readonly #part: ReplyPart;
   #plain: boolean;
   #bare: boolean;
 
-  constructor(deps: PartDependencies, part: OutgoingPart) {
+  constructor(deps: PartDependencies, part: ReplyPart) {
     this.#deps = deps;
     this.#part = part;
     this.#plain = part.plain;
@@ -80,8 +80,8 @@ class PartDelivery {
       const chatId = await findCurrentChatId(db, agent.id, queueOf);
       const message = this.#compose(chatId);
       await this.#part.write({ status: 'sending', chatId });
-      const result = await bot.send(agent.bot_token, message, unabortable);
-      const next = await this.#take(result, chatId, message);
+      const result = await bot.send(agent.bot_token, message, neverAborted);
+      const next = await this.#handle(result, chatId, message);
       if (next !== 'again') return next === 'done';
     }
     throw new RetryLater('The part of the reply could not be sent yet');
@@ -95,16 +95,16 @@ class PartDelivery {
     return { chatId, text, html: !this.#plain, topicId, replyTo };
   }
 
-  async #take(result: SendResult, chatId: number, message: OutgoingMessage): Promise<'done' | 'again' | 'stop'> {
+  async #handle(result: SendResult, chatId: number, message: OutgoingMessage): Promise<'done' | 'again' | 'stop'> {
     const { db, run, agent } = this.#deps;
-    const { write, named } = this.#part;
+    const { write, logFields } = this.#part;
     switch (result.kind) {
       case 'sent':
         await write({ status: 'sent', messageId: result.messageId });
         return 'done';
       case 'unknown':
         await write({ status: 'unknown', error: result.error });
-        run.logger.warn({ agent: agent.slug, ...named, reason: result.error }, 'outcome of a send is unknown');
+        run.logger.warn({ agent: agent.slug, ...logFields, reason: result.error }, 'outcome of a send is unknown');
         return 'done';
       case 'refused_html':
         if (this.#plain) return await this.#refuse(result.error);
@@ -139,7 +139,7 @@ class PartDelivery {
 
   async #refuse(error: string): Promise<'done'> {
     await this.#part.write({ status: 'refused', error });
-    this.#deps.run.logger.warn({ agent: this.#deps.agent.slug, ...this.#part.named, reason: error }, 'send was refused');
+    this.#deps.run.logger.warn({ agent: this.#deps.agent.slug, ...this.#part.logFields, reason: error }, 'send was refused');
     return 'done';
   }
 }

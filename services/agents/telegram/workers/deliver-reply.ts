@@ -7,7 +7,7 @@ import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { splitReply } from '../rules/split-html.ts';
 import type { Question } from '../rules/update.ts';
 import { findReceipt, type Settlement } from '../statements/receipts.ts';
-import { listSends, markOrphans, type SendRow, writeSend } from '../statements/sends.ts';
+import { listSends, markOrphans, type SendRow, updateSend } from '../statements/sends.ts';
 import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
 import { deliverPart, type SendChange } from './deliver-part.ts';
 
@@ -30,7 +30,7 @@ export async function deliverReply(deps: ChatWorkerDependencies, item: WorkItem,
     const replyTo = chatType !== 'private' && send.part === 1 ? messageId : undefined;
     const { plain, bare } = send;
     const place = { ...deps, run: item.run, agent: item.agent, chatId: item.chat.chat_id };
-    const part = { html, plain, bare, topicId, replyTo, write, named: { receiptId: receipt.id } };
+    const part = { html, plain, bare, topicId, replyTo, write, logFields: { receiptId: receipt.id } };
     if (!(await deliverPart(place, part))) break;
   }
   return settle(await listSends(db, { receiptId: receipt.id }), receipt.settles_as ?? 'answered', receipt.message);
@@ -40,7 +40,7 @@ export async function deliverReply(deps: ChatWorkerDependencies, item: WorkItem,
 function createWriter({ db }: ChatWorkerDependencies, { chat, receipt }: WorkItem, part: number): (change: SendChange) => Promise<void> {
   return async ({ status, chatId, messageId, error, plain = false, bare = false }) => {
     const at = { chat: chat.id, fence: chat.fence, receiptId: receipt.id, part };
-    if ((await writeSend(db, { ...at, status, chatId, messageId, error, plain, bare })) === undefined) throw new LeaseLost();
+    if ((await updateSend(db, { ...at, status, chatId, messageId, error, plain, bare })) === undefined) throw new LeaseLost();
   };
 }
 

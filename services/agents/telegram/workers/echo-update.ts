@@ -15,7 +15,7 @@ import { findTurn } from '../../chat/index.ts';
 import type { agents } from '../../contract.ts';
 import { toVisibleText } from '../../messaging-html.ts';
 import { messageLimits, splitReply } from '../rules/split-html.ts';
-import { endEcho, findReceipt, type ReceiptRow, takeEcho } from '../statements/receipts.ts';
+import { finishEcho, findReceipt, type ReceiptRow, claimEcho } from '../statements/receipts.ts';
 import { turnKeyOf } from './answer-question.ts';
 
 const maxParts = 8;
@@ -29,18 +29,18 @@ export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
     if (receipt === undefined || receipt.agent_id === null) return;
     const agent = await findMessagingAgent(db, { id: receipt.agent_id });
     if (agent === undefined || agent.bot_token === null || agent.echo_channel === null) return;
-    if ((await takeEcho(db, { id: receiptId })) === undefined) {
-      if (receipt.echo === 'sending') await endEcho(db, { id: receiptId, sent: false, message: null });
+    if ((await claimEcho(db, { id: receiptId })) === undefined) {
+      if (receipt.echo === 'sending') await finishEcho(db, { id: receiptId, sent: false, message: null });
       return;
     }
-    const parts = what === 'raw' ? readRaw(receipt) : await readMirror(db, receipt);
+    const parts = what === 'raw' ? formatRaw(receipt) : await formatMirror(db, receipt);
     for (const { text, html } of parts) {
       const result = await sendPart(bot, agent.bot_token, { chatId: toChatId(agent.echo_channel), text, html }, run.signal);
       if (result.kind === 'sent') continue;
       run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'echo did not get through');
-      return await endEcho(db, { id: receiptId, sent: false, message: what === 'raw' && 'error' in result ? result.error : null });
+      return await finishEcho(db, { id: receiptId, sent: false, message: what === 'raw' && 'error' in result ? result.error : null });
     }
-    await endEcho(db, { id: receiptId, sent: true, message: null });
+    await finishEcho(db, { id: receiptId, sent: true, message: null });
   };
 }
 
@@ -50,14 +50,14 @@ interface Part {
 }
 
 /** The update's JSON as it was sent, cut to one message. */
-function readRaw({ body }: ReceiptRow): Part[] {
+function formatRaw({ body }: ReceiptRow): Part[] {
   const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
   return text === '' ? [] : [{ text: fits ? text : `${truncateText(text, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
 }
 
 /** `Q: …`, a blank line, `A: …`. */
-async function readMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
+async function formatMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
   const turn = await findTurn(db, { turnKey: `agent:${agentId}:${turnKeyOf(updateId)}` });
   if (turn === undefined || turn.agentHtml === null) return [];
   const parts = splitReply(`Q: ${turn.humanHtml}\n\nA: ${turn.agentHtml}`);

@@ -16,9 +16,9 @@ import {
 import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
 import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
-import { type ChatTurns, createChatTurns } from '../chat-turns.ts';
-import { judgeUpdate, packSecret, readUpdate } from '../rules/update.ts';
-import { limitWait } from '../statements/chats.ts';
+import { type ChatSequencer, createChatSequencer } from '../chat-turns.ts';
+import { verifyUpdate, encodeSecretDigest, readUpdate } from '../rules/update.ts';
+import { setLockTimeout } from '../statements/chats.ts';
 import { insertReceipt } from '../statements/receipts.ts';
 
 export interface IntakeDependencies {
@@ -33,18 +33,25 @@ export interface IntakeDependencies {
 /** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
 const ackWaitMs = 5_000;
 /** Of a webhook that was not read. */
-const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, senderId: undefined, chat: undefined, secretDigest: undefined };
+const noUpdateFields = {
+  updateId: undefined,
+  kind: undefined,
+  chatId: undefined,
+  senderId: undefined,
+  chat: undefined,
+  secretDigest: undefined,
+};
 
 export function startUpdateIntake(dependencies: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
-  const deps = { ...dependencies, turns: createChatTurns() };
+  const deps = { ...dependencies, turns: createChatSequencer() };
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
   const refusals = createRefusalReceipts({ db: deps.db, source: 'telegram' });
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
 }
 
 async function storeUpdate(
-  { db, jobs, allowUnsigned, turns }: IntakeDependencies & { readonly turns: ChatTurns },
+  { db, jobs, allowUnsigned, turns }: IntakeDependencies & { readonly turns: ChatSequencer },
   refusals: RefusalReceipts,
   webhook: Static<typeof TelegramWebhook>,
   received: ReceivedWebhook,
@@ -57,15 +64,15 @@ async function storeUpdate(
   const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
   const headersOf = (outcome: string): string => JSON.stringify(keepHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
-    const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
+    const dedupeKey = dedupeDigest(outcome, agentSlug, body ?? webhook.id);
     const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
     if (kept === undefined) return;
-    const unjudged = agent === undefined ? { ...readUnjudged(kept.body), secretDigest: packSecret(given) } : {};
-    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, ...unjudged, headers: headersOf(outcome), ...kept }));
+    const unjudged = agent === undefined ? { ...readUnverifiedIds(kept.body), secretDigest: encodeSecretDigest(given) } : {};
+    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdateFields, ...unjudged, headers: headersOf(outcome), ...kept }));
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
-  const verdict = judgeUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
+  const verdict = verifyUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
   if (verdict.kind === 'rejected') return await reject(verdict.outcome, verdict.message);
   const { update } = verdict;
   const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
@@ -83,7 +90,7 @@ async function storeUpdate(
           ...more,
         });
       return tx.pipeline(
-        () => limitWait(tx),
+        () => setLockTimeout(tx),
         () => admitUpdate(tx, jobs, { agent, update, origin, store }),
       );
     });
@@ -92,11 +99,11 @@ async function storeUpdate(
 }
 
 /** Of an update that is kept until its agent is there: whose it says to be, so that it goes when they are forgotten. */
-function readUnjudged(body: Buffer | null): Partial<Record<'chatId' | 'senderId', number | undefined>> {
+function readUnverifiedIds(body: Buffer | null): Partial<Record<'chatId' | 'senderId', number | undefined>> {
   const update = body === null ? undefined : readUpdate(body);
   return update === undefined ? {} : { chatId: update.chatId, senderId: update.senderId };
 }
 
-function digest(outcome: string, slug: string, body: Buffer | string): string {
+function dedupeDigest(outcome: string, slug: string, body: Buffer | string): string {
   return createHash('sha256').update(`${outcome}\n${slug}\n`).update(body).digest('hex');
 }

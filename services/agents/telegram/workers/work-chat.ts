@@ -11,36 +11,36 @@ import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
 import { migrateChat } from '../chats.ts';
 import { type Migration, readUpdate } from '../rules/update.ts';
-import { beginChat, type ClaimedChat, findWaiting, lockChat, setChatJob } from '../statements/chats.ts';
+import { startChatAttempt, type ClaimedChat, findPendingReceipt, lockChat, setChatJob } from '../statements/chats.ts';
 import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
-import { findNextWords, giveWordsUp } from '../statements/words.ts';
-import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
+import { findNextOperatorSend, abandonOperatorSends } from '../statements/words.ts';
+import type { ChatJobRun, ChatWorkerDependencies } from '../work-item.ts';
 import { answerQuestion } from './answer-question.ts';
 import { deliverReply } from './deliver-reply.ts';
-import { deliverWords } from './deliver-words.ts';
+import { deliverOperatorMessages } from './deliver-words.ts';
 
 /** A fault of ours that is still there after so many attempts would keep the chat silent for ever. */
 const maxFaults = 8;
 const migrationPauseMs = 300;
 
 export function createChatWorker(deps: ChatWorkerDependencies) {
-  return async (run: ChatRun): Promise<void> => {
-    const chat = await beginChat(deps.db, { chat: run.payload.chat_id, jobId: run.id });
+  return async (run: ChatJobRun): Promise<void> => {
+    const chat = await startChatAttempt(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
     // What an operator says goes before what waits, but not into the middle of a reply.
-    if ((await hasWords(deps.db, chat)) && (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true) {
-      await deliverWords(deps, run, chat).catch((error: unknown) => giveUp(deps, run, chat, error));
+    if ((await hasOperatorSends(deps.db, chat)) && (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true) {
+      await deliverOperatorMessages(deps, run, chat).catch((error: unknown) => abandonOnFault(deps, run, chat, error));
       return await finish(deps, run, chat, undefined);
     }
     const receiptId = await waitForNext(deps, run, chat);
     if (receiptId === undefined) return await finish(deps, run, chat, undefined);
-    const settlement = await workReceipt(deps, run, chat, receiptId).catch((error: unknown) => judgeFault(error, run));
+    const settlement = await processReceipt(deps, run, chat, receiptId).catch((error: unknown) => toSettlement(error, run));
     await finish(deps, run, chat, { receiptId, settlement });
   };
 }
 
 /** The first waiting update, once no earlier one can be on its way. */
-async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat): Promise<number | undefined> {
+async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat): Promise<number | undefined> {
   for (;;) {
     const next = await findNextReceipt(db, { chat: chat.id });
     if (next === undefined || next.waited || order.isComplete(next.stream_sequence)) return next?.id;
@@ -49,7 +49,7 @@ async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatRun, 
   }
 }
 
-async function workReceipt(deps: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat, receiptId: number): Promise<Settlement> {
+async function processReceipt(deps: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat, receiptId: number): Promise<Settlement> {
   const { db } = deps;
   const receipt = await findReceipt(db, { id: receiptId });
   const agent = await findMessagingAgent(db, { id: chat.agent_id });
@@ -77,7 +77,7 @@ async function migrate(
   receipt: ReceiptRow,
   { chatId, from, to }: Migration,
 ): Promise<Settlement> {
-  if (chatId === to && !receipt.expired && (await findWaiting(db, { agentId: agent.id, chatId: from })) !== undefined) {
+  if (chatId === to && !receipt.expired && (await findPendingReceipt(db, { agentId: agent.id, chatId: from })) !== undefined) {
     throw new RetryLater('The group has waiting updates', { delayMs: migrationPauseMs });
   }
   await db.transaction((tx) => migrateChat(tx, agent.id, from, to));
@@ -85,7 +85,7 @@ async function migrate(
 }
 
 /** Expected failures are tried again; a fault ends its update after a while, so that the chat goes on. */
-function judgeFault(error: unknown, run: ChatRun): Settlement {
+function toSettlement(error: unknown, run: ChatJobRun): Settlement {
   if (run.signal.aborted || error instanceof RetryLater || error instanceof LeaseLost || error instanceof PermanentJobError) throw error;
   if (error instanceof AppError && error.retryable) throw new RetryLater(error.message, { cause: error });
   if (run.attempt < maxFaults) throw error;
@@ -94,19 +94,19 @@ function judgeFault(error: unknown, run: ChatRun): Settlement {
 }
 
 /** A fault of ours in what an operator says ends it after a while, so that the chat goes on. */
-async function giveUp({ db }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat, error: unknown): Promise<void> {
-  const { message = '' } = judgeFault(error, run);
-  await giveWordsUp(db, { chat: chat.id, fence: chat.fence, error: message ?? '' });
+async function abandonOnFault({ db }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat, error: unknown): Promise<void> {
+  const { message = '' } = toSettlement(error, run);
+  await abandonOperatorSends(db, { chat: chat.id, fence: chat.fence, error: message ?? '' });
 }
 
-async function hasWords(db: Queryable, { id: chat }: { readonly id: number }): Promise<boolean> {
-  return (await findNextWords(db, { chat })) !== undefined;
+async function hasOperatorSends(db: Queryable, { id: chat }: { readonly id: number }): Promise<boolean> {
+  return (await findNextOperatorSend(db, { chat })) !== undefined;
 }
 
 /** Settles the update and goes on with the next one, in one transaction with the end of the job. */
 async function finish(
   { jobs }: ChatWorkerDependencies,
-  run: ChatRun,
+  run: ChatJobRun,
   chat: ClaimedChat,
   done: { receiptId: number; settlement: Settlement } | undefined,
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function finish(
       if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }
     const next = await findNextReceipt(tx, { chat: chat.id });
-    const isOver = next === undefined && !(await hasWords(tx, chat));
+    const isOver = next === undefined && !(await hasOperatorSends(tx, chat));
     const jobId = isOver ? null : await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat.id }, { requestId });
     await setChatJob(tx, { chat: chat.id, jobId });
   });

@@ -1,6 +1,6 @@
 /** Chats with agents in the hands of operators (H1 to H5). */
 import { nullable, route, Type } from '#libs/contract';
-import { maxChatBodyCharacters, messageFacts, threadFacts } from '#services/agents';
+import { maxChatBodyCharacters, messageProperties, threadProperties } from '#services/agents';
 import { badCursor, limitOf, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/threads';
@@ -10,7 +10,7 @@ const account = Type.Object({
   email: nullable(Type.String({ description: 'As long as there is such an account.' })),
 });
 const thread = Type.Object({
-  ...threadFacts,
+  ...threadProperties,
   taken_by: nullable(
     Type.Object(
       {
@@ -22,7 +22,7 @@ const thread = Type.Object({
   ),
 });
 const message = Type.Object({
-  ...messageFacts,
+  ...messageProperties,
   author: Type.Object(
     { kind: Type.Enum(['visitor', 'agent', 'operator']), account: nullable(account) },
     { description: 'Who wrote it; an operator without an account used the admin CLI.' },
@@ -46,7 +46,7 @@ export const threadRoutes = [
     scope: 'ops:read',
     query: Type.Object({
       agent: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Slug of an agent.' })),
-      channel: Type.Optional(threadFacts.channel),
+      channel: Type.Optional(threadProperties.channel),
       taken: Type.Optional(Type.Boolean({ description: 'Only those that a person has, or only those that the agent has.' })),
       ...page,
     }),
