@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
 import { operatorLists, type Position, encodePosition } from '#libs/merged-list';
-import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
+import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -12,12 +12,12 @@ import { cursorText, parseCursor } from './parse-cursor.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 
-type Standing = ReturnType<typeof describeStanding>;
+type PipelineStatus = ReturnType<typeof describePipelineStatus>;
 
 interface ListOptions {
   journey?: string;
   step?: string;
-  state?: Standing['state'];
+  state?: PipelineStatus['state'];
   conversation?: number;
   limit: number;
   cursor?: Position;
@@ -51,7 +51,7 @@ export function register(group: Command, context: CliContext): void {
         ...(step === undefined ? {} : { step }),
         ...(conversation === undefined ? {} : { conversation_id: conversation }),
       };
-      const { items, next } = await listStandings({
+      const { items, next } = await listPipelineStatuses({
         limit: Math.min(limit, 200),
         state,
         before: cursor === undefined ? before : Number(cursor.at),
@@ -83,17 +83,17 @@ export function register(group: Command, context: CliContext): void {
         throw new CliError(`Conversation ${id} has no job that could be run now.`);
       const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
       await context.call(rpcs.adminRetryJob, { id: job.id, conversation_id: id });
-      const standing = describeStanding(entry, (await readJobs(type, [id]))[0]);
+      const standing = describePipelineStatus(entry, (await readJobs(type, [id]))[0]);
       context.print(standing, table([standing], columns, ''));
     });
 }
 
 const columns = {
-  CONVERSATION: ({ conversation_id: id }: Standing) => id,
-  JOURNEY: ({ journey }: Standing) => journey,
-  STEP: ({ step }: Standing) => step,
-  STATE: ({ state }: Standing) => toned(state, state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : 'wait'),
-  SINCE: ({ since }: Standing) => moment(since),
-  'WAITS FOR': ({ waiting_for: what }: Standing) => what,
-  ERROR: ({ error }: Standing) => error,
+  CONVERSATION: ({ conversation_id: id }: PipelineStatus) => id,
+  JOURNEY: ({ journey }: PipelineStatus) => journey,
+  STEP: ({ step }: PipelineStatus) => step,
+  STATE: ({ state }: PipelineStatus) => toned(state, state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : 'wait'),
+  SINCE: ({ since }: PipelineStatus) => moment(since),
+  'WAITS FOR': ({ waiting_for: what }: PipelineStatus) => what,
+  ERROR: ({ error }: PipelineStatus) => error,
 };

@@ -2,7 +2,7 @@
  * What every worker of a pipeline job has in common (rules/steps#pipeline-jobs): the configuration of the step that started it, the end that is
  * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
  * up when the meeting provider reports something, and the note of a job that died. A service adds its workers by `createPipelineWorkers` and
- * `noteDeaths`.
+ * `noteDeadJobs`.
  */
 import { createHash } from 'node:crypto';
 import type { DurableConsumer, Event, Job, Rpc, Static, TObject } from '#libs/contract';
@@ -97,7 +97,7 @@ function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: 
       finish: async (effect) => {
         await run.complete(async (tx) => {
           const outcome = await effect(tx);
-          await tell(deps, tx, declaration, run, outcome, step.advances);
+          await reportOutcome(deps, tx, declaration, run, outcome, step.advances);
           return outcome.result;
         });
         finished = true;
@@ -127,7 +127,7 @@ async function readStep(
   }
 }
 
-async function tell(
+async function reportOutcome(
   { jobs, contracts }: PipelineWorkerDependencies,
   tx: Tx,
   declaration: PipelineJob,
@@ -154,12 +154,12 @@ async function tell(
  * The note that a dead pipeline job leaves on its conversation, whatever it died of: for `jobs.work`. The text of such an error is written
  * for people.
  */
-export function noteDeaths({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
+export function noteDeadJobs({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
   const declarations = new Map([...registry.values()].map((declaration) => [declaration.jobType, declaration]));
   return async (tx, job) => {
     const declaration = declarations.get(job.type);
     // A payload that breaks its declaration names no conversation.
-    if (declaration === undefined || isPayload(job.payload) !== undefined) return;
+    if (declaration === undefined || checkPayload(job.payload) !== undefined) return;
     const { conversation_id, step_id } = job.payload as PipelinePayload;
     const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
     const report = {
@@ -174,7 +174,7 @@ export function noteDeaths({ jobs, contracts }: PipelineWorkerDependencies, regi
   };
 }
 
-const isPayload = compileSchema(PipelinePayload);
+const checkPayload = compileSchema(PipelinePayload);
 
 function describeCause({ cause, attempts }: DeadJob, { policy: { expiresAfterMs } }: Job): string {
   if (cause === 'permanent') return '';
@@ -183,7 +183,7 @@ function describeCause({ cause, attempts }: DeadJob, { policy: { expiresAfterMs 
 }
 
 /** Follows the event, which carries a `conversation_id`, by the service's declared consumer. */
-export async function consumeProviderNews(deps: {
+export async function consumeProviderEvents(deps: {
   readonly service: string;
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'wake'>;

@@ -14,7 +14,7 @@ export interface PipelineJob<Config extends TObject = TObject> {
   /** Retries, time and concurrency of that job; what is not named is the job library's default. */
   readonly policy?: Partial<JobPolicy>;
   /** Starts again when the transcript window becomes complete after the step was entered (D7a). */
-  readonly startsAgainWithWindow?: boolean;
+  readonly restartOnWindowComplete?: boolean;
   /** Waits for the meeting provider: what waits for its next attempt is run at once when the provider reports something of the meeting. */
   readonly waitsForProvider?: boolean;
   /** Model of the step's configuration; unknown keys are refused. Every property carries its default or is optional. */
@@ -42,15 +42,15 @@ export const advanceOnSuccess = Type.Boolean({
   description: 'Move the conversation to the next step when the job has succeeded and this step is still the current one.',
 });
 
-const made = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();
+const jobsByDeclaration = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();
 
 /** The job that a declaration stands for; the same value each time. */
 export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   const { jobType: type, summary, policy } = declaration;
   const found =
-    made.get(declaration) ??
+    jobsByDeclaration.get(declaration) ??
     job({ type, summary, startedBy: ['conversations'], payload: PipelinePayload, ...(policy === undefined ? {} : { policy }) });
-  made.set(declaration, found);
+  jobsByDeclaration.set(declaration, found);
   return found;
 }
 

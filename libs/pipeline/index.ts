@@ -1,5 +1,5 @@
 /**
- * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared in
+ * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declaredJobs in
  * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
  */
 import type { TObject } from '#libs/contract';
@@ -8,16 +8,16 @@ import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
 import type { PipelineJob, PipelineRegistry } from './declaration.ts';
 import { isObjectSchema } from './field-policy.ts';
-import { declared } from './jobs.ts';
+import { declaredJobs } from './jobs.ts';
 
 export { jobOf, jobsOf, PipelinePayload } from './declaration.ts';
 export type { PipelineJob, PipelineRegistry } from './declaration.ts';
 export * from './jobs.ts';
-export { describeStanding, jobTypeOf, listStandings } from './standing.ts';
+export { describePipelineStatus, jobTypeOf, listPipelineStatuses } from './status.ts';
 export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';
 
 /** Every registered job by its name. */
-export const pipelineJobs: PipelineRegistry = createRegistry(declared);
+export const pipelineJobs: PipelineRegistry = createRegistry(declaredJobs);
 
 /** @throws Error when two have the same name or the same job. */
 export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {

@@ -1,6 +1,6 @@
 /**
- * The pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared here, listed in
- * `declared`, and worked by the service that owns it.
+ * The pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declaredJobs here, listed in
+ * `declaredJobs`, and worked by the service that owns it.
  */
 import { Type, type Static } from '#libs/contract';
 import { advanceOnSuccess, type PipelineJob, waitingPolicy } from './declaration.ts';
@@ -17,7 +17,7 @@ export const transcriptImport: PipelineJob<typeof transcriptImportConfig> = Obje
     timeoutMs: 1_800_000,
     concurrency: 2,
   },
-  startsAgainWithWindow: true,
+  restartOnWindowComplete: true,
   waitsForProvider: true,
   config: transcriptImportConfig,
   fields: Object.freeze({ advance_on_success: 'read_write' }),
@@ -52,7 +52,7 @@ export const recordingImport: PipelineJob<typeof recordingImportConfig> = Object
     timeoutMs: 6 * 3_600_000,
     concurrency: 1,
   },
-  startsAgainWithWindow: true,
+  restartOnWindowComplete: true,
   waitsForProvider: true,
   config: recordingImportConfig,
   fields: Object.freeze({ trim: 'read_write', thumbnails: 'read_write', advance_on_success: 'read_write' }),
@@ -94,7 +94,7 @@ export const audioTranscription: PipelineJob<typeof audioTranscriptionConfig> = 
     timeoutMs: 6 * 3_600_000,
     concurrency: 1,
   },
-  startsAgainWithWindow: true,
+  restartOnWindowComplete: true,
   config: audioTranscriptionConfig,
   fields: Object.freeze({
     language: 'read_write',
@@ -134,7 +134,7 @@ export const publishingSummary: PipelineJob<typeof publishingSummaryConfig> = Ob
     timeoutMs: 3_600_000,
     concurrency: 1,
   },
-  startsAgainWithWindow: true,
+  restartOnWindowComplete: true,
   config: publishingSummaryConfig,
   fields: Object.freeze({ language: 'read_write', guidance: 'read_write', advance_on_success: 'read_write' }),
 });
@@ -185,7 +185,7 @@ export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Obje
   }),
 });
 
-export const declared: readonly PipelineJob[] = [
+export const declaredJobs: readonly PipelineJob[] = [
   transcriptImport,
   recordingImport,
   audioTranscription,

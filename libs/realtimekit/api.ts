@@ -73,7 +73,7 @@ export function createApi(options: ApiOptions): Api {
       const reply = await translate(outbound.request(request));
       if (reply.status !== 200) {
         reply.discard();
-        throw refusal(reply, 'the meeting provider');
+        throw toStatusError(reply, 'the meeting provider');
       }
       return parseReply(await translate(reply.text()));
     },
@@ -90,7 +90,7 @@ export function createApi(options: ApiOptions): Api {
         reply.discard();
         // An expired address is refused in one of these ways; a fresh one is asked for once.
         const isExpired = reply.status === 401 || reply.status === 403 || reply.status === 410;
-        if (!isExpired || attempt === 2) throw refusal(reply, `the ${what} download`);
+        if (!isExpired || attempt === 2) throw toStatusError(reply, `the ${what} download`);
       }
     },
     read: (reply, what) => readBody(reply, what, maxDownloadBytes),
@@ -115,7 +115,7 @@ async function* readBody(reply: OutboundReply, what: string, maxBytes: number): 
   }
 }
 
-function refusal(reply: OutboundReply, who: string): Error {
+function toStatusError(reply: OutboundReply, who: string): Error {
   if (reply.status === 429) {
     const retryAfterMs = parseRetryAfter(reply.headers['retry-after'], Date.now()) ?? defaultRetryAfterMs;
     return new ProviderBusy(Math.min(maxRetryAfterMs, Math.max(minRetryAfterMs, retryAfterMs)));
@@ -130,12 +130,12 @@ function parseReply(text: string): JsonObject {
   } catch {
     reply = undefined;
   }
-  if (!isJsonObject(reply) || reply['success'] === false) throw nonsense();
+  if (!isJsonObject(reply) || reply['success'] === false) throw invalidResponse();
   return reply;
 }
 
-export function nonsense(): Error {
-  return unavailable('the meeting provider answered nonsense');
+export function invalidResponse(): Error {
+  return unavailable('the meeting provider answered invalidResponse');
 }
 
 /** Every item of a paged list, each once. `readItems` finds them in a reply; what they are is the caller's to judge. */
@@ -151,7 +151,7 @@ export async function listPages(
     const params = new URLSearchParams({ ...query, page_no: String(page), per_page: String(itemsPerPage) });
     const { data, paging } = await api.call(`${path}?${params.toString()}`, signal);
     const items = readItems(data);
-    if (items === undefined) throw nonsense();
+    if (items === undefined) throw invalidResponse();
     const known = found.size;
     for (const item of items) found.set(isJsonObject(item) ? item['id'] : undefined, item);
     const total = isJsonObject(paging) ? paging['total_count'] : undefined;

@@ -2,7 +2,7 @@
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Instant } from '#libs/time';
-import { listPages, nonsense, readInstant, type Api } from './api.ts';
+import { listPages, invalidResponse, readInstant, type Api } from './api.ts';
 
 /** A recording as the provider describes it; only one with the status UPLOADED can be downloaded. */
 export interface MeetingRecording {
@@ -42,7 +42,7 @@ export interface Recordings {
 export function createRecordings(api: Api): Recordings {
   const findItem = async (id: string, signal: AbortSignal): Promise<Record<string, unknown>> => {
     const { data } = await api.call(`/recordings/${encodeURIComponent(id)}`, signal);
-    if (!isJsonObject(data)) throw nonsense();
+    if (!isJsonObject(data)) throw invalidResponse();
     return data;
   };
   return {
@@ -52,7 +52,7 @@ export function createRecordings(api: Api): Recordings {
     },
     readRecording: async (id, signal) => {
       const recording = readRecording(await findItem(id, signal));
-      if (recording?.id !== id) throw nonsense();
+      if (recording?.id !== id) throw invalidResponse();
       return recording;
     },
     openRecording: async (id, { offset, etag }, signal) => {

@@ -3,7 +3,7 @@ import type { Jobs, OnDead } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { pipelineJobs } from '#libs/pipeline';
-import { createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
+import { createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -49,4 +49,4 @@ export function createWorkers({ config, db, bus, jobs, clock, bot, runtime, mode
 }
 
 export const createOnDead = ({ bus, jobs, pipeline }: Pick<WorkerDependencies, 'bus' | 'jobs' | 'pipeline'>): OnDead =>
-  noteDeaths({ bus, jobs, contracts }, pipeline?.registry ?? pipelineJobs);
+  noteDeadJobs({ bus, jobs, contracts }, pipeline?.registry ?? pipelineJobs);

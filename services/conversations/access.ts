@@ -1,6 +1,6 @@
 /**
  * Which conversations a caller may read and write (D69). `open`: every one. `members`: a person with a token of their own those in which
- * they take part, or whose event their team authority covers; coherence access is not narrowed, nor are the shared token and the platform
+ * they take part, or whose event their team authority covers; coherence access is not restrictedUser, nor are the shared token and the platform
  * itself. What a caller may not read is not there for them.
  */
 import { type Actor, isPossibleId } from '#libs/contract';
@@ -31,14 +31,14 @@ export class ConversationAccess {
   }
 
   /** The caller when they do not have every conversation. */
-  narrowed(actor: Actor | undefined): UserActor | undefined {
+  restrictedUser(actor: Actor | undefined): UserActor | undefined {
     if (this.#isOpen || actor?.kind !== 'user' || actor.superuser || actor.coherenceAccess) return undefined;
     return actor;
   }
 
   /** Goes before every operation on one conversation. @throws AppError 404 when the caller may not know it */
   async require(id: number, context: CallContext): Promise<void> {
-    const caller = this.narrowed(context.actor);
+    const caller = this.restrictedUser(context.actor);
     if (caller === undefined || !isPossibleId(id)) return;
     const { db, directory, refusals } = this.#deps;
     const row = await findMembership(db, { id, personId: caller.personId });
@@ -51,7 +51,7 @@ export class ConversationAccess {
 
   /** For lists: undefined = every conversation. Asked once for each. */
   async findScope(context: CallContext): Promise<Scope | undefined> {
-    const caller = this.narrowed(context.actor);
+    const caller = this.restrictedUser(context.actor);
     if (caller === undefined) return undefined;
     return { personId: caller.personId, eventIds: await this.#deps.directory.listCovered(caller.accountId, context) };
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findNamespaceProblem, readExpected, type StoreField } from './guards.ts';
+import { findNamespaceProblem, parseExpectedUpdatedAt, type StoreField } from './guards.ts';
 
 const fields: StoreField[] = ['infos', 'config', 'infos-endpoint'];
 const forbidden: Record<StoreField, string[]> = {
@@ -55,16 +55,16 @@ describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
   });
 });
 
-describe('readExpected', () => {
+describe('parseExpectedUpdatedAt', () => {
   it('reads the instant that a write expects', () => {
-    expect(readExpected('2026-05-01T12:00:00.000001+02:00')).toBe('2026-05-01T10:00:00.000001Z');
+    expect(parseExpectedUpdatedAt('2026-05-01T12:00:00.000001+02:00')).toBe('2026-05-01T10:00:00.000001Z');
   });
 
   it.each([null, undefined])('takes %s for no expectation (D9)', (text) => {
-    expect(readExpected(text)).toBeNull();
+    expect(parseExpectedUpdatedAt(text)).toBeNull();
   });
 
   it.each(['', 'yesterday', '2026-02-30T10:00:00Z'])('throws for %j: the write would have no guard', (text) => {
-    expect(() => readExpected(text)).toThrow('expected_updated_at is not an instant');
+    expect(() => parseExpectedUpdatedAt(text)).toThrow('expected_updated_at is not an instant');
   });
 });

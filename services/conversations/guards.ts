@@ -69,7 +69,7 @@ export function findStoreProblem({ infos, config }: { infos?: object; config?: o
  * Instant for PostgreSQL of `expected_updated_at`; null when there is none.
  * @throws Error for what is not an instant: the contract refuses it before, and nothing may be written unguarded by mistake
  */
-export function readExpected(text: string | null | undefined): string | null {
+export function parseExpectedUpdatedAt(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
   const parsed = parseInstant(text);
   if (parsed.kind === 'invalid') throw new Error('expected_updated_at is not an instant');
@@ -77,9 +77,9 @@ export function readExpected(text: string | null | undefined): string | null {
 }
 
 /** @throws AppError 409 `stale_conversation` when the caller expects another `updated_at` */
-export function checkExpected(row: ConversationRow, expected: string | null | undefined): void {
-  const wanted = readExpected(expected);
-  if (wanted !== null && wanted !== instantFromSql(row.updated_at)) throw staleConversation(row);
+export function requireExpectedUpdatedAt(row: ConversationRow, expected: string | null | undefined): void {
+  const expectedAt = parseExpectedUpdatedAt(expected);
+  if (expectedAt !== null && expectedAt !== instantFromSql(row.updated_at)) throw staleConversation(row);
 }
 
 export function staleConversation(row: ConversationRow): AppError {

@@ -16,7 +16,7 @@ const fields = {
 export type BoundedField = (typeof fields)[keyof typeof fields];
 export const boundedFields: readonly BoundedField[] = Object.values(fields);
 
-const shown: Readonly<Record<BoundedField, string>> = {
+const fieldLabels: Readonly<Record<BoundedField, string>> = {
   infos: '`infos`',
   config: '`config`, which holds the state of the room,',
   question_state: '`question_state`',
@@ -28,7 +28,7 @@ export class DataTooLarge extends AppError {
 
   /** `where` begins the sentence, e.g. `Conversation "old-42": `. */
   constructor(field: BoundedField, where = '', options?: ErrorOptions) {
-    const message = `${where}${shown[field]} would be larger than ${maxDataBytes} bytes (1 MiB) of JSON text.`;
+    const message = `${where}${fieldLabels[field]} would be larger than ${maxDataBytes} bytes (1 MiB) of JSON text.`;
     super({ code: 'payload_too_large', reason: 'conversation_data_too_large', message, details: { detail: message } }, options);
     this.field = field;
   }

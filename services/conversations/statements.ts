@@ -2,7 +2,7 @@
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 /** What every reader sees of a conversation, from table alias `c`; as text where the reply needs text. */
-export const shown = {
+export const conversationSummary = {
   row: {
     id: t.integer,
     journey_id: t.integer.nullable,
@@ -19,19 +19,19 @@ export const shown = {
     c.participant_ids::text as participants, c.connected_ids::text as connected,
     c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish`,
 };
-export type ShownRow = RowOf<typeof shown.row>;
+export type SummaryRow = RowOf<typeof conversationSummary.row>;
 
 /** A whole conversation, from table alias `c`. */
 export const wholeConversation = {
   row: {
-    ...shown.row,
+    ...conversationSummary.row,
     infos: t.json,
     config: t.json,
     room: t.json.nullable,
     question_state: t.json.nullable,
     updated_at: t.timestamp,
   },
-  columns: sql`${shown.columns}, c.infos, c.config, c.room, c.question_state, c.updated_at at time zone 'UTC' as updated_at`,
+  columns: sql`${conversationSummary.columns}, c.infos, c.config, c.room, c.question_state, c.updated_at at time zone 'UTC' as updated_at`,
 };
 export type ConversationRow = RowOf<typeof wholeConversation.row>;
 

@@ -1,6 +1,6 @@
 /** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
-import { consumeProviderNews, createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
+import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
 import type { EventOutbox } from '#libs/feed';
 import type { JobHandler, Jobs, OnDead } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
@@ -74,7 +74,7 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
   return {
     ffmpeg,
     onDead: (jobs, bus) => {
-      const notePipeline = noteDeaths({ bus, jobs, contracts }, registryOf(pipeline));
+      const notePipeline = noteDeadJobs({ bus, jobs, contracts }, registryOf(pipeline));
       return async (tx, job) => {
         await notePipeline(tx, job);
         await noteDeadCaptions(jobs, tx, job);
@@ -121,7 +121,7 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
       if ((await ffmpeg.version()) === undefined) logger.warn(ffmpegMissingMessage);
       await scratch.sweep();
       const { meetingReported } = conversations.events;
-      return consumeProviderNews({
+      return consumeProviderEvents({
         service: 'media',
         bus,
         jobs,

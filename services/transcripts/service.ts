@@ -7,7 +7,7 @@ import type { Logger } from '#libs/logger';
 import { createTranscriber } from '#libs/openai';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import { consumeProviderNews, createPipelineWorkers, noteDeaths, type PipelineExtension } from '#libs/pipeline-worker';
+import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -103,10 +103,10 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
         catchUp: createCatchUp({ bus, db, jobs, forget, refresh: (ids, context) => refresh({ bus, db }, ids, context) }),
         ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
       },
-      { onDead: noteDeaths({ bus, jobs, contracts }, registry) },
+      { onDead: noteDeadJobs({ bus, jobs, contracts }, registry) },
     );
     const { meetingReported } = conversations.events;
-    const providerEvents = await consumeProviderNews({
+    const providerEvents = await consumeProviderEvents({
       service: 'transcripts',
       bus,
       jobs,

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
 import { startService, waitFor } from '#libs/testing';
-import { createWorld, type World } from '../integration/conversations/world.ts';
+import { createHarness, type Harness } from '../integration/conversations/harness.ts';
 import { createFeedReader, type FeedReader } from '../integration/events/reader.ts';
 import { type Intruder, takeOver } from './intruder.ts';
 
-let world: World;
+let world: Harness;
 let feed: FeedReader;
 let media: Intruder;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  world = await createHarness(import.meta.url);
   await startService('events', world.env);
   feed = createFeedReader(world.bus);
   media = await takeOver('media', world.env.settings);

@@ -11,7 +11,7 @@ import { DataTooLarge, findTooLarge } from '../refusals.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import type { ImportItem, ImportedItem } from './contract.ts';
-import { conversationFeed, tellAccessUpdated, tellCreated } from '../feed/index.ts';
+import { conversationFeed, emitAccessUpdated, emitCreated } from '../feed/index.ts';
 import { findConversation } from '../statements.ts';
 import { applyImport, lockImported, lockImports, planImport, type ImportedRow } from './statements.ts';
 
@@ -40,7 +40,7 @@ export async function importConversations(
       if (!readFields(row).some(({ field }) => notifiedFields.has(field))) continue;
       await jobs.emit(tx, conversations.events.changed, { id: row.id }, { requestId: context.requestId });
     }
-    await tellImported(eventOutbox, tx, imported, journeys);
+    await emitImported(eventOutbox, tx, imported, journeys);
     const changed = imported.filter((row) => row.is_new || row.fields !== '[]').map(({ id }) => id);
     if (changed.length > 0) recordAudit(tx, context, { changes: listSome(changed, 'conversations') });
     return imported;
@@ -53,7 +53,7 @@ export async function importConversations(
 }
 
 /** Steps are set, not entered: pipelines are not started. */
-async function tellImported(
+async function emitImported(
   eventOutbox: EventOutbox,
   tx: Tx,
   rows: readonly ImportedRow[],
@@ -64,14 +64,14 @@ async function tellImported(
     if (row.id === null) continue;
     if (row.is_new) {
       const made = await findConversation(tx, { id: row.id });
-      if (made !== undefined) tellCreated(eventOutbox, tx, made, journeys.get(made.journey_id ?? 0));
+      if (made !== undefined) emitCreated(eventOutbox, tx, made, journeys.get(made.journey_id ?? 0));
     } else if (row.fields !== '[]') {
       const fields = readFields(row).map(({ field }) => field);
       if (fields.includes('room')) eventOutbox.add(tx, conversationFeed.roomUpdated, { subject: row.id, data: {} });
       if (fields.some((field) => field !== 'room')) updated.push(row.id);
     }
   }
-  await tellAccessUpdated(eventOutbox, tx, updated);
+  await emitAccessUpdated(eventOutbox, tx, updated);
 }
 
 /** @throws DataTooLarge naming the first item that would be too large */

@@ -27,7 +27,7 @@ const instant = (field: string): Sql => {
 };
 const ids = (field: string): Sql => sql`
   case when v ? ${sql.literal(field)}
-    then array(select e.id::integer from jsonb_array_elements_text(v->${sql.literal(field)}) with ordinality as e(id, place) order by e.place)
+    then array(select e.id::integer from jsonb_array_elements_text(v->${sql.literal(field)}) with ordinality as e(id, ordinal) order by e.ordinal)
     else coalesce(s.${sql.id(field)}, '{}') end as ${sql.id(field)}`;
 const merged = (field: string): Sql =>
   sql`coalesce(s.${sql.id(field)}, '{}') || coalesce(v->${sql.literal(field)}, '{}') as ${sql.id(field)}`;
@@ -47,11 +47,11 @@ const comparedColumns: readonly (readonly [field: string, column: string, isInst
 ];
 const compared = sql.join(
   comparedColumns.map(([field, column, isInstant = false]) => {
-    const show = (alias: string): Sql => {
+    const asJson = (alias: string): Sql => {
       const value = sql.id(`${alias}.${column}`);
       return isInstant ? sql`to_jsonb(conversations.iso_utc(${value}))` : sql`to_jsonb(${value})`;
     };
-    return sql`(${sql.literal(field)}, ${show('c')}, ${show('n')})`;
+    return sql`(${sql.literal(field)}, ${asJson('c')}, ${asJson('n')})`;
   }),
   sql`, `,
 );
@@ -69,7 +69,7 @@ const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planPara
       where d.old is distinct from d.new
     ) end as fields
   from (
-    select i.place, v->>'key' as key, s.id as stored_id,
+    select i.ordinal, v->>'key' as key, s.id as stored_id,
       ${reference('journey_id')},
       case when v ? 'step_id' then (v->>'step_id')::integer
         when v ? 'journey_id' and (s.id is null or s.journey_id is distinct from (v->>'journey_id')::integer)
@@ -83,7 +83,7 @@ const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planPara
       ${merged('infos')},
       ${merged('config')},
       case when v ? 'room' then nullif(v->'room', 'null') else s.room end as room
-    from jsonb_array_elements(${items}) with ordinality as i(v, place)
+    from jsonb_array_elements(${items}) with ordinality as i(v, ordinal)
     left join conversations.import_keys k on k.key = v->>'key'
     left join conversations.conversations s on s.id = k.conversation_id
   ) n left join conversations.conversations c on c.id = n.stored_id`;
@@ -106,7 +106,7 @@ export const planImport = statement.many({
       case when p.fields = '[]' and not p.is_new then null
         when octet_length(p.infos::text) > ${maxDataBytes} then 'infos'
         when conversations.config_bytes(p.config, p.room) > ${maxDataBytes} then 'config' end as too_large
-    from (${plannedSql(params)}) p order by p.place`,
+    from (${plannedSql(params)}) p order by p.ordinal`,
 });
 
 /** Does it. */
@@ -128,9 +128,9 @@ export const applyImport = statement.many({
       insert into conversations.conversations (id, journey_id, step_id, event_id, start_at, finish_at, participant_ids, connected_ids,
         infos, config, room)
       select id, journey_id, step_id, event_id, start_at, finish_at, participant_ids, connected_ids, infos, config, room
-      from plan where is_new order by place
+      from plan where is_new order by ordinal
     ), keyed as (
       insert into conversations.import_keys (key, conversation_id) select key, id from plan where is_new
     )
-    select p.key, p.id, p.is_new, p.fields, ${endsBeforeStart} from plan p order by p.place`,
+    select p.key, p.id, p.is_new, p.fields, ${endsBeforeStart} from plan p order by p.ordinal`,
 });

@@ -60,14 +60,14 @@ export const lockPersonAndJourney = statement.none({
 });
 
 /**
- * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `told`: it changed
- * something, and the feed is told (V2).
+ * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `emitted`: it changed
+ * something, and the feed is emitted (V2).
  */
 export const patchConversation = statement.coalesced({
   name: 'conversations.patch',
   params: { id: t.integer, infos: t.json, config: t.json, expectedUpdatedAt: t.instant.nullable },
   key: 'id',
-  row: { ...wholeConversation.row, told: t.boolean },
+  row: { ...wholeConversation.row, emitted: t.boolean },
   sql: (calls) => sql`
     with written as (
     update conversations.conversations c
@@ -79,8 +79,8 @@ export const patchConversation = statement.coalesced({
         end
     from ${calls}
     where c.id = i.id and (i.expected_updated_at is null or c.updated_at = i.expected_updated_at)
-    returning i.ordinal, ${wholeConversation.columns}, ${hasChanged} as told
-    ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    returning i.ordinal, ${wholeConversation.columns}, ${hasChanged} as emitted
+    ), emitted as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where emitted` })})
     select * from written`,
 });
 
@@ -112,12 +112,12 @@ export const findInfos = statement.maybeOne({
   sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 
-/** `infos` is a JSON object. No row: absent. `told`: it changed something, and the feed is told (V2). */
+/** `infos` is a JSON object. No row: absent. `emitted`: it changed something, and the feed is emitted (V2). */
 export const patchInfos = statement.coalesced({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
   key: 'id',
-  row: { infos: t.json, told: t.boolean },
+  row: { infos: t.json, emitted: t.boolean },
   sql: (calls) => sql`
     with written as (
     update conversations.conversations c
@@ -125,9 +125,9 @@ export const patchInfos = statement.coalesced({
         updated_at = case when ${changesInfos} then ${nextUpdatedAt} else c.updated_at end
     from ${calls}
     where c.id = i.id
-    returning i.ordinal, c.id, c.infos, ${hasChanged} as told
-    ), told as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
-    select ordinal, infos, told from written`,
+    returning i.ordinal, c.id, c.infos, ${hasChanged} as emitted
+    ), emitted as (${insertEventSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where emitted` })})
+    select ordinal, infos, emitted from written`,
 });
 
 /** `finish` counts when there is none; it is never before the start. For callers that hold the row's lock. */

@@ -6,13 +6,13 @@ import { transcripts } from '#services/transcripts';
 import type { ConversationsConfig } from '../config.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { tellAccessUpdated, tellDeleted } from '../feed/index.ts';
+import { emitAccessUpdated, emitDeleted } from '../feed/index.ts';
 import { addNote } from '../statements.ts';
 import { instantFromSql } from '../representation.ts';
 import type { DeletionReason } from './contract.ts';
 import { markDeleted, restoreConversation } from './statements.ts';
 
-export { showConversation } from './statements.ts';
+export { findAnyConversation } from './statements.ts';
 
 type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 
@@ -30,7 +30,7 @@ export async function deleteConversation(
 ): Promise<boolean> {
   const deleted = await markDeleted(tx, { id, at, reason, by });
   if (deleted === undefined) return false;
-  tellDeleted(eventOutbox, tx, deleted, reason);
+  emitDeleted(eventOutbox, tx, deleted, reason);
   await notifyMedia(jobs, tx, id);
   return true;
 }
@@ -52,7 +52,7 @@ export async function restoreDeleted(
     authorPersonId: null,
   });
   await notifyMedia(jobs, tx, id);
-  await tellAccessUpdated(eventOutbox, tx, [id]);
+  await emitAccessUpdated(eventOutbox, tx, [id]);
   await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
   return row;
 }

@@ -67,7 +67,7 @@ export const listDeleted = statement.many({
 });
 
 /** Everything of a conversation, deleted or not. No row: there is nothing of it any more. */
-export const showConversation = statement.maybeOne({
+export const findAnyConversation = statement.maybeOne({
   name: 'deletion.show',
   params: { id: t.integer },
   row: {

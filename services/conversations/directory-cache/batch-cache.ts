@@ -43,20 +43,20 @@ export class BatchCache<Value> {
     return this.#read(id, this.#now());
   }
 
-  /** A look-up that answers for each of the ids that exist; `keep` as in `getMany`. @throws whatever `load` throws */
-  async lookUp(ids: readonly number[], keep = true): Promise<(id: number) => Value | undefined> {
-    const found = await this.getMany(ids, keep);
+  /** A look-up that answers for each of the ids that exist; `cacheMisses` as in `getMany`. @throws whatever `load` throws */
+  async lookUp(ids: readonly number[], cacheMisses = true): Promise<(id: number) => Value | undefined> {
+    const found = await this.getMany(ids, cacheMisses);
     return (id) => found.get(id);
   }
 
   /**
-   * Values of the ids that exist. Without `keep` what is fetched is not kept: whoever reads a whole table would drive out what others use.
+   * Values of the ids that exist. Without `cacheMisses` what is fetched is not kept: whoever reads a whole table would drive out what others use.
    * @throws whatever `load` throws
    */
-  async getMany(ids: readonly number[], keep = true): Promise<Map<number, Value>> {
+  async getMany(ids: readonly number[], cacheMisses = true): Promise<Map<number, Value>> {
     const found = new Map<number, Value>();
     const now = this.#now();
-    let waits: Set<Promise<Map<number, Value>>> | undefined;
+    let loads: Set<Promise<Map<number, Value>>> | undefined;
     let missing: Set<number> | undefined;
     for (const id of ids) {
       if (found.has(id)) continue;
@@ -67,13 +67,13 @@ export class BatchCache<Value> {
       }
       const pending = this.#pending.get(id);
       if (pending === undefined) (missing ??= new Set()).add(id);
-      else (waits ??= new Set()).add(pending);
+      else (loads ??= new Set()).add(pending);
     }
-    if (missing !== undefined) (waits ??= new Set()).add(keep ? this.#fetch([...missing]) : this.#options.load([...missing]));
-    if (waits === undefined) return found;
-    const wanted = new Set(ids);
-    for (const loaded of await Promise.all(waits)) {
-      for (const [id, value] of loaded) if (wanted.has(id)) found.set(id, value);
+    if (missing !== undefined) (loads ??= new Set()).add(cacheMisses ? this.#fetch([...missing]) : this.#options.load([...missing]));
+    if (loads === undefined) return found;
+    const requested = new Set(ids);
+    for (const loaded of await Promise.all(loads)) {
+      for (const [id, value] of loaded) if (requested.has(id)) found.set(id, value);
     }
     return found;
   }
@@ -92,12 +92,12 @@ export class BatchCache<Value> {
   #put(id: number, value: Value): void {
     const old = this.#entries.get(id);
     if (old !== undefined) this.#evict(id, old);
-    else if (this.#entries.size >= this.#options.capacity) this.#makeRoom();
+    else if (this.#entries.size >= this.#options.capacity) this.#evictOne();
     this.#entries.set(id, { value, expiresAt: this.#now() + this.#options.ttlMs, used: false });
   }
 
   /** Goes round from the oldest: who was read is spared once and becomes the youngest. */
-  #makeRoom(): void {
+  #evictOne(): void {
     for (const [id, entry] of this.#entries) {
       if (!entry.used) return this.#evict(id, entry);
       entry.used = false;

@@ -124,10 +124,14 @@ export class DirectoryCache {
   /** Those of the holons that an account, or with null the shared token, sees. @throws AppError unavailable, deadline_exceeded */
   async listVisible(
     accountId: number | null,
-    wanted: { ids: number[] } | { slugs: string[] },
+    selection: { ids: number[] } | { slugs: string[] },
     { requestId, traceparent }: CallContext,
   ): Promise<{ id: number }[]> {
-    const { items } = await this.#bus.call(directory.rpcs.visibleHolons, { account_id: accountId, ...wanted }, { requestId, traceparent });
+    const { items } = await this.#bus.call(
+      directory.rpcs.visibleHolons,
+      { account_id: accountId, ...selection },
+      { requestId, traceparent },
+    );
     return items;
   }
 
@@ -150,8 +154,8 @@ export class DirectoryCache {
 
   /** Holons that an account's team authority covers, of these or of all; never cached. @throws AppError unavailable, deadline_exceeded */
   async listCovered(accountId: number, { requestId, traceparent }: CallContext, ids?: readonly number[]): Promise<readonly number[]> {
-    const wanted = ids === undefined ? {} : { ids: [...ids] };
-    const reply = await this.#bus.call(directory.rpcs.coveredHolons, { account_id: accountId, ...wanted }, { requestId, traceparent });
+    const selection = ids === undefined ? {} : { ids: [...ids] };
+    const reply = await this.#bus.call(directory.rpcs.coveredHolons, { account_id: accountId, ...selection }, { requestId, traceparent });
     return reply.ids;
   }
 
@@ -202,7 +206,7 @@ export class HolonVisibility {
   /** The caller's; null = the shared token's. */
   readonly #accountId: number | null;
   /** Private holons asked about; true = seen. */
-  readonly #seen = new Map<number, boolean>();
+  readonly #visibleById = new Map<number, boolean>();
 
   constructor(directory: DirectoryCache, { requestId, actor, traceparent }: CallContext) {
     this.#directory = directory;
@@ -214,12 +218,12 @@ export class HolonVisibility {
   /** What the caller sees of these. @throws AppError unavailable, deadline_exceeded */
   async lookUp(ids: readonly number[]): Promise<VisibleHolons> {
     const holons = await this.#directory.holons.getMany(ids);
-    const unknown = [...holons.values()].filter((holon) => holon.isPrivate && !this.#seen.has(holon.id)).map((holon) => holon.id);
+    const unknown = [...holons.values()].filter((holon) => holon.isPrivate && !this.#visibleById.has(holon.id)).map((holon) => holon.id);
     if (unknown.length > 0) {
       const visible = new Set((await this.#directory.listVisible(this.#accountId, { ids: unknown }, this.#context)).map(({ id }) => id));
-      for (const id of unknown) this.#seen.set(id, visible.has(id));
+      for (const id of unknown) this.#visibleById.set(id, visible.has(id));
     }
-    const isHidden = (id: number): boolean => holons.get(id)?.isPrivate === true && this.#seen.get(id) !== true;
+    const isHidden = (id: number): boolean => holons.get(id)?.isPrivate === true && this.#visibleById.get(id) !== true;
     return { isHidden, find: (id) => (isHidden(id) ? undefined : holons.get(id)) };
   }
 

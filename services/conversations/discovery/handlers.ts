@@ -7,7 +7,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { type CachedHolon, type CachedJourney, type DirectoryCache, HolonVisibility } from '../directory-cache/index.ts';
 import { requireId } from '../guards.ts';
 import { idsFromSql, type RowReferences } from '../representation.ts';
-import type { ShownRow } from '../statements.ts';
+import type { SummaryRow } from '../statements.ts';
 import { renderPublicConversation, renderSearchItem } from './rules.ts';
 import {
   chooseSearch,
@@ -72,10 +72,10 @@ async function* renderBatches(
   visibility: HolonVisibility,
   batches: AsyncIterable<SearchRow[]>,
 ): AsyncGenerator<string[]> {
-  let keep = true;
+  let cacheMisses = true;
   for await (const rows of batches) {
-    yield await renderSearchItems(directory, visibility, rows, { keep });
-    keep = false;
+    yield await renderSearchItems(directory, visibility, rows, { cacheMisses });
+    cacheMisses = false;
   }
 }
 
@@ -87,7 +87,7 @@ export async function summarize(
 ): Promise<RawJson> {
   const row = await summarizeConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
-  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], { keep: true });
+  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], { cacheMisses: true });
   if (item === undefined) throw notFound();
   return rawJson(item);
 }
@@ -177,16 +177,16 @@ async function* writeGroups(
   let opened = 0;
   let text = '';
   let first = true;
-  const openUpTo = (place: number): void => {
-    for (; opened < place; opened++) {
+  const openUpTo = (ordinal: number): void => {
+    for (; opened < ordinal; opened++) {
       text += `${groups[opened - 1]?.tail ?? ''}${groups[opened]?.head ?? ''}`;
       first = true;
     }
   };
   if (read !== undefined) {
     for await (const rows of read()) {
-      for (const { row, text: item } of await renderPublicConversations(directory, visibility, rows, { keep: opened === 0 })) {
-        openUpTo(row.place);
+      for (const { row, text: item } of await renderPublicConversations(directory, visibility, rows, { cacheMisses: opened === 0 })) {
+        openUpTo(row.ordinal);
         text += first ? item : `,${item}`;
         first = false;
       }
@@ -199,8 +199,8 @@ async function* writeGroups(
 }
 
 /** Whether the people and journeys of the rows are kept in the caches: not those of a long answer, which would drive out what others use. */
-interface Keeping {
-  readonly keep: boolean;
+interface CacheUse {
+  readonly cacheMisses: boolean;
 }
 
 type Render<Row> = (row: Row, event: CachedHolon | undefined, references: RowReferences) => string;
@@ -210,9 +210,9 @@ export async function renderSearchItems(
   directory: DirectoryCache,
   visibility: HolonVisibility,
   rows: readonly SearchRow[],
-  keeping: Keeping,
+  cacheUse: CacheUse,
 ): Promise<string[]> {
-  return (await renderRows(directory, visibility, rows, renderSearchItem, keeping)).map(({ text }) => text);
+  return (await renderRows(directory, visibility, rows, renderSearchItem, cacheUse)).map(({ text }) => text);
 }
 
 /** The same of public conversations, with their rows. */
@@ -220,27 +220,27 @@ export async function renderPublicConversations(
   directory: DirectoryCache,
   visibility: HolonVisibility,
   rows: readonly PublicRow[],
-  keeping: Keeping,
+  cacheUse: CacheUse,
 ): Promise<{ row: PublicRow; text: string }[]> {
-  return renderRows(directory, visibility, rows, (row, _event, references) => renderPublicConversation(row, references), keeping);
+  return renderRows(directory, visibility, rows, (row, _event, references) => renderPublicConversation(row, references), cacheUse);
 }
 
-async function renderRows<Row extends ShownRow>(
+async function renderRows<Row extends SummaryRow>(
   directory: DirectoryCache,
   visibility: HolonVisibility,
   rows: readonly Row[],
   render: Render<Row>,
-  { keep }: Keeping,
+  { cacheMisses }: CacheUse,
 ): Promise<{ row: Row; text: string }[]> {
   const [person, holons, findJourney] = await Promise.all([
     directory.people.lookUp(
       rows.flatMap((row) => idsFromSql(row.participants)),
-      keep,
+      cacheMisses,
     ),
     visibility.lookUp(rows.flatMap((row) => [...idsFromSql(row.connected), row.event_id ?? []].flat())),
     directory.journeys.lookUp(
       rows.flatMap((row) => row.journey_id ?? []),
-      keep,
+      cacheMisses,
     ),
   ]);
   const shown = rows.filter((row) => row.event_id === null || !holons.isHidden(row.event_id));

@@ -4,7 +4,7 @@ import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';
 import { joinJson, quoteInstant, type RowReferences } from '../representation.ts';
 import type { PublicRow, SearchRow } from './statements.ts';
-import type { ShownRow } from '../statements.ts';
+import type { SummaryRow } from '../statements.ts';
 
 const noJourney = '{"slug":"","name":"","description":""}';
 const noStep = '{"slug":"","title":""}';
@@ -36,11 +36,11 @@ export function renderPublicConversation(row: PublicRow, references: RowReferenc
   );
 }
 
-function renderBounds(row: ShownRow, journey: CachedJourney | undefined): string {
+function renderBounds(row: SummaryRow, journey: CachedJourney | undefined): string {
   const step = row.step_id === null ? undefined : journey?.steps.find((item) => item.id === row.step_id);
   return `"step":${step?.searchJson ?? noStep},"start":${quoteInstant(row.start)},"finish":${quoteInstant(row.finish)}`;
 }
 
-function renderPeople(row: ShownRow, { person, holon }: RowReferences): string {
+function renderPeople(row: SummaryRow, { person, holon }: RowReferences): string {
   return `"participants":[${joinJson(row.participants, person)}],"connected":[${joinJson(row.connected, holon)}]`;
 }

@@ -2,9 +2,9 @@
 import type { Database } from '#libs/orm';
 import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
 import { type Scope, scopeParams, scopeValues, withinScope } from '../access.ts';
-import { shown, titleSource } from '../statements.ts';
+import { conversationSummary, titleSource } from '../statements.ts';
 
-const searchRow = { ...shown.row, ...titleSource.row };
+const searchRow = { ...conversationSummary.row, ...titleSource.row };
 export type SearchRow = RowOf<typeof searchRow>;
 
 export type SortOrder = 'date_desc' | 'date_asc';
@@ -61,7 +61,7 @@ function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
     params: Object.fromEntries(used.map((name) => [name, searchParams[name]])) as SearchParams,
     row: searchRow,
     sql: (params) => sql`
-      select ${shown.columns}, ${titleSource.columns}
+      select ${conversationSummary.columns}, ${titleSource.columns}
       from conversations.conversations c ${conditions(params)}
       order by ${orders[sort]}`,
   });
@@ -88,9 +88,9 @@ export interface SearchFilters extends Partial<Omit<ParamsOf<SearchParams>, keyo
 export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
   const within = scope === undefined ? undefined : scopeValues(scope);
   const values: Partial<ParamsOf<SearchParams>> = { ...given, ...within };
-  const isWanted = (name: FilterName): boolean =>
+  const isUsed = (name: FilterName): boolean =>
     name === 'scope' ? within !== undefined : filters[name].params.some((param) => values[param] !== undefined);
-  const name = searchName(sort, filterNames.filter(isWanted));
+  const name = searchName(sort, filterNames.filter(isUsed));
   const search = searches.get(name);
   if (search === undefined) throw new Error(`No search is named ${name}`);
   return { search, values: { ...absent, ...values } };
@@ -101,25 +101,25 @@ export const summarizeConversation = statement.maybeOne({
   name: 'conversations.summarize',
   params: { id: t.integer },
   row: searchRow,
-  sql: ({ id }) => sql`select ${shown.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
+  sql: ({ id }) => sql`select ${conversationSummary.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
 });
 
 const publicRow = {
-  ...shown.row,
+  ...conversationSummary.row,
   /** JSON text of `infos.publishing`. */
   publishing: t.json.nullable,
   /** Place of the group that the row belongs to, from 1; one row for each group. */
-  place: t.integer,
+  ordinal: t.integer,
 };
 export type PublicRow = RowOf<typeof publicRow>;
 
 /** All rows are read: the plan is made for all of them. */
 export const browsePlanner = { cursor_tuple_fraction: '1' };
 /** Rows that are rendered together; publishing payloads are larger than search items. */
-const reading: StreamOptions = { batchSize: 500, planner: browsePlanner };
+const streamOptions: StreamOptions = { batchSize: 500, planner: browsePlanner };
 
 const journeySql = (journeyId: Parameter, condition: Sql = sql.empty): Sql => sql`
-  select ${shown.columns}, c.infos -> 'publishing' as publishing, 1 as place
+  select ${conversationSummary.columns}, c.infos -> 'publishing' as publishing, 1 as ordinal
   from conversations.conversations c where c.journey_id = ${journeyId} ${condition} order by c.start_at desc nulls last, c.id`;
 
 export const listOfJourney = statement.many({
@@ -139,23 +139,23 @@ export const listOfJourneyWithin = statement.many({
 /** All of a journey, or what of it is within the scope. */
 export function streamJourney(db: Database, journeyId: number, scope: Scope | undefined): AsyncIterable<PublicRow[]> {
   return scope === undefined
-    ? listOfJourney.stream(db, { journeyId }, reading)
-    : listOfJourneyWithin.stream(db, { journeyId, ...scopeValues(scope) }, reading);
+    ? listOfJourney.stream(db, { journeyId }, streamOptions)
+    : listOfJourneyWithin.stream(db, { journeyId, ...scopeValues(scope) }, streamOptions);
 }
 
 const groupParams = { eventIds: t.integer.array, journeyIds: t.integer.array };
 
 /** Rows by group, newest first; what an event both owns and is linked to is there once. */
 const groupsSql = ({ eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>, condition: Sql = sql.empty): Sql => sql`
-  select ${shown.columns}, c.infos -> 'publishing' as publishing, g.place::integer as place
-  from unnest(${eventIds}, ${journeyIds}) with ordinality as g (event_id, journey_id, place)
+  select ${conversationSummary.columns}, c.infos -> 'publishing' as publishing, g.ordinal::integer as ordinal
+  from unnest(${eventIds}, ${journeyIds}) with ordinality as g (event_id, journey_id, ordinal)
   cross join lateral (
     select o.* from conversations.conversations o where o.event_id = g.event_id and o.journey_id = g.journey_id
     union all
     select l.* from conversations.conversations l
     where l.connected_ids @> array[g.event_id] and l.journey_id = g.journey_id and l.event_id is distinct from g.event_id
   ) c ${condition}
-  order by g.place, c.start_at desc nulls last, c.id`;
+  order by g.ordinal, c.start_at desc nulls last, c.id`;
 
 export const listOfGroups = statement.many({
   name: 'browse.groups',
@@ -179,6 +179,6 @@ export function streamGroups(
 ): AsyncIterable<PublicRow[]> {
   const groups = { eventIds: pairs.map(({ eventId }) => eventId), journeyIds: pairs.map(({ journeyId }) => journeyId) };
   return scope === undefined
-    ? listOfGroups.stream(db, groups, reading)
-    : listOfGroupsWithin.stream(db, { ...groups, ...scopeValues(scope) }, reading);
+    ? listOfGroups.stream(db, groups, streamOptions)
+    : listOfGroupsWithin.stream(db, { ...groups, ...scopeValues(scope) }, streamOptions);
 }

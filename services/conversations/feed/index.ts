@@ -23,7 +23,7 @@ export function accessOf({ event_id: eventId, participants }: Omit<AccessRow, 'i
   return { holons: eventId === null ? [] : [eventId], people: idsFromSql(participants) };
 }
 
-export function tellCreated(
+export function emitCreated(
   eventOutbox: EventOutbox,
   tx: Tx,
   row: AccessRow & { readonly journey_id: number | null },
@@ -34,34 +34,34 @@ export function tellCreated(
 }
 
 /** Nobody who may read them has changed by it. */
-export function tellUpdated(eventOutbox: EventOutbox, tx: Tx, id: number): void {
+export function emitUpdated(eventOutbox: EventOutbox, tx: Tx, id: number): void {
   eventOutbox.add(tx, conversationFeed.updated, { subject: id, data: {} });
 }
 
 /** Who takes part, or the event, may have changed, or a deleted one is back. Those that are deleted are left out. */
-export async function tellAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: readonly number[]): Promise<void> {
+export async function emitAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const row of await listAccess(tx, { ids }))
     eventOutbox.add(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
 /** `row` as it was when it went. */
-export function tellDeleted(eventOutbox: EventOutbox, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
+export function emitDeleted(eventOutbox: EventOutbox, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
   eventOutbox.add(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 
 /** A cancellation stays visible as the deletion does (V9). */
-export function tellApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
+export function emitBookingApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
   eventOutbox.add(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, isFinalEvent: change === 'cancelled' });
 }
 
 /** An event on the hook of a person who exists was refused; not once more for the same reason. */
-export function tellRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
+export function emitBookingRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
   if (reason !== undefined) eventOutbox.add(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });
 }
 
-export function tellStepEntered(eventOutbox: EventOutbox, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
+export function emitStepEntered(eventOutbox: EventOutbox, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
   const data = { journey_id: journey?.id ?? null, journey: journey?.slug ?? null, step_id: step.id, step: step.slug };
   eventOutbox.add(tx, conversationFeed.stepEntered, { subject: id, data });
 }

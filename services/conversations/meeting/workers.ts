@@ -33,7 +33,7 @@ const waitingDays = 8;
 
 /** What was decided of a webhook, and the message of its receipt. */
 type Decision = readonly [outcome: BookingOutcome, message: string];
-const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be kept.'];
+const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be stored.'];
 const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
 const unverified: Decision = [
   'rejected_unverified',
@@ -50,27 +50,27 @@ export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys
   const { bus, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'meeting' });
-  const mayWait = createRefusalLimit();
+  const acceptsUnverified = createRefusalLimit();
   const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
     if (body === null) return tooLarge;
     const isSigned = await keys.isSigned(body, headers[signatureHeader]).catch(() => 'unknown' as const);
     if (isSigned !== 'unknown') return isSigned ? undefined : forged;
-    return body.length <= maxUnverifiedBytes && mayWait('unverified', receivedAt) ? undefined : unverified;
+    return body.length <= maxUnverifiedBytes && acceptsUnverified('unverified', receivedAt) ? undefined : unverified;
   };
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
     const rejected = await reject(webhook, body);
     const [outcome, message] = rejected ?? ['pending', ''];
     const key = dedupeKey(webhook, body, rejected);
-    const kept =
+    const stored =
       rejected === undefined
         ? { outcome, message: null, dedupeKey: key, ...keepBody(outcome, body) }
         : await refusals.place({ outcome, message, receivedAt, dedupeKey: key, body });
-    if (kept === undefined) return;
+    if (stored === undefined) return;
     const headers = keepHeaders(outcome, webhook.headers);
     const facts = { source: 'meeting', deliveryId, receivedAt, personId: '', headers, trigger: null } as const;
     await jobs.transaction(async (tx) => {
-      const id = await insertReceipt(tx, { ...facts, ...kept });
+      const id = await insertReceipt(tx, { ...facts, ...stored });
       if (id === undefined || rejected !== undefined) return;
       await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: deliveryId, traceparent });
     });
@@ -103,14 +103,14 @@ export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: Webh
         const payload = { conversation_id: conversationId, report: report ?? '' };
         await jobs.emit(tx, conversations.events.meetingReported, payload, { requestId: run.requestId });
       }
-      const [outcome, message] = settle(isSigned, document, meetingId, found.length);
+      const [outcome, message] = describeOutcome(isSigned, document, meetingId, found.length);
       await settleReceipt(tx, id, { outcome, message, conversationId: found[0]?.id, trigger: report });
       return { outcome, conversations: found.map((item) => item.id) };
     });
   };
 }
 
-function settle(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
+function describeOutcome(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
   if (!isSigned) return forged;
   if (document === undefined) return ['rejected_unreadable', 'The body is not a JSON object, or is nested too deeply.'];
   if (meetingId === undefined) return ['ignored', 'It names no meeting.'];

@@ -7,10 +7,10 @@ import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { conversations } from '../contract.ts';
-import { retentionMicros, showConversation } from '../deletion/index.ts';
+import { retentionMicros, findAnyConversation } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedHolon } from '../directory-cache/index.ts';
-import { tellUpdated } from '../feed/index.ts';
+import { emitUpdated } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
 import { enterStep, transcriptImportJob } from '../pipeline/index.ts';
 import { conversationTitle } from '../publishing.ts';
@@ -43,8 +43,8 @@ export async function list(
   return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-async function requireFound(look: Promise<{ id: number } | undefined>, what: 'journey' | 'holon', slug: string): Promise<number> {
-  const found = await look;
+async function requireFound(lookUp: Promise<{ id: number } | undefined>, what: 'journey' | 'holon', slug: string): Promise<number> {
+  const found = await lookUp;
   if (found === undefined) throw appError('not_found', `${what}_not_found`, `No ${what} has the slug "${slug}".`);
   return found.id;
 }
@@ -76,7 +76,7 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
 /** @throws AppError 404 */
 export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
   const { db, directory, config } = dependencies;
-  const row = await showConversation(db, { id: requireId(request.conversation_id) });
+  const row = await findAnyConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   const [[facts], findHolon] = await Promise.all([describeAll(dependencies, [row]), directory.holons.lookUp(idsFromSql(row.connected))]);
   if (facts === undefined) throw notFound();
@@ -166,7 +166,7 @@ async function link(
   const changed = await jobs.transaction(async (tx) => {
     const row = await change(tx, { id, holonId: holon.id });
     if (row === undefined) return false;
-    tellUpdated(eventOutbox, tx, id);
+    emitUpdated(eventOutbox, tx, id);
     await jobs.emit(tx, conversations.events.changed, { id });
     recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { holon_id: holon.id } });
     return true;

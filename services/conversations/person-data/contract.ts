@@ -19,7 +19,7 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary:
-      'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
+      'Takes a person out of one page of conversations and deletes those that were soleIds alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
     request: Type.Object({
       person_id: rowId,
       emails: Type.Array(Type.String({ minLength: 3 }), { description: 'As stored with the person, all of them.' }),
@@ -44,7 +44,7 @@ export const personDataRpcs = {
   mergePerson: rpc({
     subject: 'conversations.people.merge',
     callers: { directory: withoutActor },
-    summary: 'Puts who stays in the place of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
+    summary: 'Puts who stays in the ordinal of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after }),
     reply: Type.Object({ next }),
     timeoutMs: 60_000,

@@ -8,7 +8,7 @@ import { attendeeKey } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { tellAccessUpdated, tellDeleted } from '../feed/index.ts';
+import { emitAccessUpdated, emitDeleted } from '../feed/index.ts';
 import * as statements from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
@@ -18,7 +18,7 @@ const exportedPerPage = 500;
 const erasedPerPage = 200;
 
 /** Shorter names are parts of other words too often. */
-const shortestName = 3;
+const minNameLength = 3;
 
 export async function exportPerson(
   { db }: Dependencies,
@@ -43,25 +43,25 @@ export async function erasePerson(
     const rows = await statements.lockConcerned(tx, { personId, after, end, limit: erasedPerPage });
     const next = await findNext(tx, rows, erasedPerPage, end);
     const ids = rows.map(({ id }) => id);
-    const theirs = rows.filter((row) => row.is_only_theirs).map(({ id }) => id);
-    const shared = rows.filter((row) => !row.is_only_theirs).map(({ id }) => id);
-    const receipts = ids.length === 0 ? [] : await statements.emptyReceiptsOf(tx, { ids });
-    const last = next === null ? await statements.emptyReceiptsNaming(tx, { personId, emails }) : [];
+    const soleIds = rows.filter((row) => row.is_sole_participant).map(({ id }) => id);
+    const shared = rows.filter((row) => !row.is_sole_participant).map(({ id }) => id);
+    const receipts = ids.length === 0 ? [] : await statements.clearReceiptsOf(tx, { ids });
+    const last = next === null ? await statements.clearReceiptsNaming(tx, { personId, emails }) : [];
     if (next === null)
-      await statements.leaveBookings(tx, { personId, attendees: emails.map((email) => attendeeKey({ email, phone: null })) });
-    await statements.leaveConversations(tx, { personId, ids: shared });
-    const notes = await statements.forgetAuthor(tx, { personId, ids: shared });
+      await statements.removeAttendee(tx, { personId, attendees: emails.map((email) => attendeeKey({ email, phone: null })) });
+    await statements.removeParticipant(tx, { personId, ids: shared });
+    const notes = await statements.clearNoteAuthor(tx, { personId, ids: shared });
     const named = new Set<number>();
-    for (const text of [name ?? '', ...emails].filter(({ length }) => length >= shortestName)) {
+    for (const text of [name ?? '', ...emails].filter(({ length }) => length >= minNameLength)) {
       for (const { id } of await statements.removeFromNotes(tx, { ids: shared, text })) named.add(id);
     }
-    for (const row of await statements.removeConversations(tx, { ids: theirs }))
-      if (!row.was_deleted) tellDeleted(eventOutbox, tx, row, 'erasure');
-    await tellAccessUpdated(eventOutbox, tx, shared);
-    await notifyRemoved(jobs, tx, theirs);
+    for (const row of await statements.removeConversations(tx, { ids: soleIds }))
+      if (!row.was_deleted) emitDeleted(eventOutbox, tx, row, 'erasure');
+    await emitAccessUpdated(eventOutbox, tx, shared);
+    await notifyRemoved(jobs, tx, soleIds);
     for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
     const counts = {
-      conversations_deleted: theirs.length,
+      conversations_deleted: soleIds.length,
       conversations_left: shared.length,
       notes_without_author: notes.length,
       notes_without_name: named.size,
@@ -93,22 +93,22 @@ const mergedPerPage = 200;
 
 export async function mergePerson(
   { jobs, eventOutbox }: Dependencies,
-  { gone_id: goneId, into_id: intoId, after }: RequestOf<MergePerson>,
+  { gone_id: mergedId, into_id: targetId, after }: RequestOf<MergePerson>,
 ): Promise<ReplyOf<MergePerson>> {
   const end = after + statements.windowSize;
   return jobs.transaction(async (tx) => {
-    const rows = await statements.lockConcerned(tx, { personId: goneId, after, end, limit: mergedPerPage });
+    const rows = await statements.lockConcerned(tx, { personId: mergedId, after, end, limit: mergedPerPage });
     const next = await findNext(tx, rows, mergedPerPage, end);
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) {
-      await statements.changeParticipant(tx, { goneId, intoId, ids });
-      await statements.changeAuthor(tx, { goneId, intoId, ids });
-      await tellAccessUpdated(eventOutbox, tx, ids);
+      await statements.changeParticipant(tx, { mergedId, targetId, ids });
+      await statements.changeAuthor(tx, { mergedId, targetId, ids });
+      await emitAccessUpdated(eventOutbox, tx, ids);
       for (const id of ids) await jobs.emit(tx, conversations.events.changed, { id });
     }
     if (next === null) {
-      await statements.changeHost(tx, { goneId, intoId });
-      await statements.changeBookings(tx, { goneId, intoId });
+      await statements.changeHost(tx, { mergedId, targetId });
+      await statements.changeBookings(tx, { mergedId, targetId });
     }
     return { next };
   });

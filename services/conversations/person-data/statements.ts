@@ -51,14 +51,14 @@ export const exportConversations = statement.many({
     ${pageSql(params)}`,
 });
 
-/** Holds the rows until the transaction ends. `is_only_theirs`: nobody else took part. */
+/** Holds the rows until the transaction ends. `is_sole_participant`: nobody else took part. */
 export const lockConcerned = statement.many({
   name: 'person-data.lock',
   params: pageParams,
-  row: { id: t.integer, is_only_theirs: t.boolean },
+  row: { id: t.integer, is_sole_participant: t.boolean },
   sql: (params) => sql`
     select c.id, c.participant_ids = array[${params.personId}] and not coalesce(jsonb_path_exists(c.room,
-      '$.participants[*] ? (@.personId != $p)', jsonb_build_object('p', ${params.personId})), false) as is_only_theirs
+      '$.participants[*] ? (@.personId != $p)', jsonb_build_object('p', ${params.personId})), false) as is_sole_participant
     ${pageSql(params)} for update`,
 });
 
@@ -73,7 +73,7 @@ export const removeConversations = statement.many({
 });
 
 /** A booking's title is made of the names of those who take part, so it goes as well. */
-export const leaveConversations = statement.none({
+export const removeParticipant = statement.none({
   name: 'person-data.leave',
   params: { personId: t.integer, ids: t.integer.array },
   sql: ({ personId, ids }) => sql`
@@ -82,8 +82,8 @@ export const leaveConversations = statement.none({
       config = case when c.participant_ids @> array[${personId}] then c.config #- '{booking,title}' else c.config end,
       room = case when c.room is null then null else c.room
         || case when jsonb_typeof(c.room -> 'participants') <> 'array' then '{}' else jsonb_build_object('participants', (
-             select coalesce(jsonb_agg(entry.value order by entry.place), '[]')
-             from jsonb_array_elements(c.room -> 'participants') with ordinality as entry(value, place)
+             select coalesce(jsonb_agg(entry.value order by entry.ordinal), '[]')
+             from jsonb_array_elements(c.room -> 'participants') with ordinality as entry(value, ordinal)
              where entry.value -> 'personId' is distinct from to_jsonb(${personId}))) end
         || case when jsonb_typeof(c.room -> 'claims') <> 'object' then '{}' else jsonb_build_object('claims', (
              select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(c.room -> 'claims')
@@ -92,7 +92,7 @@ export const leaveConversations = statement.none({
     where c.id = any(${ids})`,
 });
 
-export const forgetAuthor = statement.many({
+export const clearNoteAuthor = statement.many({
   name: 'person-data.forget-author',
   params: { personId: t.integer, ids: t.integer.array },
   row: { id: t.integer },
@@ -112,7 +112,7 @@ export const removeFromNotes = statement.many({
 });
 
 /** `ids`: of conversations. */
-export const emptyReceiptsOf = statement.many({
+export const clearReceiptsOf = statement.many({
   name: 'person-data.empty-receipts',
   params: { ids: t.integer.array },
   row: { id: t.integer },
@@ -121,7 +121,7 @@ export const emptyReceiptsOf = statement.many({
     where conversation_id = any(${ids}) and body is not null returning id`,
 });
 
-export const emptyReceiptsNaming = statement.many({
+export const clearReceiptsNaming = statement.many({
   name: 'person-data.empty-receipts-naming',
   params: { personId: t.integer, emails: t.text.array },
   row: { id: t.integer },
@@ -132,57 +132,57 @@ export const emptyReceiptsNaming = statement.many({
         or position(convert_to(lower(given.email), 'UTF8') in body) > 0)) returning id`,
 });
 
-/** Who stays takes the place of who was merged; who was there as both is there once. Entries and claims of the room stay apart, as their browsers are. */
+/** Who stays takes the ordinal of who was merged; who was there as both is there once. Entries and claims of the room stay apart, as their browsers are. */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
-  params: { goneId: t.integer, intoId: t.integer, ids: t.integer.array },
-  sql: ({ goneId, intoId, ids }) => sql`
+  params: { mergedId: t.integer, targetId: t.integer, ids: t.integer.array },
+  sql: ({ mergedId, targetId, ids }) => sql`
     update conversations.all_conversations c
-    set participant_ids = array(select own.id from unnest(array_replace(c.participant_ids, ${goneId}, ${intoId})) with ordinality as own(id, place)
-          group by own.id order by min(own.place)),
+    set participant_ids = array(select own.id from unnest(array_replace(c.participant_ids, ${mergedId}, ${targetId})) with ordinality as own(id, ordinal)
+          group by own.id order by min(own.ordinal)),
       room = case when c.room is null then null else c.room
         || case when jsonb_typeof(c.room -> 'participants') <> 'array' then '{}' else jsonb_build_object('participants', (
-             select coalesce(jsonb_agg(case when entry.value -> 'personId' = to_jsonb(${goneId})
-               then entry.value || jsonb_build_object('personId', ${intoId}) else entry.value end order by entry.place), '[]')
-             from jsonb_array_elements(c.room -> 'participants') with ordinality as entry(value, place))) end
+             select coalesce(jsonb_agg(case when entry.value -> 'personId' = to_jsonb(${mergedId})
+               then entry.value || jsonb_build_object('personId', ${targetId}) else entry.value end order by entry.ordinal), '[]')
+             from jsonb_array_elements(c.room -> 'participants') with ordinality as entry(value, ordinal))) end
         || case when jsonb_typeof(c.room -> 'claims') <> 'object' then '{}' else jsonb_build_object('claims', (
-             select coalesce(jsonb_object_agg(key, case when value -> 'personId' = to_jsonb(${goneId})
-               then value || jsonb_build_object('personId', ${intoId}) else value end), '{}') from jsonb_each(c.room -> 'claims'))) end end,
+             select coalesce(jsonb_object_agg(key, case when value -> 'personId' = to_jsonb(${mergedId})
+               then value || jsonb_build_object('personId', ${targetId}) else value end), '{}') from jsonb_each(c.room -> 'claims'))) end end,
       updated_at = ${nextUpdatedAt}
     where c.id = any(${ids})`,
 });
 
 export const changeAuthor = statement.none({
   name: 'person-data.change-author',
-  params: { goneId: t.integer, intoId: t.integer, ids: t.integer.array },
-  sql: ({ goneId, intoId, ids }) => sql`
-    update conversations.notes set author_person_id = ${intoId} where conversation_id = any(${ids}) and author_person_id = ${goneId}`,
+  params: { mergedId: t.integer, targetId: t.integer, ids: t.integer.array },
+  sql: ({ mergedId, targetId, ids }) => sql`
+    update conversations.notes set author_person_id = ${targetId} where conversation_id = any(${ids}) and author_person_id = ${mergedId}`,
 });
 
 /** Of bookings whose hook names who was merged. */
 export const changeHost = statement.none({
   name: 'person-data.change-host',
-  params: { goneId: t.integer, intoId: t.integer },
-  sql: ({ goneId, intoId }) => sql`
-    update conversations.webhook_receipts set person_id = ${intoId}::text where person_id = ${goneId}::text`,
+  params: { mergedId: t.integer, targetId: t.integer },
+  sql: ({ mergedId, targetId }) => sql`
+    update conversations.webhook_receipts set person_id = ${targetId}::text where person_id = ${mergedId}::text`,
 });
 
 /** Of bookings: as a host and as an attendee. */
 export const changeBookings = statement.none({
   name: 'person-data.change-bookings',
-  params: { goneId: t.integer, intoId: t.integer },
-  sql: ({ goneId, intoId }) => sql`
+  params: { mergedId: t.integer, targetId: t.integer },
+  sql: ({ mergedId, targetId }) => sql`
     with hosts as (
       insert into conversations.booking_hosts (booking_id, person_id)
-      select booking_id, ${intoId} from conversations.booking_hosts where person_id = ${goneId} on conflict do nothing
+      select booking_id, ${targetId} from conversations.booking_hosts where person_id = ${mergedId} on conflict do nothing
     ), former as (
-      delete from conversations.booking_hosts where person_id = ${goneId}
+      delete from conversations.booking_hosts where person_id = ${mergedId}
     )
-    update conversations.booking_attendees set person_id = ${intoId} where person_id = ${goneId}`,
+    update conversations.booking_attendees set person_id = ${targetId} where person_id = ${mergedId}`,
 });
 
 /** Nothing tells of the person as an attendee or a host any more; what Cal.com still has of them does not bring them back. */
-export const leaveBookings = statement.none({
+export const removeAttendee = statement.none({
   name: 'person-data.leave-bookings',
   params: { personId: t.integer, attendees: t.text.array },
   sql: ({ personId, attendees }) => sql`

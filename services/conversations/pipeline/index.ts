@@ -4,13 +4,13 @@ import type { Tx } from '#libs/orm';
 import { jobOf, transcriptImport } from '#libs/pipeline';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
-import { tellStepEntered } from '../feed/index.ts';
+import { emitStepEntered } from '../feed/index.ts';
 import type { JourneyStep } from '../directory-cache/index.ts';
 import { addPipelineEntry, findPipelineEntry } from './statements.ts';
 
 export { findMeetingConversations } from './statements.ts';
 
-type Starter = Pick<Dependencies, 'jobs' | 'pipeline'>;
+type PipelineStarter = Pick<Dependencies, 'jobs' | 'pipeline'>;
 
 /** A step that is entered, with its journey. */
 interface Entered {
@@ -23,7 +23,7 @@ export const transcriptImportJob = jobOf(transcriptImport);
 
 /** Tells that the conversation enters a step, starts the job of the step, if it has one, and keeps the entry. */
 export async function enterStep(
-  { jobs, pipeline, eventOutbox }: Starter & Pick<Dependencies, 'eventOutbox'>,
+  { jobs, pipeline, eventOutbox }: PipelineStarter & Pick<Dependencies, 'eventOutbox'>,
   tx: Tx,
   conversationId: number,
   { journey, step }: Entered,
@@ -31,7 +31,7 @@ export async function enterStep(
   context: Pick<CallContext, 'requestId' | 'traceparent'>,
 ): Promise<void> {
   if (step === undefined) return;
-  tellStepEntered(eventOutbox, tx, conversationId, journey, step);
+  emitStepEntered(eventOutbox, tx, conversationId, journey, step);
   if (step.pipelineJob === null) return;
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
@@ -41,14 +41,14 @@ export async function enterStep(
 
 /** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
 export async function windowCompleted(
-  { jobs, pipeline }: Starter,
+  { jobs, pipeline }: PipelineStarter,
   tx: Tx,
   conversationId: number,
   context: Pick<CallContext, 'requestId' | 'traceparent'>,
   started?: string | null,
 ): Promise<void> {
   for (const declaration of pipeline.values()) {
-    if (declaration.startsAgainWithWindow !== true || declaration.name === started) continue;
+    if (declaration.restartOnWindowComplete !== true || declaration.name === started) continue;
     const entry = await findPipelineEntry(tx, { conversationId, pipelineJob: declaration.name });
     if (entry === undefined) continue;
     const payload = { conversation_id: conversationId, step_id: entry.step_id, cause: 'window_completed' };

@@ -51,7 +51,7 @@ export const listCurrentEntries = statement.many({
     from conversations.pipeline_entries e
     join conversations.conversations c on c.id = e.conversation_id and c.step_id = e.step_id
     where (${before} is null or (e.entered_at, e.id) < (
-        (select place.entered_at from conversations.pipeline_entries place where place.id <= ${before} order by place.id desc limit 1), ${before}))
+        (select last.entered_at from conversations.pipeline_entries last where last.id <= ${before} order by last.id desc limit 1), ${before}))
       and (${conversationIds} is null or e.conversation_id = any(${conversationIds}))
       and (${stepIds} is null or (e.step_id = any(${stepIds}) and c.step_id = any(${stepIds})))
       and not exists (

@@ -7,7 +7,7 @@ import { publishingSummary, videohostPublish } from '#libs/pipeline';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
-import { conversationFeed, tellUpdated } from '../feed/index.ts';
+import { conversationFeed, emitUpdated } from '../feed/index.ts';
 import { addNote, type ConversationRow, findConversation, lockConversation, moveConversation } from '../statements.ts';
 import { nextStep } from '../directory-cache/index.ts';
 import { enterStep } from './index.ts';
@@ -31,7 +31,7 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
       const merged = publishing === undefined ? undefined : mergePublishing(readStored(row), publishing);
       if (merged?.changed === true) {
         await replacePublishing(tx, { id, publishing: JSON.stringify(merged.publishing) });
-        tellUpdated(dependencies.eventOutbox, tx, id);
+        emitUpdated(dependencies.eventOutbox, tx, id);
         const written = publishedBy.get(cause);
         if (written !== undefined) dependencies.eventOutbox.add(tx, written, { subject: id, data: {} });
       }
@@ -88,10 +88,10 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
   await run.complete(async (tx) => {
     const row = await lockConversation(tx, { id });
     if (row === undefined) return { conversation: 'gone' };
-    const texts = listMadeTexts(parseJson(row.infos));
+    const texts = listGeneratedTexts(parseJson(row.infos));
     if (texts.length === 0) return { texts };
     const body =
-      `Words of this transcript were erased after texts had been made from it: ${texts.join(', ')}. ` +
+      `Words of this transcript were erased after texts had been generated from it: ${texts.join(', ')}. ` +
       'Read them, and change or remove what must not stay.';
     await addNote(tx, { conversationId: id, key: `words-erased:${run.id}`, type: 'system', body, authorPersonId: null });
     return { texts };
@@ -99,7 +99,7 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
 }
 
 /** Fields that a summary wrote, changed by a person or not, and the video whose description they are. */
-function listMadeTexts(infos: unknown): string[] {
+function listGeneratedTexts(infos: unknown): string[] {
   const publishing = toObject(toObject(infos)['publishing']);
   const fields = Object.entries(toObject(unwrap(publishing['fields'])))
     .filter(([, value]) => sourceOf(value) === publishingSummary.name)

@@ -20,8 +20,8 @@ const defaultLimit = 100;
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
   const { before, limit = defaultLimit, text: q } = request;
   const text = { db, search: statements.receiptSearch, q };
-  const items = await collectShown(text, { limit, before }, async (place) =>
-    (await statements.listReceipts(db, { ...toFilter(request), beforeAt: place?.at, beforeId: place?.id, limit })).map(toReceipt),
+  const items = await collectShown(text, { limit, before }, async (cursor) =>
+    (await statements.listReceipts(db, { ...toFilter(request), beforeAt: cursor?.at, beforeId: cursor?.id, limit })).map(toReceipt),
   );
   return { items };
 }
@@ -57,7 +57,7 @@ export async function replayReceipts(
   request: RequestOf<Rpcs['replayReceipts']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
-  const { limit, dry_run: dryRun, ...wanted } = request;
+  const { limit, dry_run: dryRun, ...filter } = request;
   const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
   const matched = await keepShown({ db, search: statements.receiptSearch, q: request.text }, found.slice(0, limit));
   const replayable = matched.filter((row) => row.has_body);
@@ -65,7 +65,7 @@ export async function replayReceipts(
     await jobs.transaction(async (tx) => {
       for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
       const done = { matched: matched.length, changed: replayable.length, failed: matched.length - replayable.length };
-      recordAudit(tx, context, describeBulkAct({ filter: wanted }, done));
+      recordAudit(tx, context, describeBulkAct({ filter: filter }, done));
     });
   }
   const counts = { matched: matched.length, replayed: replayable.length, without_body: matched.length - replayable.length };

@@ -8,7 +8,7 @@ import { countReceipts, updateSettled, upsertReceipt } from './statements.ts';
 export { findReceipt, type StoredReceipt } from './statements.ts';
 
 /** Worked again when the same request comes again: what was missing may be there now. */
-const reworked: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
+const retryableOutcomes: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
 
 /** In the headers of a receipt whose webhook never came: who told of it instead (B2). No header of a webhook that is kept has this name. */
 export const reconciledHeader = 'x-reconciled-from';
@@ -33,7 +33,13 @@ export interface NewReceipt extends KeptBody {
 /** Stores it, or counts it when it is there. @returns its id when it is to be worked: it is new, or its outcome may be another one now */
 export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
   const { identifiers = [], wasSigned, headers } = receipt;
-  const row = await upsertReceipt(tx, { ...receipt, identifiers, wasSigned, headers: JSON.stringify(headers), reworked });
+  const row = await upsertReceipt(tx, {
+    ...receipt,
+    identifiers,
+    wasSigned,
+    headers: JSON.stringify(headers),
+    retryable: retryableOutcomes,
+  });
   return row.is_open ? row.id : undefined;
 }
 

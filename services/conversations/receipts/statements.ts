@@ -24,7 +24,7 @@ const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as r
 
 /**
  * A repeated request finds its receipt, without using up the number of a new one; the same delivery, delivered again by the broker, is not
- * counted again. `reworked`: outcomes of those that are worked again, for which the body is needed again.
+ * counted again. `retryable`: outcomes of those that are worked again, for which the body is needed again.
  */
 export const upsertReceipt = statement.one({
   name: 'receipts.insert',
@@ -43,7 +43,7 @@ export const upsertReceipt = statement.one({
     outcome: t.text,
     message: t.text.nullable,
     wasSigned: t.boolean.nullable,
-    reworked: t.text.array,
+    retryable: t.text.array,
   },
   row: { id: t.integer, outcome: t.text, is_open: t.boolean },
   sql: ({
@@ -61,15 +61,15 @@ export const upsertReceipt = statement.one({
     outcome,
     message,
     wasSigned,
-    reworked,
+    retryable,
   }) => sql`
     with known as (
       update conversations.webhook_receipts r
       set deliveries = r.deliveries + (r.delivery_id <> ${deliveryId})::integer, delivery_id = ${deliveryId},
-        body = case when r.outcome = any(${reworked}) then ${body} else r.body end,
-        was_signed = case when r.outcome = any(${reworked}) then coalesce(${wasSigned}, false) else r.was_signed end
+        body = case when r.outcome = any(${retryable}) then ${body} else r.body end,
+        was_signed = case when r.outcome = any(${retryable}) then coalesce(${wasSigned}, false) else r.was_signed end
       where r.dedupe_key = ${dedupeKey}
-      returning r.id, r.outcome, r.outcome = any(${reworked}) as is_open
+      returning r.id, r.outcome, r.outcome = any(${retryable}) as is_open
     ), added as (
       insert into conversations.webhook_receipts as r
         (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, identifiers, body, body_digest, body_size, outcome,
@@ -104,10 +104,10 @@ const filterParams = {
   until: t.instant.nullable,
   ...textFilter,
 };
-const matchingSql = (wanted: Readonly<Record<keyof typeof filterParams, Parameter>>): Sql => {
-  const { outcome, source, personId, since, until } = wanted;
+const matchingSql = (filter: Readonly<Record<keyof typeof filterParams, Parameter>>): Sql => {
+  const { outcome, source, personId, since, until } = filter;
   return sql`(${outcome} is null or r.outcome = ${outcome}) and (${source} is null or r.source = ${source})
-    and (${personId} is null or r.person_id = ${personId}) and ${hasText(wanted)}
+    and (${personId} is null or r.person_id = ${personId}) and ${hasText(filter)}
     and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
 };
 

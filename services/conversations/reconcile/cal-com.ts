@@ -20,7 +20,7 @@ const firstPauseMs = 500;
 /** Waits for one request when Cal.com asks to wait, and the longest of them. */
 const maxWaits = 20;
 const maxWaitMs = 65_000;
-const usualWaitMs = 10_000;
+const defaultWaitMs = 10_000;
 /** Bookings that want a confirmation never had a webhook. */
 const statuses = 'upcoming,recurring,past,cancelled';
 
@@ -50,7 +50,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
   const headers = { authorization: `Bearer ${apiKey}`, 'cal-api-version': apiVersion, accept: 'application/json' };
 
   /** Undefined for a 404. */
-  async function ask(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+  async function fetchJson(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const request = { url: `${base}${path}`, headers, timeoutMs, maxBytes: maxReplyBytes, signal };
     for (let tries = 1, waits = 0; ;) {
       signal.throwIfAborted();
@@ -74,7 +74,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
       const found = new Map<string, CalBooking>();
       for (let skip = 0; ; skip += pageSize) {
         filter.set('skip', String(skip));
-        const reply = await ask(`/bookings?${filter.toString()}`, signal);
+        const reply = await fetchJson(`/bookings?${filter.toString()}`, signal);
         const data = reply?.['data'];
         if (!Array.isArray(data)) throw unavailable('Cal.com answered with something else than bookings');
         for (const item of data) {
@@ -87,9 +87,9 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
           throw new PermanentJobError(`Cal.com has more than ${maxBookings} bookings: narrow them with --since.`);
       }
     },
-    findBooking: async (uid, { signal }) => readCalBooking((await ask(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
+    findBooking: async (uid, { signal }) => readCalBooking((await fetchJson(`/bookings/${encodeURIComponent(uid)}`, signal))?.['data']),
     listSeries: async (seriesUid, { signal }) => {
-      const data = (await ask(`/bookings/${encodeURIComponent(seriesUid)}`, signal))?.['data'];
+      const data = (await fetchJson(`/bookings/${encodeURIComponent(seriesUid)}`, signal))?.['data'];
       return Array.isArray(data) ? data.slice(0, maxSeries).flatMap((item) => readCalBooking(item) ?? []) : [];
     },
   };
@@ -98,8 +98,8 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
 /** As it says, else until a page is not full. */
 function hasMore(reply: JsonObject | undefined, count: number): boolean {
   const pagination = reply?.['pagination'];
-  const told = isJsonObject(pagination) ? pagination['hasNextPage'] : undefined;
-  return typeof told === 'boolean' ? told : count >= pageSize;
+  const hasNext = isJsonObject(pagination) ? pagination['hasNextPage'] : undefined;
+  return typeof hasNext === 'boolean' ? hasNext : count >= pageSize;
 }
 
 type Outcome =
@@ -130,6 +130,6 @@ function toFault(error: unknown): Outcome {
 /** Seconds, in either of the headers. */
 function readWait(headers: Readonly<Record<string, string>>): number {
   const text = headers['retry-after'] ?? headers['x-ratelimit-reset'] ?? '';
-  const ms = /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : usualWaitMs;
+  const ms = /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : defaultWaitMs;
   return Math.min(Math.max(ms, 100), maxWaitMs);
 }

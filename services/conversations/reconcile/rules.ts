@@ -139,9 +139,9 @@ export interface MissingEvent {
   /** The booking is here, and attendees of it are not. */
   readonly isRoster: boolean;
   /** It is of the time at which Cal.com was asked, which does not say when it happened. */
-  readonly isOfNow: boolean;
+  readonly usesQueryTime: boolean;
   /** It is of the time of the last change: the uid is known here with other times. */
-  readonly isOfChange: boolean;
+  readonly usesUpdateTime: boolean;
   readonly hasSeats: boolean;
 }
 
@@ -149,18 +149,18 @@ export interface MissingEvent {
 export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
   const own = known.find(({ uid }) => uid === tip.uid);
   const hasSeats = tip.hasSeats || own?.hasSeats === true;
-  const event = { isRoster: false, isOfNow: false, isOfChange: false, hasSeats };
+  const event = { isRoster: false, usesQueryTime: false, usesUpdateTime: false, hasSeats };
   if (tip.status === 'cancelled') {
-    const isLeft = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
-    return isLeft ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
+    const isStillBooked = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
+    return isStillBooked ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
   }
   // Bookings with seats that follow each other stay apart.
   const isSplit = !hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
   if (isSplit || own === undefined) {
     return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
   }
-  if (lacksAttendees(tip, own, hasSeats)) return { ...event, trigger: 'BOOKING_CREATED', isRoster: true, isOfNow: true };
-  return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', isOfChange: true } : undefined;
+  if (lacksAttendees(tip, own, hasSeats)) return { ...event, trigger: 'BOOKING_CREATED', isRoster: true, usesQueryTime: true };
+  return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', usesUpdateTime: true } : undefined;
 }
 
 /** Changed there after the latest event that came here. */
@@ -185,13 +185,13 @@ function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: 
 
 /**
  * The webhook that should have come, of the time at which it would have: what is newer here stays. The same booking gives the same bytes, so that
- * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `askedAt`.
+ * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `queriedAt`.
  */
 export function composeWebhook(
-  { trigger, isRoster, isOfNow, isOfChange, hasSeats }: MissingEvent,
+  { trigger, isRoster, usesQueryTime, usesUpdateTime, hasSeats }: MissingEvent,
   tip: CalBooking,
   formerUids: readonly string[],
-  askedAt: string,
+  queriedAt: string,
 ): Buffer {
   const { uid, id, title, start, end, attendees, videoCallUrl, icsUid, cancellationReason } = tip;
   const cancels = trigger === 'BOOKING_CANCELLED';
@@ -209,7 +209,7 @@ export function composeWebhook(
     ...(videoCallUrl === null ? {} : { metadata: { videoCallUrl } }),
     ...(cancels && cancellationReason !== null ? { cancellationReason } : {}),
   };
-  const latest = Date.parse(tip.updatedAt) > Date.parse(askedAt) ? tip.updatedAt : askedAt;
-  const createdAt = isOfNow ? latest : cancels || isOfChange ? tip.updatedAt : tip.createdAt;
+  const latest = Date.parse(tip.updatedAt) > Date.parse(queriedAt) ? tip.updatedAt : queriedAt;
+  const createdAt = usesQueryTime ? latest : cancels || usesUpdateTime ? tip.updatedAt : tip.createdAt;
   return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt, payload }));
 }

@@ -6,7 +6,7 @@ import { directory } from '#services/directory';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CalCom } from './cal-com.ts';
-import { feedIn } from './workers.ts';
+import { submitMissingIn } from './workers.ts';
 import type { CalBooking } from './rules.ts';
 import { findKnown, findOccurrences } from './statements.ts';
 
@@ -15,7 +15,7 @@ type Occurrence = Awaited<ReturnType<typeof findOccurrences>>[number];
 
 const maxOccurrences = 500;
 /** Cal.com may send its webhook before it has written the cancellation: then it is asked again, so many times. */
-const patientAttempts = 4;
+const maxAttemptsWhileAccepted = 4;
 /** Occurrences that a note names. */
 const maxNamed = 50;
 
@@ -26,16 +26,16 @@ export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | 
     const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });
     if (calCom === undefined) return noteOccurrences(dependencies, run, known);
     // No earlier than the webhook that told of it.
-    const askedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
+    const queriedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
     const cancelled = await listCancelled(dependencies, run, calCom, known);
     const missing = cancelled.map((tip) => ({
-      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, isOfNow: true, isOfChange: false, hasSeats: false } as const,
+      event: { trigger: 'BOOKING_CANCELLED', isRoster: false, usesQueryTime: true, usesUpdateTime: false, hasSeats: false } as const,
       tip,
       formerUids: [],
       personId: hostId,
     }));
     await run.complete(async (tx) => {
-      await feedIn(dependencies, tx, run, missing, askedAt);
+      await submitMissingIn(dependencies, tx, run, missing, queriedAt);
       return { known: known.length, cancelled: missing.length };
     });
   };
@@ -45,7 +45,8 @@ export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | 
 async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, known: readonly Occurrence[]): Promise<CalBooking[]> {
   const { uid, start } = run.payload;
   const named = uid === null ? undefined : await calCom.findBooking(uid, run);
-  if (named?.status === 'accepted' && run.attempt <= patientAttempts) throw unavailable('Cal.com does not report the cancellation yet');
+  if (named?.status === 'accepted' && run.attempt <= maxAttemptsWhileAccepted)
+    throw unavailable('Cal.com does not report the cancellation yet');
   const seriesUid = named?.seriesUid ?? null;
   const series = seriesUid === null ? [] : await calCom.listSeries(seriesUid, run);
   const reported = new Map(series.map((booking) => [booking.uid, booking]));

@@ -31,7 +31,7 @@ export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom
   return async (run: Run): Promise<void> => {
     if (calCom === undefined) throw new PermanentJobError('CALCOM_API_KEY is not set.');
     const { since, dry_run: isDry } = run.payload;
-    const askedAt = new Date().toISOString();
+    const queriedAt = new Date().toISOString();
     const all = await calCom.listBookings(since, { signal: run.signal, progress: (listed) => run.progress(0, `${listed} bookings read`) });
     const counts = {
       listed: all.length,
@@ -46,11 +46,11 @@ export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom
     };
     const chains = new Chains(calCom, run, all);
     const tips = findTips(all);
-    for (let begin = 0; begin < tips.length; begin += chunkSize) {
+    for (let offset = 0; offset < tips.length; offset += chunkSize) {
       run.signal.throwIfAborted();
-      run.progress(Math.floor((100 * begin) / tips.length), 'comparing');
-      const missing = await findMissingOf(dependencies, run, chains, tips.slice(begin, begin + chunkSize), counts);
-      if (!isDry) counts.fed += await feed(dependencies, run, missing, askedAt);
+      run.progress(Math.floor((100 * offset) / tips.length), 'comparing');
+      const missing = await findMissingOf(dependencies, run, chains, tips.slice(offset, offset + chunkSize), counts);
+      if (!isDry) counts.fed += await submitMissing(dependencies, run, missing, queriedAt);
     }
     const result: ReconcileResult = { since, dry_run: isDry, ...counts };
     run.logger.info(result, 'bookings were reconciled');
@@ -146,7 +146,7 @@ async function findMissingOf(
   chains: Chains,
   tips: readonly CalBooking[],
   counts: Counts,
-): Promise<Missing[]> {
+): Promise<MissingBooking[]> {
   const found = (await lookUp(dependencies, chains, tips)).flatMap((chain) => {
     const event = findMissing(chain.tip, chain.known);
     return event === undefined ? [] : [{ ...chain, event }];
@@ -156,12 +156,12 @@ async function findMissingOf(
     run,
     found.flatMap(({ tip }) => tip.hosts),
   );
-  const missing: Missing[] = [];
+  const missing: MissingBooking[] = [];
   for (const { event, tip, formerUids, known } of found) {
     const personId =
       tip.hosts.map((email) => hosts.get(email)).find((id) => id !== undefined) ?? known.find((item) => item.personId)?.personId;
-    const hasPlace = known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
-    if (!hasPlace) counts.without_journey++;
+    const isUsable = known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
+    if (!isUsable) counts.without_journey++;
     else if (personId === undefined || personId === null) counts.without_person++;
     else {
       counts.missing++;
@@ -179,10 +179,10 @@ async function hasJourney(dependencies: Dependencies, { videoCallUrl }: CalBooki
 
 /** Whose bookings they are, by email, as attendees are found. */
 async function findHosts({ bus }: Dependencies, run: Run, emails: readonly string[]): Promise<Map<string, number>> {
-  const wanted = [...new Set(emails)];
+  const uniqueEmails = [...new Set(emails)];
   const found = new Map<string, number>();
-  for (let begin = 0; begin < wanted.length; begin += emailsPerCall) {
-    const some = wanted.slice(begin, begin + emailsPerCall);
+  for (let offset = 0; offset < uniqueEmails.length; offset += emailsPerCall) {
+    const some = uniqueEmails.slice(offset, offset + emailsPerCall);
     const request = { attendees: some.map((email) => ({ name: email, email })), create: false, key: 'hosts' };
     const { person_ids: ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
     for (const [index, email] of some.entries()) {
@@ -193,7 +193,7 @@ async function findHosts({ bus }: Dependencies, run: Run, emails: readonly strin
   return found;
 }
 
-export interface Missing {
+export interface MissingBooking {
   readonly event: MissingEvent;
   readonly tip: CalBooking;
   readonly formerUids: readonly string[];
@@ -201,27 +201,27 @@ export interface Missing {
 }
 
 /** @returns how many are worked now: what was fed before is not worked again */
-export async function feed(
+export async function submitMissing(
   dependencies: Dependencies,
   run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
-  missing: readonly Missing[],
-  askedAt: string,
+  missing: readonly MissingBooking[],
+  queriedAt: string,
 ): Promise<number> {
   if (missing.length === 0) return 0;
-  return await dependencies.jobs.transaction((tx) => feedIn(dependencies, tx, run, missing, askedAt));
+  return await dependencies.jobs.transaction((tx) => submitMissingIn(dependencies, tx, run, missing, queriedAt));
 }
 
 /** The same in a transaction. */
-export async function feedIn(
+export async function submitMissingIn(
   { jobs, clock }: Dependencies,
   tx: Tx,
   run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
-  missing: readonly Missing[],
-  askedAt: string,
+  missing: readonly MissingBooking[],
+  queriedAt: string,
 ): Promise<number> {
   let fed = 0;
   for (const { event, tip, formerUids, personId } of missing) {
-    const body = composeWebhook(event, tip, formerUids, askedAt);
+    const body = composeWebhook(event, tip, formerUids, queriedAt);
     const id = await insertReceipt(tx, {
       source: 'booking',
       dedupeKey: createHash('sha256').update(`reconciled\n${personId}\n`).update(body).digest('hex'),

@@ -34,8 +34,8 @@ export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming:
   const window = mergeWindow(before, incoming);
   const room: JsonObject = { ...stored };
   delete room['sessionId'];
-  setGiven(room, { phase: write.phase, version: write.version, meetingId: write.meetingId, recordingId: write.recordingId });
-  setGiven(room, { recordingEndedAt: normalizeInstant(write.recordingEndedAt), ...window });
+  assignDefined(room, { phase: write.phase, version: write.version, meetingId: write.meetingId, recordingId: write.recordingId });
+  assignDefined(room, { recordingEndedAt: normalizeInstant(write.recordingEndedAt), ...window });
   if (hasEntries(write.claims)) room['claims'] = mergeClaims(room['claims'], write.claims);
   if (hasEntries(write.participants)) room['participants'] = mergeParticipants(room['participants'], write.participants);
   const after = Object.keys(room).length === 0 && stored === null ? null : room;
@@ -59,7 +59,7 @@ export function roomWindow(room: JsonObject | null): StoredWindow {
 /** Reply of POST enter-coherence. */
 export function roomWriteReply(conversationId: number, room: JsonObject | null, incoming: IncomingWindow) {
   const window = roomWindow(room);
-  const handled = incoming.conversationStartedAt !== undefined || incoming.captureEndedAt !== undefined;
+  const hasBoundary = incoming.conversationStartedAt !== undefined || incoming.captureEndedAt !== undefined;
   return {
     ok: true as const,
     conversationId,
@@ -67,7 +67,7 @@ export function roomWriteReply(conversationId: number, room: JsonObject | null, 
     version: numberOf(room?.['version']),
     phase: textOf(room?.['phase']),
     participantCount: listOf(room?.['participants']).length,
-    ...(handled ? showWindow(window) : {}),
+    ...(hasBoundary ? renderWindow(window) : {}),
   };
 }
 
@@ -80,14 +80,14 @@ export function roomState(room: JsonObject | null) {
     phase: textOf(room?.['phase']),
     claims: isJsonObject(room?.['claims']) ? room['claims'] : {},
     participants: listOf(room?.['participants']),
-    ...showWindow(roomWindow(room)),
+    ...renderWindow(roomWindow(room)),
   };
 }
 
-function showWindow(window: StoredWindow) {
+function renderWindow(window: StoredWindow) {
   return {
-    conversationStartedAt: showBoundary(window.conversationStartedAt),
-    captureEndedAt: showBoundary(window.captureEndedAt),
+    conversationStartedAt: formatBoundary(window.conversationStartedAt),
+    captureEndedAt: formatBoundary(window.captureEndedAt),
     transcriptWindowComplete: isComplete(window),
   };
 }
@@ -129,7 +129,7 @@ function mergeParticipants(stored: unknown, participants: NonNullable<RoomWrite[
       known.set(given.customParticipantId, entry);
     }
     const assignedAt = entry['assignedAt'] ?? normalizeInstant(given.assignedAt);
-    setGiven(entry, {
+    assignDefined(entry, {
       browserSessionId: given.browserSessionId,
       personId: given.personId,
       displayName: given.displayName,
@@ -142,7 +142,7 @@ function mergeParticipants(stored: unknown, participants: NonNullable<RoomWrite[
 }
 
 /** Copies what is neither null nor undefined. */
-function setGiven(target: JsonObject, values: Record<string, unknown>): void {
+function assignDefined(target: JsonObject, values: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(values)) {
     if (value !== null && value !== undefined) target[key] = value;
   }
@@ -206,7 +206,7 @@ export function storedInstant(text: string | null): Instant | undefined {
 }
 
 /** A stored boundary as clients see it: `Z` and microseconds; what is no datetime stays as it is. */
-export function showBoundary(text: string | null): string | null {
+export function formatBoundary(text: string | null): string | null {
   const instant = storedInstant(text);
   return instant === undefined ? text : formatInstant(instant);
 }
@@ -220,10 +220,10 @@ export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWin
   const differs = (text: string | null, instant: Instant | undefined): text is string =>
     text !== null && instant !== undefined && storedInstant(text) !== instant;
   if (differs(stored.conversationStartedAt, incoming.conversationStartedAt)) {
-    details['currentConversationStartedAt'] = showBoundary(stored.conversationStartedAt) ?? '';
+    details['currentConversationStartedAt'] = formatBoundary(stored.conversationStartedAt) ?? '';
   }
   if (differs(stored.captureEndedAt, incoming.captureEndedAt)) {
-    details['currentCaptureEndedAt'] = showBoundary(stored.captureEndedAt) ?? '';
+    details['currentCaptureEndedAt'] = formatBoundary(stored.captureEndedAt) ?? '';
   }
   if (Object.keys(details).length === 0) return undefined;
   return appError('conflict', 'transcript_boundary_conflict', 'A different transcript boundary is already stored.', details);

@@ -22,7 +22,7 @@ export const lockRoom = statement.maybeOne({
   sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id} for update`,
 });
 
-/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is told (V2). */
+/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is emitted (V2). */
 export const replaceRoom = statement.coalesced({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },
@@ -35,6 +35,6 @@ export const replaceRoom = statement.coalesced({
       from ${calls}
       where c.id = i.id and c.updated_at = i.updated_at at time zone 'UTC'
       returning i.ordinal, c.id
-    ), told as (${insertEventSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
+    ), emitted as (${insertEventSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
     select ordinal from written`,
 });

@@ -1,6 +1,6 @@
 /** Statements for the search in transcripts. */
 import { sql, statement, t } from '#libs/sql';
-import { shown, titleSource } from '../statements.ts';
+import { conversationSummary, titleSource } from '../statements.ts';
 
 /** Events that own a conversation: one look into the index for each. */
 export const listEvents = statement.many({
@@ -19,8 +19,9 @@ export const listEvents = statement.many({
 export const listCited = statement.many({
   name: 'spoken.cite',
   params: { ids: t.integer.array },
-  row: { ...shown.row, ...titleSource.row },
-  sql: ({ ids }) => sql`select ${shown.columns}, ${titleSource.columns} from conversations.conversations c where c.id = any(${ids})`,
+  row: { ...conversationSummary.row, ...titleSource.row },
+  sql: ({ ids }) =>
+    sql`select ${conversationSummary.columns}, ${titleSource.columns} from conversations.conversations c where c.id = any(${ids})`,
 });
 
 export const listFacts = statement.many({

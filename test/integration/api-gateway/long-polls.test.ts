@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import type { Service } from '#libs/lifecycle';
 import { directory } from '#services/directory';
-import { createWorld, type World } from '../conversations/world.ts';
+import { createHarness, type Harness } from '../conversations/harness.ts';
 
 interface Page {
   items: { type: string }[];
@@ -11,11 +11,11 @@ interface Page {
 }
 
 const account = { email: 'follower@example.org', password: 'a password of who follows' };
-let world: World;
+let world: Harness;
 let gateway: Service & { readonly port: number };
 let token: string;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  world = await createHarness(import.meta.url);
   await startService('events', world.env);
   gateway = (await startService('api-gateway', world.env)) as typeof gateway;
   await world.call(directory.rpcs.createAccount, { ...account, person: 'ada', superuser: true });

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { conversations } from '#services/conversations';
-import { createWorld, type World } from './world.ts';
+import { createHarness, type Harness } from './harness.ts';
 
 const { rpcs } = conversations;
 type User = Extract<Actor, { kind: 'user' }>;
 
-let members: World;
-let open: World;
+let members: Harness;
+let open: Harness;
 beforeAll(async () => {
   [open, members] = await Promise.all([
-    createWorld(`${import.meta.url}?open`),
-    createWorld(`${import.meta.url}?members`, { CONVERSATION_ACCESS: 'members' }),
+    createHarness(`${import.meta.url}?open`),
+    createHarness(`${import.meta.url}?members`, { CONVERSATION_ACCESS: 'members' }),
   ]);
 });
 afterAll(() => Promise.all([open.stop(), members.stop()]));
@@ -34,41 +34,41 @@ const statusOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 /** An account with team authority over a holon, active or not. */
-async function lead(world: World, holon: string, active: boolean): Promise<User> {
+async function lead(harness: Harness, holon: string, active: boolean): Promise<User> {
   const key = `lead-${holon}-${String(active)}`;
-  await world.apply({
+  await harness.apply({
     people: [{ key, name: key, contact: {} }],
     accounts: [{ email: `${key}@example.org`, person: key, password: 'a-long-enough-password', teams: [{ holon, active }] }],
   });
-  const [row] = await world.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [`${key}@example.org`]);
+  const [row] = await harness.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [`${key}@example.org`]);
   return user({ accountId: row?.id ?? 0 });
 }
 
 describe('access to one conversation (D69)', () => {
   it.each([
-    ['a participant', 'ok', (world: World) => user({ personId: world.personId('ada') })],
-    ['another person', 'not_found', (world: World) => user({ personId: world.personId('ben') })],
+    ['a participant', 'ok', (harness: Harness) => user({ personId: harness.personId('ada') })],
+    ['another person', 'not_found', (harness: Harness) => user({ personId: harness.personId('ben') })],
     ['an account without a person', 'not_found', () => user({})],
     ['a global editor', 'not_found', () => user({ globalEditor: true })],
     ['coherence access', 'ok', () => user({ coherenceAccess: true })],
     ['a superuser', 'ok', () => user({ superuser: true, globalEditor: true, coherenceAccess: true })],
     ['the shared token', 'ok', (): Actor => ({ kind: 'shared' })],
-    ['team authority over the event', 'ok', (world: World) => lead(world, 'spring', true)],
-    ['team authority that is over', 'not_found', (world: World) => lead(world, 'spring', false)],
-    ['team authority over a holon above the event', 'ok', (world: World) => lead(world, 'host-org', true)],
-    ['team authority over a linked holon alone', 'not_found', (world: World) => lead(world, 'autumn', true)],
+    ['team authority over the event', 'ok', (harness: Harness) => lead(harness, 'spring', true)],
+    ['team authority that is over', 'not_found', (harness: Harness) => lead(harness, 'spring', false)],
+    ['team authority over a holon above the event', 'ok', (harness: Harness) => lead(harness, 'host-org', true)],
+    ['team authority over a linked holon alone', 'not_found', (harness: Harness) => lead(harness, 'autumn', true)],
   ] as const)('of %s is %s while conversations are for members, and always granted while they are open', async (_who, expected, make) => {
-    for (const world of [members, open]) {
-      const { id } = await world.create();
-      await world.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
-      const actor = await make(world);
+    for (const harness of [members, open]) {
+      const { id } = await harness.create();
+      await harness.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
+      const actor = await make(harness);
       const statuses = await Promise.all([
-        statusOf(world.call(rpcs.get, { conversation_id: id }, actor)),
-        statusOf(world.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
-        statusOf(world.call(rpcs.exists, { id }, actor)),
-        statusOf(world.call(rpcs.describe, { id }, actor)),
+        statusOf(harness.call(rpcs.get, { conversation_id: id }, actor)),
+        statusOf(harness.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
+        statusOf(harness.call(rpcs.exists, { id }, actor)),
+        statusOf(harness.call(rpcs.describe, { id }, actor)),
       ]);
-      expect(new Set(statuses)).toEqual(new Set([world === members ? expected : 'ok']));
+      expect(new Set(statuses)).toEqual(new Set([harness === members ? expected : 'ok']));
     }
   });
 });

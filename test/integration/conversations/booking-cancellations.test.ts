@@ -1,31 +1,40 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { conversations } from '#services/conversations';
-import { attendee, type BookingDesk, type Chain, createBookingDesk, createChain, names, seated, uidOf } from './booking-desk.ts';
-import { createWorld, waitFor, type World } from './world.ts';
+import {
+  attendee,
+  type BookingSimulator,
+  type Chain,
+  createBookingSimulator,
+  createChain,
+  names,
+  seated,
+  uidOf,
+} from './booking-simulator.ts';
+import { createHarness, waitFor, type Harness } from './harness.ts';
 
-let world: World;
-let desk: BookingDesk;
+let harness: Harness;
+let simulator: BookingSimulator;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  desk = createBookingDesk(world);
+  harness = await createHarness(import.meta.url);
+  simulator = createBookingSimulator(harness);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   it('notes it on every participant without an author and deletes the conversation', async () => {
     const chain = createChain();
-    const before = { ada: (await desk.personNotes('ada')).length, ben: (await desk.personNotes('ben')).length };
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    const [conversation] = await desk.booked(chain);
-    const receipt = await desk.settle(
+    const before = { ada: (await simulator.personNotes('ada')).length, ben: (await simulator.personNotes('ben')).length };
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [conversation] = await simulator.booked(chain);
+    const receipt = await simulator.settle(
       chain.envelope('BOOKING_CANCELLED', 0, { cancellationReason: 'ill', startTime: '2030-01-15T10:00:00+00:00' }),
     );
     expect(receipt).toMatchObject({ outcome: 'applied', conversation_id: conversation?.id });
-    expect(await world.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
+    expect(await harness.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
     for (const key of ['ada', 'ben'] as const) {
       const note = await waitFor(async () =>
-        (await desk.personNotes(key)).length > before[key] ? (await desk.personNotes(key))[0] : undefined,
+        (await simulator.personNotes(key)).length > before[key] ? (await simulator.personNotes(key))[0] : undefined,
       );
       expect(note).toMatchObject({ note_type: 'booking', author_person: null, body: expect.stringContaining('ill') });
     }
@@ -33,28 +42,28 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
 
   it('matches an old uid of the chain too', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const cancelled = { ...chain.envelope('BOOKING_CANCELLED', 0), createdAt: '2030-01-02T00:00:00Z' };
-    expect(await desk.settle(cancelled)).toMatchObject({ outcome: 'applied' });
-    expect(await desk.booked(chain)).toEqual([]);
+    expect(await simulator.settle(cancelled)).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 
   it('waits for the creation that it overtook', async () => {
     const chain = createChain();
-    const waiting = await desk.settle(chain.envelope('BOOKING_CANCELLED', 0));
+    const waiting = await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
     expect(waiting.outcome).toBe('waiting');
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await waitFor(async () => (await desk.booked(chain)).length === 0);
-    expect(await world.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await waitFor(async () => (await simulator.booked(chain)).length === 0);
+    expect(await harness.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
   });
 
   it('is not undone by a creation that is delivered again', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0));
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'Intro, again' }));
-    expect(await desk.booked(chain)).toEqual([]);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0));
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'Intro, again' }));
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 });
 
@@ -64,21 +73,21 @@ describe('times that cannot be read (D82)', () => {
     ['BOOKING_RESCHEDULED', { endTime: '' }],
   ])('of %s with %j give a note and no conversation', async (trigger, times) => {
     const chain = createChain();
-    const before = (await desk.personNotes('ada')).length;
-    expect(await desk.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
-    expect(await desk.booked(chain)).toEqual([]);
+    const before = (await simulator.personNotes('ada')).length;
+    expect(await simulator.settle(chain.envelope(trigger, 0, times))).toMatchObject({ outcome: 'refused_times', conversation_id: null });
+    expect(await simulator.booked(chain)).toEqual([]);
     const note = await waitFor(async () =>
-      (await desk.personNotes('ada')).length > before ? (await desk.personNotes('ada'))[0] : undefined,
+      (await simulator.personNotes('ada')).length > before ? (await simulator.personNotes('ada'))[0] : undefined,
     );
     expect(note).toMatchObject({ note_type: 'booking_error', body: expect.stringContaining('cannot be read as a datetime') });
   });
 
   it('do not keep a booking from being cancelled; an end before the start is the start', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0, { startTime: '', endTime: 'never' }));
-    expect(await desk.booked(chain)).toEqual([]);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { endTime: '2030-01-15T09:00:00Z' }));
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z', finish: '2030-01-15T10:00:00Z' }]);
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0, { startTime: '', endTime: 'never' }));
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 });
 
@@ -87,10 +96,10 @@ describe('a guest with a phone number alone (D83)', () => {
     const guest = (phoneNumber: string) => ({ name: 'Fon', email: `${phoneNumber.replaceAll(/\D/g, '')}@SMS.cal.com`, phoneNumber });
     const chains = [createChain(), createChain(), createChain()];
     for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
-      await desk.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
-    const people = await world.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
+      await simulator.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
+    const people = await harness.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
     expect(people).toEqual([{ phone: '+49 151 1234567' }]);
-    const booked = await Promise.all(chains.map(async (chain) => names((await desk.booked(chain))[0])));
+    const booked = await Promise.all(chains.map(async (chain) => names((await simulator.booked(chain))[0])));
     expect(booked).toEqual([
       ['Ada', 'Fon'],
       ['Ada', 'Fon'],
@@ -102,13 +111,13 @@ describe('a guest with a phone number alone (D83)', () => {
 describe('an event that says less than others', () => {
   it('links a reschedule with unreadable times, so that its cancellation finds the booking (D79, D82)', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject({
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { startTime: '31/12/2027' }))).toMatchObject({
       outcome: 'refused_times',
     });
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1));
-    expect(await desk.booked(chain)).toEqual([]);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1));
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 
   it.each([
@@ -116,18 +125,18 @@ describe('an event that says less than others', () => {
     ['leaves out that the booking has seats', { seatsPerTimeSlot: undefined }],
   ])('removes the named guest alone when a cancellation %s (D78, D81)', async (_what, extra) => {
     const chain = createChain();
-    for (const guest of ['Ben', 'Cleo']) await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, [guest]));
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben'], extra));
-    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
+    for (const guest of ['Ben', 'Cleo']) await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, [guest]));
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben'], extra));
+    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T10:00:00Z' }]);
   });
 
   it('is worked after the event before it whose number it has (D80)', async () => {
     const chain = createChain({ ical: true });
-    await desk.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
+    await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { uid: undefined, rescheduleUid: undefined, bookingId: undefined }));
     await waitFor(async () => (await findOpenJobs()).length === 0);
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
 });
 
@@ -135,7 +144,7 @@ const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()],
 
 /** Receipts that are to be worked. */
 const findOpenJobs = () =>
-  world.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
+  harness.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
 
 describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
   const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });
@@ -151,18 +160,18 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
   ])('links %s its %s the two bookings: one conversation, no ghost', async (_when, trigger, order) => {
     const chain = createChain();
     const events = [chain.envelope('BOOKING_CREATED', 0), request(chain), confirm(chain, trigger)];
-    for (const place of order) await desk.settle(events[place]);
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
-    expect(names((await desk.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
+    for (const place of order) await simulator.settle(events[place]);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+    expect(names((await simulator.booked(chain))[0])?.toSorted()).toEqual(['Ada', 'Ben', 'Cleo']);
   });
 
   it('has no other effect', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    const before = await desk.booked(chain);
-    expect(await desk.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
-    expect(await desk.booked(chain)).toEqual(before);
-    expect(await desk.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    const before = await simulator.booked(chain);
+    expect(await simulator.settle(request(chain, { attendees: [attendee('Stranger')] }))).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.booked(chain)).toEqual(before);
+    expect(await simulator.settle(request(createChain(), { rescheduleUid: undefined }))).toMatchObject({ outcome: 'ignored' });
   });
 
   it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[0, 1, 3, 2]]])('with seats moves the guests that it names, in order %j', async (order) => {
@@ -173,8 +182,8 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
       seated(chain, 'BOOKING_REQUESTED', 2, 2, ['Ben'], { rescheduleUid: uidOf(chain, 1) }),
       seated(chain, 'BOOKING_CREATED', 2, 3, ['Ben']),
     ];
-    for (const place of order) await desk.settle(events[place]);
-    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+    for (const place of order) await simulator.settle(events[place]);
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Cleo'],
       ['Ada', 'Ben', 'Zed'],
     ]);
@@ -194,9 +203,9 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
       fc.asyncProperty(orderOf(4), async (order) => {
         const chain = createChain();
         const events = [...asked(chain), chain.envelope(last, 2, { attendees: [attendee('Ben')] })];
-        for (const place of order) await desk.settle(events[place]);
-        await waitFor(async () => (await desk.booked(chain)).length === found.length);
-        expect(await desk.booked(chain)).toMatchObject(found);
+        for (const place of order) await simulator.settle(events[place]);
+        await waitFor(async () => (await simulator.booked(chain)).length === found.length);
+        expect(await simulator.booked(chain)).toMatchObject(found);
       }),
       { numRuns: 4, seed: 38, examples: [[[0, 1, 2, 3]], [[3, 1, 2, 0]]] },
     );
@@ -205,10 +214,10 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
   it('gives the conversation that waits for another time its time, when it is the second', async () => {
     const chain = createChain();
     const events = [...asked(chain), { ...chain.envelope('BOOKING_CREATED', 2), createdAt: '2030-01-01T01:00:00Z' }];
-    await desk.settle(events[0]);
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true }));
-    for (const event of events.slice(1)) await desk.settle(event);
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
+    await simulator.settle(events[0]);
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 0, { requestReschedule: true }));
+    for (const event of events.slice(1)) await simulator.settle(event);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
   });
 
   const toward = (chain: Chain, link: number) => ({ rescheduleUid: uidOf(chain, link), attendeeSeatId: 'seat' });
@@ -274,9 +283,9 @@ describe('a request to reschedule that waits for its confirmation (D79, D102)', 
       fc.asyncProperty(orderOf(count), async (order) => {
         const chain = createChain();
         const events = eventsOf(chain);
-        for (const place of order) await desk.settle(events[place]);
+        for (const place of order) await simulator.settle(events[place]);
         await waitFor(async () => (await findOpenJobs()).length === 0);
-        expect(await Promise.all([1, 2, 3].map((link) => desk.seatsOf(chain, link)))).toEqual(seats);
+        expect(await Promise.all([1, 2, 3].map((link) => simulator.seatsOf(chain, link)))).toEqual(seats);
       }),
       { numRuns: 5, seed: 38, examples: [[[...Array(count).keys()]], [[0, 1, 3, 4, 2]]] },
     );

@@ -4,39 +4,39 @@ import fc from 'fast-check';
 import { conversations } from '#services/conversations';
 import {
   attendee,
-  type BookingDesk,
+  type BookingSimulator,
   type Chain,
-  createBookingDesk,
+  createBookingSimulator,
   createChain,
   eventually,
   names,
   seated,
   uidOf,
-} from './booking-desk.ts';
-import { createWorld, waitFor, type World } from './world.ts';
+} from './booking-simulator.ts';
+import { createHarness, waitFor, type Harness } from './harness.ts';
 
-let world: World;
-let desk: BookingDesk;
+let harness: Harness;
+let simulator: BookingSimulator;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  desk = createBookingDesk(world);
+  harness = await createHarness(import.meta.url);
+  simulator = createBookingSimulator(harness);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 describe('a booking with seats (D78, D102)', () => {
   it('gets a participant by each event and loses the one whose seat is cancelled, whose notes stay', async () => {
     const chain = createChain();
     for (const [minute, guest] of ['Ben', 'Cleo', 'Dora'].entries())
-      expect(await desk.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({ outcome: 'applied' });
-    const [before] = await desk.booked(chain);
-    const noted = (await desk.personNotes('ben')).length;
-    const receipt = await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben'], { startTime: '2031-01-01T00:00:00Z' }));
+      expect(await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, minute, [guest]))).toMatchObject({ outcome: 'applied' });
+    const [before] = await simulator.booked(chain);
+    const noted = (await simulator.personNotes('ben')).length;
+    const receipt = await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben'], { startTime: '2031-01-01T00:00:00Z' }));
     expect(receipt).toMatchObject({ outcome: 'applied', message: 'Participants removed.', conversation_id: before?.id });
-    const [after] = await desk.booked(chain);
+    const [after] = await simulator.booked(chain);
     expect(after).toMatchObject({ id: before?.id, start: before?.start, finish: before?.finish });
     expect(names(after)).toEqual(['Ada', 'Cleo', 'Dora']);
     const note = await waitFor(async () =>
-      (await desk.personNotes('ben')).length > noted ? (await desk.personNotes('ben'))[0] : undefined,
+      (await simulator.personNotes('ben')).length > noted ? (await simulator.personNotes('ben'))[0] : undefined,
     );
     expect(note).toMatchObject({ note_type: 'booking', body: expect.stringContaining('Booking cancelled') });
   });
@@ -47,43 +47,43 @@ describe('a booking with seats (D78, D102)', () => {
     ['none', [[]]],
   ])('is deleted when a cancellation names %s, and comes back with a guest who was late', async (_what, cancelled) => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
-    const [before] = await desk.booked(chain);
-    for (const [index, guests] of cancelled.entries()) await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5 + index, guests));
-    expect(await desk.booked(chain)).toEqual([]);
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo'], { title: 'again' }));
-    expect(await desk.booked(chain)).toEqual([]);
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
-    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id }]);
-    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo']));
+    const [before] = await simulator.booked(chain);
+    for (const [index, guests] of cancelled.entries()) await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5 + index, guests));
+    expect(await simulator.booked(chain)).toEqual([]);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Cleo'], { title: 'again' }));
+    expect(await simulator.booked(chain)).toEqual([]);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 9, ['Dora']));
+    expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id }]);
+    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
   it('is moved for one guest: the others stay, the one joins whoever has the new time', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']));
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben', 'Cleo']));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 2, 1, ['Zed']));
     const moved = { rescheduleUid: uidOf(chain, 1), attendeeSeatId: 'seat' };
-    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Zed'], moved));
-    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Zed'], moved));
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Cleo'],
       ['Ada', 'Ben', 'Zed'],
     ]);
-    expect((await desk.booked(chain)).map(({ start }) => start)).toEqual(['2030-01-15T11:00:00Z', '2030-01-15T12:00:00Z']);
-    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 3, 3, ['Cleo'], { ...moved }));
-    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
+    expect((await simulator.booked(chain)).map(({ start }) => start)).toEqual(['2030-01-15T11:00:00Z', '2030-01-15T12:00:00Z']);
+    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 3, 3, ['Cleo'], { ...moved }));
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 3)]).toEqual([undefined, ['Ada', 'Cleo']]);
   });
 
   it('keeps its conversation when all of it is moved', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
-    const [before] = await desk.booked(chain);
-    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 0, ['Ben']));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Cleo']));
+    const [before] = await simulator.booked(chain);
+    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 2, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
     const uids = [uidOf(chain, 1), uidOf(chain, 2)];
-    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } }]);
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Dora']));
-    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+    expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T12:00:00Z', config: { booking: { uids } } }]);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 1, ['Dora']));
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Dora'],
       ['Ada', 'Ben', 'Cleo'],
     ]);
@@ -91,9 +91,9 @@ describe('a booking with seats (D78, D102)', () => {
 
   it('keeps the conversation of a guest who came back after all had moved, when the move comes late', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
-    await desk.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
-    expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 1, 3, ['Ben']));
+    await simulator.settle(seated(chain, 'BOOKING_RESCHEDULED', 2, 1, ['Ben', 'Cleo'], { rescheduleUid: uidOf(chain, 1) }));
+    expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
       ['Ada', 'Ben'],
       ['Ada', 'Ben', 'Cleo'],
     ]);
@@ -101,60 +101,60 @@ describe('a booking with seats (D78, D102)', () => {
 
   it('has none of its guests any more after an event without seats cancelled it', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
-    expect(await desk.booked(chain)).toEqual([]);
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 2, ['Dora']));
-    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']));
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, [], { seatsPerTimeSlot: null }));
+    expect(await simulator.booked(chain)).toEqual([]);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 2, ['Dora']));
+    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Dora']);
   });
 
   it('takes the event of another host: that host takes part, no guest twice', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
-      await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(world.personId(key)) });
-    expect(names((await desk.booked(chain))[0])).toEqual(['Ada', 'Cleo', 'Ben']);
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(harness.personId(key)) });
+    expect(names((await simulator.booked(chain))[0])).toEqual(['Ada', 'Cleo', 'Ben']);
     for (const key of ['cleo', 'ada'])
-      await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(world.personId(key)) });
-    expect(await desk.booked(chain)).toEqual([]);
+      await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(harness.personId(key)) });
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 
   it('does not count the host as a guest', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ada', 'Ben']));
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ada']));
-    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Ben']);
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Ben']));
-    expect(await desk.seatsOf(chain, 0)).toBeUndefined();
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ada', 'Ben']));
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ada']));
+    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Ben']);
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Ben']));
+    expect(await simulator.seatsOf(chain, 0)).toBeUndefined();
   });
 
   it('of the release before has a seat for each participant', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
-    await world.env.sql(
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
+    await harness.env.sql(
       `delete from conversations.booking_attendees where booking_id = (select booking_id from conversations.booking_identifiers where identifier = $1)`,
       [`uid:${uidOf(chain, 0)}`],
     );
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben']));
-    expect(await desk.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 5, ['Ben']));
+    expect(await simulator.seatsOf(chain, 0)).toEqual(['Ada', 'Cleo']);
   });
 
   it('follows a guest who is merged into another, and forgets one who is erased', async () => {
     const chain = createChain();
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
-    await desk.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
-    const [{ id, participants } = { id: 0, participants: [] }] = await desk.booked(chain);
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Mo']));
+    await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
+    const [{ id, participants } = { id: 0, participants: [] }] = await simulator.booked(chain);
     const [mo = 0, ida = 0] = ['Mo', 'Ida'].map((name) => participants.find((person) => person.name === name)?.id ?? 0);
-    await world.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: world.personId('cleo'), after: 0 });
-    await desk.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Mo']));
-    expect(names(await world.get(id))).toEqual(['Ada', 'Ida']);
+    await harness.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: harness.personId('cleo'), after: 0 });
+    await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Mo']));
+    expect(names(await harness.get(id))).toEqual(['Ada', 'Ida']);
     const erased = { person_id: ida, emails: ['ida@example.org'], name: 'Ida', after: 0, dry_run: false };
-    await world.call(conversations.rpcs.erasePerson, erased);
-    const rows = await world.env.sql(
+    await harness.call(conversations.rpcs.erasePerson, erased);
+    const rows = await harness.env.sql(
       `select a.person_id, b.was_erased_from from conversations.bookings b left join conversations.booking_attendees a on a.booking_id = b.id
        where b.conversation_id = $1`,
       [id],
     );
-    expect(rows).toEqual([{ person_id: world.personId('cleo'), was_erased_from: true }]);
+    expect(rows).toEqual([{ person_id: harness.personId('cleo'), was_erased_from: true }]);
   });
 
   it('ends the same in every order of delivery, one by one and all at once', async () => {
@@ -171,7 +171,7 @@ describe('a booking with seats (D78, D102)', () => {
     const order = fc.shuffledSubarray([...Array(count).keys()], { minLength: count });
     const check = async (chain: Chain) =>
       eventually(async () =>
-        expect([await desk.seatsOf(chain, 1), await desk.seatsOf(chain, 2)]).toEqual([
+        expect([await simulator.seatsOf(chain, 1), await simulator.seatsOf(chain, 2)]).toEqual([
           ['Ada', 'Cleo'],
           ['Ada', 'Eve'],
         ]),
@@ -180,8 +180,8 @@ describe('a booking with seats (D78, D102)', () => {
       fc.asyncProperty(order, fc.boolean(), async (places, atOnce) => {
         const chain = createChain();
         const delivered = places.map((place) => events(chain)[place]);
-        if (atOnce) await Promise.all(delivered.map((event) => desk.deliver(event)));
-        else for (const event of delivered) await desk.settle(event);
+        if (atOnce) await Promise.all(delivered.map((event) => simulator.deliver(event)));
+        else for (const event of delivered) await simulator.settle(event);
         await check(chain);
       }),
       { numRuns: 6, examples: [[[...Array(count).keys()].toReversed(), false]] },
@@ -191,16 +191,16 @@ describe('a booking with seats (D78, D102)', () => {
   it('loses none of twenty guests of one second, and says of a replay that it has been applied', async () => {
     const chain = createChain();
     const guests = Array.from({ length: 20 }, (_value, index) => `Second${index}`);
-    const before = await desk.receiptIds();
+    const before = await simulator.receiptIds();
     await Promise.all(
-      guests.toReversed().map((guest, index) => desk.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
+      guests.toReversed().map((guest, index) => simulator.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
     );
-    await eventually(async () => expect(await desk.seatsOf(chain, 0)).toHaveLength(21));
-    const receipts = (await world.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
+    await eventually(async () => expect(await simulator.seatsOf(chain, 0)).toHaveLength(21));
+    const receipts = (await harness.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
     expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
     const id = receipts[0]?.id ?? 0;
-    await world.call(conversations.rpcs.replayReceipt, { id });
-    await waitFor(async () => (await world.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
+    await harness.call(conversations.rpcs.replayReceipt, { id });
+    await waitFor(async () => (await harness.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
   });
 });
 
@@ -208,75 +208,75 @@ describe('a series of bookings with one iCalUID (D79)', () => {
   const weekly = async () => {
     const chain = createChain();
     const iCalUID = `${chain.name}series@Cal.com`;
-    for (const link of [0, 1, 2, 3]) await desk.settle(chain.envelope('BOOKING_CREATED', link, { iCalUID }));
+    for (const link of [0, 1, 2, 3]) await simulator.settle(chain.envelope('BOOKING_CREATED', link, { iCalUID }));
     return { chain, iCalUID };
   };
 
   it('is one conversation for each occurrence, of which one alone is cancelled', async () => {
     const { chain, iCalUID } = await weekly();
-    expect(await desk.booked(chain)).toHaveLength(4);
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
-    expect((await desk.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
+    expect(await simulator.booked(chain)).toHaveLength(4);
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID }));
+    expect((await simulator.booked(chain)).map(({ start }) => start?.slice(11, 13))).toEqual(['10', '12', '13']);
   });
 
   it('is not changed by an event that names only what all of it share', async () => {
     const { chain, iCalUID } = await weekly();
-    const before = await desk.booked(chain);
+    const before = await simulator.booked(chain);
     const event = chain.envelope('BOOKING_RESCHEDULED', 5, { iCalUID, uid: undefined, rescheduleUid: undefined, bookingId: undefined });
-    expect(await desk.settle(event)).toMatchObject({ outcome: 'ambiguous_booking', conversation_id: null });
-    expect(await desk.booked(chain)).toEqual(before);
+    expect(await simulator.settle(event)).toMatchObject({ outcome: 'ambiguous_booking', conversation_id: null });
+    expect(await simulator.booked(chain)).toEqual(before);
   });
 
   it('names what may be cancelled too to the host where Cal.com cannot be asked', async () => {
     const { chain, iCalUID } = await weekly();
-    const noted = (await desk.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
+    const noted = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY')).length;
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1, { iCalUID, recurringEvent: { freq: 2, count: 4, interval: 1 } }));
     const note = await waitFor(async () => {
-      const found = (await desk.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY'));
+      const found = (await simulator.personNotes('ada')).filter(({ body }) => body.includes('CALCOM_API_KEY'));
       return found.length > noted ? found[0] : undefined;
     });
-    const [, second, third] = await desk.booked(chain);
+    const [, second, third] = await simulator.booked(chain);
     expect(note?.body).toMatch(new RegExp(`conversation ${second?.id}\\).*conversation ${third?.id}\\)`));
     expect(note?.body).not.toContain('2030-01-15T10:00:00');
-    expect(await desk.booked(chain)).toHaveLength(3);
+    expect(await simulator.booked(chain)).toHaveLength(3);
   });
 
   it('of two installations with an equal bookingId stays two bookings', async () => {
-    const [mine, theirs] = [createChain(), createChain()];
+    const [mine, soleIds] = [createChain(), createChain()];
     const bookingId = 77;
-    await desk.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
-    const other = { person: String(world.personId('cleo')) };
-    await desk.settle(theirs.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }), other);
-    const rows = await world.env.sql<{ n: number }>(
+    await simulator.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
+    const other = { person: String(harness.personId('cleo')) };
+    await simulator.settle(soleIds.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }), other);
+    const rows = await harness.env.sql<{ n: number }>(
       `select cardinality(participant_ids) as n from conversations.conversations where config #>> '{booking,booking_id}' = '77' order by id`,
     );
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { bookingId, uid: undefined });
-    await desk.settle(cancelled);
-    expect(await world.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
+    await simulator.settle(cancelled);
+    expect(await harness.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
   });
 });
 
 describe('a late event (D80)', () => {
   it('adds whom it names and changes nothing else; not to a cancelled booking', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     const late = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Late')], title: 'Old' });
-    expect(await desk.settle(late)).toMatchObject({ outcome: 'applied' });
-    const [conversation] = await desk.booked(chain);
+    expect(await simulator.settle(late)).toMatchObject({ outcome: 'applied' });
+    const [conversation] = await simulator.booked(chain);
     expect(conversation).toMatchObject({ start: '2030-01-15T11:00:00Z', config: { booking: { title: 'Intro' } } });
     expect(names(conversation)).toEqual(['Ada', 'Ben', 'Late']);
-    await desk.settle(chain.envelope('BOOKING_CANCELLED', 1));
-    expect(await desk.settle({ ...late, createdAt: '2029-12-31T00:00:00Z' })).toMatchObject({ outcome: 'stale' });
-    expect(await desk.booked(chain)).toEqual([]);
+    await simulator.settle(chain.envelope('BOOKING_CANCELLED', 1));
+    expect(await simulator.settle({ ...late, createdAt: '2029-12-31T00:00:00Z' })).toMatchObject({ outcome: 'stale' });
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 
   it('of one time is worked in the order in which it was received', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
-    for (let n = 0; n < 12; n++) await desk.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
-    await eventually(async () => expect(await desk.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]));
-    const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 12 });
+    for (let n = 0; n < 12; n++) await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
+    await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]));
+    const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 12 });
     expect(items.every(({ outcome }) => outcome === 'applied')).toBe(true);
     const worked = items.map(({ processed_at: at }) => at ?? '');
     expect(worked).toEqual(worked.toSorted().toReversed());
@@ -288,16 +288,18 @@ describe('a cancellation that asks for another time (D81)', () => {
 
   it('takes the time of the conversation until there is one', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    const [before] = await desk.booked(chain);
-    expect(await desk.settle(asked(chain))).toMatchObject({ outcome: 'applied', conversation_id: before?.id });
-    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: null, finish: null }]);
-    expect((await world.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
-    expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({ outcome: 'stale' });
-    expect(await desk.booked(chain)).toMatchObject([{ start: null }]);
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
-    expect(await desk.booked(chain)).toMatchObject([{ id: before?.id, start: '2030-01-15T11:00:00Z', finish: '2030-01-15T11:30:00Z' }]);
-    expect(await world.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [before] = await simulator.booked(chain);
+    expect(await simulator.settle(asked(chain))).toMatchObject({ outcome: 'applied', conversation_id: before?.id });
+    expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id, start: null, finish: null }]);
+    expect((await harness.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
+    expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({ outcome: 'stale' });
+    expect(await simulator.booked(chain)).toMatchObject([{ start: null }]);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    expect(await simulator.booked(chain)).toMatchObject([
+      { id: before?.id, start: '2030-01-15T11:00:00Z', finish: '2030-01-15T11:30:00Z' },
+    ]);
+    expect(await harness.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
   });
 
   it('deletes the conversation when thirty days pass without one', async () => {
@@ -306,15 +308,15 @@ describe('a cancellation that asks for another time (D81)', () => {
       [early, '2030-01-01T00:00:00Z'],
       [late, '2030-01-11T00:00:00Z'],
     ] as const) {
-      await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-      world.clock.set(at);
-      await desk.settle(asked(chain));
+      await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+      harness.clock.set(at);
+      await simulator.settle(asked(chain));
     }
-    world.clock.set('2030-02-01T00:00:00Z');
-    await eventually(async () => expect(await desk.booked(early)).toEqual([]));
-    expect(await desk.booked(late)).toHaveLength(1);
-    const note = await waitFor(async () => (await desk.personNotes('ben')).find(({ body }) => body.includes('30 days ago')));
+    harness.clock.set('2030-02-01T00:00:00Z');
+    await eventually(async () => expect(await simulator.booked(early)).toEqual([]));
+    expect(await simulator.booked(late)).toHaveLength(1);
+    const note = await waitFor(async () => (await simulator.personNotes('ben')).find(({ body }) => body.includes('30 days ago')));
     expect(note?.body).toBe('Booking cancelled: "Intro". Another time was asked for 30 days ago, and none was given.');
-    expect(await desk.settle(early.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ message: 'Conversation created.' });
+    expect(await simulator.settle(early.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ message: 'Conversation created.' });
   });
 });

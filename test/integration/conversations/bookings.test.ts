@@ -2,31 +2,31 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { signBooking } from '#libs/testing';
 import { conversations, type ConversationOut } from '#services/conversations';
-import { attendee, createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
-import { createWorld, waitFor, type World } from './world.ts';
+import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
+import { createHarness, waitFor, type Harness } from './harness.ts';
 
-let world: World;
-let desk: BookingDesk;
+let harness: Harness;
+let simulator: BookingSimulator;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  desk = createBookingDesk(world);
+  harness = await createHarness(import.meta.url);
+  simulator = createBookingSimulator(harness);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 /** Ids of the conversations whose change other services are told from now on. */
 function listenToChanges(): readonly number[] {
   const told: number[] = [];
-  const stop = world.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
-  world.env.onStop(async () => stop());
+  const stop = harness.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
+  harness.env.onStop(async () => stop());
   return told;
 }
 
 describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
     const chain = createChain();
-    const receipt = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }));
+    const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }));
     expect(receipt).toMatchObject({ outcome: 'applied', trigger_event: 'BOOKING_CREATED', deliveries: 1 });
-    const [conversation, ...others] = await desk.booked(chain);
+    const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
     expect(conversation).toMatchObject({
       id: receipt.conversation_id,
@@ -46,9 +46,9 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
       },
     });
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Newcomer']);
-    const [row] = await world.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
-    expect(row).toEqual({ event_id: world.ids['holons']?.['spring'] });
-    expect(await world.notes(conversation?.id ?? 0)).toMatchObject([
+    const [row] = await harness.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
+    expect(row).toEqual({ event_id: harness.ids['holons']?.['spring'] });
+    expect(await harness.notes(conversation?.id ?? 0)).toMatchObject([
       { note_type: 'booking', author_person: null, body: expect.stringContaining('"Intro"') },
     ]);
   });
@@ -59,8 +59,8 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     ['an encoded segment', 'https://meet.example.org/r/%70lain', 'plain'],
   ])('finds the journey by %s', async (_what, videoCallUrl, slug) => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl } }));
-    expect(await desk.booked(chain)).toMatchObject([{ journey_slug: slug }]);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl } }));
+    expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: slug }]);
   });
 
   it.each([
@@ -73,15 +73,15 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     ['a video call URL that is no text', { videoCallUrl: 7 }],
   ])('notes %s on the path’s person and creates nothing', async (_what, metadata) => {
     const chain = createChain();
-    const before = (await desk.personNotes('cleo')).length;
+    const before = (await simulator.personNotes('cleo')).length;
     const location = 'https://meet.example.org/open-circle';
-    const receipt = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata, location }), {
-      person: String(world.personId('cleo')),
+    const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata, location }), {
+      person: String(harness.personId('cleo')),
     });
     expect(receipt.outcome).toBe('journey_error');
-    expect(await desk.booked(chain)).toEqual([]);
+    expect(await simulator.booked(chain)).toEqual([]);
     const note = await waitFor(async () =>
-      (await desk.personNotes('cleo')).length > before ? (await desk.personNotes('cleo'))[0] : undefined,
+      (await simulator.personNotes('cleo')).length > before ? (await simulator.personNotes('cleo'))[0] : undefined,
     );
     expect(note).toMatchObject({ note_type: 'booking_error', author_person: null });
   });
@@ -89,9 +89,9 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('owns the conversation by no event when the journey has none or several', async () => {
     for (const journey of ['orphan', 'shared']) {
       const chain = createChain();
-      await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
-      const [conversation] = await desk.booked(chain);
-      expect(await world.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
+      await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
+      const [conversation] = await simulator.booked(chain);
+      expect(await harness.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
         { event_id: null },
       ]);
     }
@@ -101,35 +101,35 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     const body = JSON.stringify({ ...envelope, ...(payload as object) });
-    await desk.settle(undefined, { body, headers: { 'content-type': 'application/x-www-form-urlencoded', ...signBooking(body) } });
-    expect(await desk.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
+    await simulator.settle(undefined, { body, headers: { 'content-type': 'application/x-www-form-urlencoded', ...signBooking(body) } });
+    expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 
   it('makes a person of an attendee without an email, once along the chain', async () => {
     const chain = createChain();
     const attendees = [{ name: 'Nameless' }, { name: 'Nobody', email: '' }];
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }));
-    const [conversation] = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }));
+    const [conversation] = await simulator.booked(chain);
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Nameless', 'Nobody']);
   });
 
   it('adds the person of another hook to the one conversation', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(world.personId('cleo')) });
-    const [conversation, ...others] = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(harness.personId('cleo')) });
+    const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
-    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => world.personId(key)));
+    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => harness.personId(key)));
   });
 });
 
 describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
   it('moves the same conversation, keeps its participants, follows the chain and adds a note', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees: [attendee('Extra')], metadata: {} }));
-    const [conversation, ...others] = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees: [attendee('Extra')], metadata: {} }));
+    const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
     expect(conversation).toMatchObject({
       start: '2030-01-15T11:00:00Z',
@@ -144,20 +144,20 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
       },
     });
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Extra']);
-    expect((await world.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
+    expect((await harness.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
   });
 
   it('to the same time is noted too, and once when it comes again', async () => {
     const chain = createChain();
     const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, times));
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, times));
     for (const person of ['ada', 'ben']) {
-      const settled = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(world.personId(person)) });
+      const settled = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(harness.personId(person)) });
       expect(settled).toMatchObject({ outcome: 'applied' });
     }
-    const [conversation] = await desk.booked(chain);
+    const [conversation] = await simulator.booked(chain);
     expect(conversation).toMatchObject({ start: times.startTime, finish: times.endTime, config: { booking: { uid: `${chain.name}1` } } });
-    expect((await world.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
+    expect((await harness.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
       expect.stringMatching(/^Booking rescheduled: /),
       expect.stringMatching(/^Booking created: /),
     ]);
@@ -165,8 +165,8 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
 
   it('of an unknown booking creates it', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T15:00:00Z' }]);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T15:00:00Z' }]);
   });
 
   it.each([
@@ -179,84 +179,86 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     const first = { uid: `${chain.name}0`, bookingId: `${chain.name}id`, iCalUID: `${chain.name}ical` };
     const matching = { rescheduleUid: first.uid, ...first };
     const [key] = Object.keys(keys) as (keyof typeof matching)[];
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0, first));
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0, first));
     const none = { uid: undefined, bookingId: undefined, iCalUID: undefined, rescheduleUid: undefined };
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { ...none, [key ?? 'uid']: matching[key ?? 'uid'] }));
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { ...none, [key ?? 'uid']: matching[key ?? 'uid'] }));
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
   });
 
   it('does not apply an event that is older than the last applied one; an equal one is not older', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
-    const { config } = (await desk.booked(chain))[0] as ConversationOut;
-    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
-    expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    const { config } = (await simulator.booked(chain))[0] as ConversationOut;
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
+    expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
     // On the hook of somebody else it adds that person alone.
     const told = listenToChanges();
-    const late = { person: String(world.personId('cleo')) };
-    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
-    expect(await desk.booked(chain)).toMatchObject([
-      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: world.personId(key) })) },
+    const late = { person: String(harness.personId('cleo')) };
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
+    expect(await simulator.booked(chain)).toMatchObject([
+      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: harness.personId(key) })) },
     ]);
-    const [{ id }] = (await desk.booked(chain)) as [ConversationOut];
+    const [{ id }] = (await simulator.booked(chain)) as [ConversationOut];
     await waitFor(() => told.includes(id));
-    await desk.settle({ ...chain.envelope('BOOKING_RESCHEDULED', 2, { startTime: '2030-01-20T00:00:00Z' }) });
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
+    await simulator.settle({ ...chain.envelope('BOOKING_RESCHEDULED', 2, { startTime: '2030-01-20T00:00:00Z' }) });
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
   });
 
   it('uses the time of receipt when the event names none', async () => {
     const chain = createChain();
     const { createdAt: _none, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
-    await desk.settle(envelope);
-    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: expect.stringMatching(/applied|stale/) });
-    const [conversation] = await desk.booked(chain);
+    await simulator.settle(envelope);
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({
+      outcome: expect.stringMatching(/applied|stale/),
+    });
+    const [conversation] = await simulator.booked(chain);
     expect(conversation?.config).not.toMatchObject({ booking: { last_event_at: '2030-01-01T00:00:00Z' } });
   });
 });
 
 describe('an event that names two bookings (D65)', () => {
   const twoBookings = async () => {
-    const [mine, theirs] = [createChain(), createChain()];
-    await desk.settle(mine.envelope('BOOKING_CREATED', 0));
-    await desk.settle(theirs.envelope('BOOKING_CREATED', 0));
-    const ids = (await Promise.all([mine, theirs].map((chain) => desk.booked(chain)))).map((list) => list[0]?.id);
-    return { mine, theirs, ids };
+    const [mine, soleIds] = [createChain(), createChain()];
+    await simulator.settle(mine.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(soleIds.envelope('BOOKING_CREATED', 0));
+    const ids = (await Promise.all([mine, soleIds].map((chain) => simulator.booked(chain)))).map((list) => list[0]?.id);
+    return { mine, soleIds, ids };
   };
 
   it.each([
     ['bookingId', (number: number) => ({ bookingId: number })],
     ['rescheduleId', (number: number) => ({ rescheduleId: number })],
   ])('changes the one of its uid and leaves the one of its %s alone', async (_key, number) => {
-    const { mine, theirs, ids } = await twoBookings();
-    const before = await desk.booked(theirs);
-    const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(theirs.number * 1_000));
-    expect(await desk.settle(moved)).toMatchObject({ outcome: 'applied', conversation_id: ids[0] });
-    expect(await desk.booked(mine)).toMatchObject([{ id: ids[0], start: '2030-01-15T11:00:00Z' }]);
-    expect(await desk.booked(theirs)).toEqual(before);
+    const { mine, soleIds, ids } = await twoBookings();
+    const before = await simulator.booked(soleIds);
+    const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(soleIds.number * 1_000));
+    expect(await simulator.settle(moved)).toMatchObject({ outcome: 'applied', conversation_id: ids[0] });
+    expect(await simulator.booked(mine)).toMatchObject([{ id: ids[0], start: '2030-01-15T11:00:00Z' }]);
+    expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
   it('cancels the one of its uid alone; with an unknown uid it cancels none and waits', async () => {
-    const { mine, theirs } = await twoBookings();
-    const before = await desk.booked(theirs);
-    const number = { bookingId: theirs.number * 1_000 };
-    expect(await desk.settle(mine.envelope('BOOKING_CANCELLED', 5, number))).toMatchObject({ outcome: 'waiting' });
-    expect(await desk.settle(mine.envelope('BOOKING_CANCELLED', 0, number))).toMatchObject({ outcome: 'applied' });
-    expect(await desk.booked(mine)).toEqual([]);
-    expect(await desk.booked(theirs)).toEqual(before);
+    const { mine, soleIds } = await twoBookings();
+    const before = await simulator.booked(soleIds);
+    const number = { bookingId: soleIds.number * 1_000 };
+    expect(await simulator.settle(mine.envelope('BOOKING_CANCELLED', 5, number))).toMatchObject({ outcome: 'waiting' });
+    expect(await simulator.settle(mine.envelope('BOOKING_CANCELLED', 0, number))).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.booked(mine)).toEqual([]);
+    expect(await simulator.booked(soleIds)).toEqual(before);
   });
 
   it('cancels by the bookingId when it is signed and has no uid', async () => {
     const { mine } = await twoBookings();
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { uid: undefined });
-    expect(await desk.settle(cancelled)).toMatchObject({ outcome: 'applied' });
-    expect(await desk.booked(mine)).toEqual([]);
+    expect(await simulator.settle(cancelled)).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.booked(mine)).toEqual([]);
   });
 });
 
 describe('an event with many attendees (D66)', () => {
   const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
-  const countPeople = async () => (await world.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+  const countPeople = async () => (await harness.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
   it('makes 50 new people and as many known ones take part as it names', async () => {
     const chain = createChain();
@@ -264,9 +266,9 @@ describe('an event with many attendees (D66)', () => {
     const known = Array.from({ length: 60 }, () => attendee('Ben'));
     const twice = attendee('Fifty0'); // one person, however often and in whatever case it is named
     const event = chain.envelope('BOOKING_CREATED', 0, { attendees: [...guests('fifty', 50), ...known, twice] });
-    expect(await desk.settle(event)).toMatchObject({ outcome: 'applied' });
+    expect(await simulator.settle(event)).toMatchObject({ outcome: 'applied' });
     expect((await countPeople()) - before).toBe(50);
-    expect((await desk.booked(chain))[0]?.participants).toHaveLength(52);
+    expect((await simulator.booked(chain))[0]?.participants).toHaveLength(52);
   });
 
   it.each([
@@ -274,15 +276,15 @@ describe('an event with many attendees (D66)', () => {
     ['without one', Array.from({ length: 51 }, (_value, index) => ({ name: `Nameless ${index}` }))],
   ])('has no effect with 51 new people %s: nobody is made, the conversation stays as it is', async (_what, attendees) => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    const [people, before] = [await countPeople(), await desk.booked(chain)];
-    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }))).toMatchObject({
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [people, before] = [await countPeople(), await simulator.booked(chain)];
+    expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }))).toMatchObject({
       outcome: 'refused_too_many_attendees',
       message: 'The event names 51 people whom nobody knows; at most 50 are made of one event.',
     });
     expect(await countPeople()).toBe(people);
-    expect(await desk.booked(chain)).toEqual(before);
-    expect(await desk.settle(createChain().envelope('BOOKING_CREATED', 0, { attendees }))).toMatchObject({
+    expect(await simulator.booked(chain)).toEqual(before);
+    expect(await simulator.settle(createChain().envelope('BOOKING_CREATED', 0, { attendees }))).toMatchObject({
       outcome: 'refused_too_many_attendees',
       conversation_id: null,
     });
@@ -293,15 +295,15 @@ describe('an event with many attendees (D66)', () => {
 describe('a booking that is moved again and again', () => {
   it('has the latest hundred uids in config.booking', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await world.env.sql(
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await harness.env.sql(
       `insert into conversations.booking_identifiers (identifier, booking_id)
        select 'uid:' || $1 || 'moved' || n, (select booking_id from conversations.booking_identifiers where identifier = 'uid:' || $1 || '0')
        from generate_series(1, 150) n`,
       [chain.name],
     );
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
-    const [conversation] = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const [conversation] = await simulator.booked(chain);
     const uids = (conversation?.config as { booking: { uids: string[] } } | undefined)?.booking.uids ?? [];
     expect([uids.length, uids.at(0), uids.at(-1)]).toEqual([100, `${chain.name}moved52`, `${chain.name}1`]);
   });
@@ -324,14 +326,14 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
           const chain = createChain({ ical });
           for (const number of order) {
             const link = number % 10;
-            if (link === 3) await desk.settle(chain.envelope('BOOKING_CANCELLED', 2));
+            if (link === 3) await simulator.settle(chain.envelope('BOOKING_CANCELLED', 2));
             else
-              await desk.settle(chain.envelope(link === 0 ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', link), {
-                person: String(world.personId(number < 10 ? 'ada' : 'cleo')),
+              await simulator.settle(chain.envelope(link === 0 ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', link), {
+                person: String(harness.personId(number < 10 ? 'ada' : 'cleo')),
               });
           }
           const latest = { start: '2030-01-15T12:00:00Z', participants: { length: 3 } };
-          await eventually(async () => expect(await desk.booked(chain)).toMatchObject(cancelled ? [] : [latest]));
+          await eventually(async () => expect(await simulator.booked(chain)).toMatchObject(cancelled ? [] : [latest]));
         }),
         { numRuns: 5 },
       );
@@ -341,20 +343,20 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
 
   it('keep the question changes of both conversations when two chains turn out to be one (rules/questions#record-a-change; D14a)', async () => {
     const chain = createChain();
-    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
-    const apart = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    const apart = await simulator.booked(chain);
     expect(apart).toHaveLength(2);
     for (const [index, { id, questions }] of apart.entries()) {
-      await world.call(conversations.rpcs.recordQuestionChange, {
+      await harness.call(conversations.rpcs.recordQuestionChange, {
         conversation_id: id,
         idempotency_key: `key-${index}`,
         change: { questionId: questions[index]?.id ?? 0, occurredAt: `2029-05-01T10:00:0${2 - index}Z` },
       });
     }
     const told = listenToChanges();
-    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
-    const [joined, ...more] = await desk.booked(chain);
+    await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const [joined, ...more] = await simulator.booked(chain);
     await waitFor(() => told.includes(joined?.id ?? 0));
     const [first, second] = joined?.questions ?? [];
     expect(more).toEqual([]);
@@ -369,18 +371,18 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
 
   it('make one conversation when they all arrive at the same time', async () => {
     const chain = createChain();
-    const before = await desk.receiptIds();
+    const before = await simulator.receiptIds();
     const envelopes = [
       chain.envelope('BOOKING_CREATED', 0),
       chain.envelope('BOOKING_RESCHEDULED', 1),
       chain.envelope('BOOKING_RESCHEDULED', 2),
     ];
-    await Promise.all([...envelopes, ...envelopes, ...envelopes].map((envelope) => desk.deliver(envelope)));
+    await Promise.all([...envelopes, ...envelopes, ...envelopes].map((envelope) => simulator.deliver(envelope)));
     await waitFor(async () => {
-      const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 100 });
+      const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 100 });
       const own = items.filter((item) => !before.has(item.id));
       return own.length === 3 && own.every((item) => item.outcome !== 'pending' && item.deliveries === 3);
     });
-    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
+    expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
   });
 });

@@ -4,19 +4,19 @@ import { createJobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
 import { createDatabase } from '#libs/orm';
 import { conversations } from '#services/conversations';
-import { createBookingDesk, createChain, type BookingDesk } from './booking-desk.ts';
-import { createWorld, waitFor, type World } from './world.ts';
+import { createBookingSimulator, createChain, type BookingSimulator } from './booking-simulator.ts';
+import { createHarness, waitFor, type Harness } from './harness.ts';
 
 const { rpcs, jobs: declared } = conversations;
 const limit = 1_048_576;
 
-let world: World;
-let desk: BookingDesk;
+let harness: Harness;
+let simulator: BookingSimulator;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  desk = createBookingDesk(world);
+  harness = await createHarness(import.meta.url);
+  simulator = createBookingSimulator(harness);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 const audio = {
   path: 'audio/a',
@@ -40,22 +40,22 @@ interface Writer {
 }
 
 const call =
-  (run: (id: number) => [Parameters<World['call']>[0], unknown]) =>
+  (run: (id: number) => [Parameters<Harness['call']>[0], unknown]) =>
   (id: number): Promise<unknown> =>
-    world.call(...(run(id) as Parameters<World['call']>));
+    harness.call(...(run(id) as Parameters<Harness['call']>));
 const imported = (field: string) => ({
   create: async () => {
     const key = `size-${++created}`;
-    const { items } = await world.call(rpcs.importConversations, { items: [{ key }], dry_run: false });
+    const { items } = await harness.call(rpcs.importConversations, { items: [{ key }], dry_run: false });
     keys.set(items[0]?.id ?? 0, key);
     return items[0]?.id ?? 0;
   },
   write: (id: number) =>
-    world.call(rpcs.importConversations, { items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }], dry_run: false }),
+    harness.call(rpcs.importConversations, { items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }], dry_run: false }),
   refuse: async (id: number) => {
     const key = keys.get(id) ?? '';
     for (const dry_run of [true, false]) {
-      const error = await world.refusal(rpcs.importConversations, { items: [{ key, [field]: { given: 'x' } }], dry_run });
+      const error = await harness.refusal(rpcs.importConversations, { items: [{ key, [field]: { given: 'x' } }], dry_run });
       expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
       expect(error.message).toContain(`Conversation "${key}": `);
     }
@@ -101,16 +101,16 @@ const writers: readonly Writer[] = [
     field: 'config',
     create: async () => {
       const chain = createChain();
-      const { conversation_id: id } = await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+      const { conversation_id: id } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
       chains.set(id ?? 0, chain);
       return id ?? 0;
     },
     write: async (id) => {
-      const receipt = await desk.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
+      const receipt = await simulator.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
       expect(receipt.outcome).toBe('applied');
     },
     refuse: async (id) => {
-      const receipt = await desk.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
+      const receipt = await simulator.settle(chains.get(id)?.envelope('BOOKING_RESCHEDULED', 1, { title: 'Another title' }));
       expect(receipt).toMatchObject({ outcome: 'refused_data_too_large', message: expect.stringContaining('1 MiB') });
     },
   },
@@ -152,21 +152,21 @@ function finished(id: number) {
 
 /** Puts a job into this service's queue and waits for its end. */
 async function work(job: (typeof declared)[keyof typeof declared], payload: object): Promise<unknown> {
-  const { settings, logger } = world.env;
+  const { settings, logger } = harness.env;
   const url = settings['DATABASE_URL'] ?? '';
   const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger, applicationName: 'enqueue' });
-  const jobs = createJobs({ contract: conversations, db, bus: world.bus, logger });
+  const jobs = createJobs({ contract: conversations, db, bus: harness.bus, logger });
   const id = await jobs.transaction((tx) => jobs.enqueue(tx, job, payload as never));
   await db.close();
   return waitFor(async () => {
-    const [row] = await world.env.sql<{ status: string }>('select state as status, error from conversations.jobs where id = $1', [id]);
+    const [row] = await harness.env.sql<{ status: string }>('select state as status, error from conversations.jobs where id = $1', [id]);
     return row?.status === 'succeeded' || row?.status === 'dead' ? row : undefined;
   });
 }
 
 /** The field as a read of the conversation shows it. */
 async function served(id: number, field: 'infos' | 'config'): Promise<string> {
-  const reply = await world.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
+  const reply = await harness.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') {
     const chunks: Uint8Array[] = [];
     for await (const chunk of reply.chunks) chunks.push(chunk);
@@ -183,8 +183,8 @@ function cut(text: string, field: 'infos' | 'config'): string {
 
 /** A conversation whose field holds a text of so many characters beside what is there. */
 async function createFilled({ create, field }: Writer, length: number): Promise<number> {
-  const id = await (create?.() ?? world.create().then((conversation) => conversation.id));
-  await world.env.sql(
+  const id = await (create?.() ?? harness.create().then((conversation) => conversation.id));
+  await harness.env.sql(
     `update conversations.conversations set ${field} = ${field} || jsonb_build_object('fill', repeat('x', $2)) where id = $1`,
     [id, length],
   );
@@ -202,11 +202,11 @@ describe('the size of infos and config (D63)', () => {
     expect(Buffer.byteLength(await served(exact, writer.field))).toBe(limit);
 
     const over = await createFilled(writer, room + 1);
-    const before = await world.get(over);
+    const before = await harness.get(over);
     if (writer.refuse === undefined)
       await expect(writer.write(over)).rejects.toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
     else await writer.refuse(over);
-    expect(await world.get(over)).toEqual(before);
+    expect(await harness.get(over)).toEqual(before);
   });
 
   it('audio.check answers as audio.attach would, and changes nothing', async () => {
@@ -219,47 +219,51 @@ describe('the size of infos and config (D63)', () => {
     await writer.write(measured);
     const room = limit - Buffer.byteLength(await served(measured, 'infos'));
     const [exact, over] = [await createFilled(writer, room), await createFilled(writer, room + 1)];
-    expect(await world.call(rpcs.checkAudio, { conversation_id: exact, audio })).toEqual({ ok: true });
-    const refusal = await world.refusal(rpcs.checkAudio, { conversation_id: over, audio });
+    expect(await harness.call(rpcs.checkAudio, { conversation_id: exact, audio })).toEqual({ ok: true });
+    const refusal = await harness.refusal(rpcs.checkAudio, { conversation_id: over, audio });
     expect(refusal).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await world.get(exact)).infos).not.toHaveProperty('audio');
+    expect((await harness.get(exact)).infos).not.toHaveProperty('audio');
   });
 
   it('infos.patch refuses numbers that are short to send and long to store', async () => {
-    const { id } = await world.create();
+    const { id } = await harness.create();
     const given = parseJson(`[${Array.from({ length: 2_000 }, () => '1e1000').join(',')}]`);
-    const error = await world.refusal(rpcs.patchInfos, { conversation_id: id, infos: { given } });
+    const error = await harness.refusal(rpcs.patchInfos, { conversation_id: id, infos: { given } });
     expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await world.get(id)).infos).toEqual({});
+    expect((await harness.get(id)).infos).toEqual({});
   });
 
   it('questions.record-change refuses a state of more than 1 MiB', async () => {
-    const conversation = await world.create();
+    const conversation = await harness.create();
     const [question] = conversation.questions;
-    await world.env.sql(
+    await harness.env.sql(
       `insert into conversations.question_changes (conversation_id, question_id, key, occurred_at)
        select $1, $2, 'seed-' || g, timestamptz '2029-01-01T00:00:00Z' + g * interval '1.5 seconds' from generate_series(1, 20000) g`,
       [conversation.id, question?.id],
     );
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-    const error = await world.refusal(rpcs.recordQuestionChange, { conversation_id: conversation.id, idempotency_key: 'one-more', change });
+    const error = await harness.refusal(rpcs.recordQuestionChange, {
+      conversation_id: conversation.id,
+      idempotency_key: 'one-more',
+      change,
+    });
     expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await world.get(conversation.id)).question_state.changes).toEqual([]);
+    expect((await harness.get(conversation.id)).question_state.changes).toEqual([]);
   });
 
   it('leaves what is too large from earlier alone, and lets the rest of the conversation change', async () => {
-    const { id } = await world.create();
-    await world.env.sql('alter table conversations.all_conversations disable trigger user');
-    await world.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
+    const { id } = await harness.create();
+    await harness.env.sql('alter table conversations.all_conversations disable trigger user');
+    await harness.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
       id,
     ]);
-    await world.env.sql('alter table conversations.all_conversations enable trigger user');
-    await world.patch(id, { config: { given: 1 } });
-    await world.writeRoom(id, { phase: 'lounge' });
-    await world.recorded(id);
-    const error = await world.refusal(rpcs.patch, { conversation_id: id, infos: { more: 1 } });
+    await harness.env.sql('alter table conversations.all_conversations enable trigger user');
+    await harness.patch(id, { config: { given: 1 } });
+    await harness.writeRoom(id, { phase: 'lounge' });
+    await harness.recorded(id);
+    const error = await harness.refusal(rpcs.patch, { conversation_id: id, infos: { more: 1 } });
     expect(error).toMatchObject({ code: 'payload_too_large' });
-    await world.patch(id, { infos: { fill: 'less' } });
-    expect((await world.get(id)).infos).toEqual({ fill: 'less' });
+    await harness.patch(id, { infos: { fill: 'less' } });
+    expect((await harness.get(id)).infos).toEqual({ fill: 'less' });
   });
 });

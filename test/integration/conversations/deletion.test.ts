@@ -6,44 +6,44 @@ import type { RequestOf } from '#libs/contract';
 import { listLockWaits } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
-import { createBookingDesk, createChain, type BookingDesk, type Chain } from './booking-desk.ts';
-import { createWorld, instant, waitFor, type World } from './world.ts';
+import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from './booking-simulator.ts';
+import { createHarness, instant, waitFor, type Harness } from './harness.ts';
 
 const { rpcs } = conversations;
 
-let world: World;
-let desk: BookingDesk;
+let harness: Harness;
+let simulator: BookingSimulator;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  desk = createBookingDesk(world);
+  harness = await createHarness(import.meta.url);
+  simulator = createBookingSimulator(harness);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 /** A booked conversation with something in each of its parts. */
 async function createBooked(): Promise<{ id: number; chain: Chain }> {
   const chain = createChain();
-  const { conversation_id: id } = await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+  const { conversation_id: id } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
   if (typeof id !== 'number') throw new Error('nothing was booked');
-  await world.patch(id, { infos: { publishing: { fields: { title: 'Kept' } } }, config: { mine: true } });
-  await world.writeRoom(id, {
+  await harness.patch(id, { infos: { publishing: { fields: { title: 'Kept' } } }, config: { mine: true } });
+  await harness.writeRoom(id, {
     phase: 'lounge',
     meetingId: `meeting-${id}`,
-    participants: [{ customParticipantId: 'c', personId: world.personId('ada') }],
+    participants: [{ customParticipantId: 'c', personId: harness.personId('ada') }],
   });
-  const [question] = (await world.get(id)).questions;
+  const [question] = (await harness.get(id)).questions;
   const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-  await world.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+  await harness.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
   return { id, chain };
 }
 
 const cancel = async (chain: Chain, link = 0) => {
-  const receipt = await desk.settle(chain.envelope('BOOKING_CANCELLED', link));
+  const receipt = await simulator.settle(chain.envelope('BOOKING_CANCELLED', link));
   expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation deleted.' });
   return receipt;
 };
-const restore = (id: number) => world.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
-const listDeleted = async () => (await world.call(rpcs.adminListDeleted, {})).items;
-const stateOf = async (id: number) => (await world.call(rpcs.getState, { id })).state;
+const restore = (id: number) => harness.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
+const listDeleted = async () => (await harness.call(rpcs.adminListDeleted, {})).items;
+const stateOf = async (id: number) => (await harness.call(rpcs.getState, { id })).state;
 
 describe('a deleted conversation (D67)', () => {
   it('is gone for every operation, and listed with when, why and by what', async () => {
@@ -72,12 +72,12 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.adminImportTranscript, { conversation_id: id }],
     ] as const;
     for (const [rpc, request] of asked) {
-      const error = await world.refusal(rpc, request);
+      const error = await harness.refusal(rpc, request);
       expect([rpc.subject, error.code, error.reason]).toEqual([rpc.subject, 'not_found', undefined]);
     }
-    const found = await world.call(rpcs.search, { person_id: world.personId('ada') });
+    const found = await harness.call(rpcs.search, { person_id: harness.personId('ada') });
     expect(found.map((item) => item.id)).not.toContain(id);
-    const browsed = await world.call(rpcs.browseJourney, { journey_slug: 'open-circle' });
+    const browsed = await harness.call(rpcs.browseJourney, { journey_slug: 'open-circle' });
     expect(browsed.conversations.map((item) => item.id)).not.toContain(id);
     const [listed] = await listDeleted();
     expect(listed).toEqual({
@@ -93,14 +93,14 @@ describe('a deleted conversation (D67)', () => {
 
   it('comes back with all that hung on it, and says by whom', async () => {
     const { id, chain } = await createBooked();
-    const before = await world.get(id);
-    const notes = await world.notes(id);
+    const before = await harness.get(id);
+    const notes = await harness.notes(id);
     const receipt = await cancel(chain);
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
-    const { updated_at: restoredAt, ...after } = await world.get(id);
+    const { updated_at: restoredAt, ...after } = await harness.get(id);
     expect({ ...after, updated_at: before.updated_at }).toEqual(before);
     expect(instant(restoredAt)).toBeGreaterThan(instant(before.updated_at));
-    const [note, ...rest] = await world.notes(id);
+    const [note, ...rest] = await harness.notes(id);
     expect(note).toMatchObject({
       note_type: 'system',
       body: `Restored by grace; deleted: booking cancelled (receipt ${receipt.id}), 2030-01-01T00:00:00Z`,
@@ -111,23 +111,23 @@ describe('a deleted conversation (D67)', () => {
     // The key of a question change is known as before.
     const [question] = before.questions;
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-    const replay = await world.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+    const replay = await harness.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
     expect(replay.replayed).toBe(true);
   });
 
   it('is restored only while it is deleted', async () => {
-    const { id } = await world.create();
+    const { id } = await harness.create();
     const again = { conversation_id: id, operator: 'grace' };
-    expect(await world.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
-    expect(await world.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await harness.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
+    expect(await harness.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
   it('gives its place to another for find-or-create', async () => {
     const { id, chain } = await createBooked();
-    const { start } = await world.get(id);
+    const { start } = await harness.get(id);
     await cancel(chain);
-    const request = { person_id: world.personId('ben'), journey: 'open-circle', time: start ?? '' };
-    const found = await world.call(rpcs.findActive, request);
+    const request = { person_id: harness.personId('ben'), journey: 'open-circle', time: start ?? '' };
+    const found = await harness.call(rpcs.findActive, request);
     expect(found.map((item) => item.id)).not.toContain(id);
     expect(found).toHaveLength(1);
   });
@@ -137,11 +137,11 @@ describe('the booking of a deleted conversation (D67)', () => {
   it('counts as booked again when the conversation is restored: later events move that one', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
-    const bookingOf = async () => (await world.call(rpcs.adminShow, { conversation_id: id })).booking;
+    const bookingOf = async () => (await harness.call(rpcs.adminShow, { conversation_id: id })).booking;
     expect(await bookingOf()).toMatchObject({ cancelled: true });
     await restore(id);
     expect(await bookingOf()).toMatchObject({ cancelled: false });
-    const moved = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const moved = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(moved).toMatchObject({ outcome: 'applied', message: 'Conversation rescheduled.', conversation_id: id });
     await cancel(chain, 1);
     expect(await stateOf(id)).toBe('deleted');
@@ -150,34 +150,34 @@ describe('the booking of a deleted conversation (D67)', () => {
   it('gets a conversation of its own from a later event, which it keeps when the deleted one is restored', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
-    const { conversation_id: other } = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const { conversation_id: other } = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(other).not.toBe(id);
     expect(await stateOf(id)).toBe('deleted');
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: false });
-    const moved = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    const moved = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
     expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
   });
 
   it('stays cancelled for a creation that comes late', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
-    const late = await desk.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
+    const late = await simulator.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
     expect(late.outcome).toBe('stale');
     expect(await stateOf(id)).toBe('deleted');
-    expect(await desk.booked(chain)).toEqual([]);
+    expect(await simulator.booked(chain)).toEqual([]);
   });
 });
 
 describe('the key of a bulk-imported conversation that is deleted (D67)', () => {
   const importKey = async (key: string) => {
-    const { items } = await world.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
+    const { items } = await harness.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
     return items[0]?.id ?? 0;
   };
   /** Deletes it by a booking that is made its own. */
   async function deleteImported(id: number): Promise<void> {
     const chain = createChain();
-    const { conversation_id: booked } = await desk.settle(chain.envelope('BOOKING_CREATED', 0));
-    await world.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
+    const { conversation_id: booked } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
+    await harness.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
     await cancel(chain);
   }
 
@@ -195,30 +195,30 @@ describe('the key of a bulk-imported conversation that is deleted (D67)', () => 
     expect(other).not.toBe(id);
     await restore(id);
     expect(await importKey('key-taken')).toBe(other);
-    expect((await world.get(id)).infos).toEqual({ key: 'key-taken' });
+    expect((await harness.get(id)).infos).toEqual({ key: 'key-taken' });
   });
 });
 
 describe('erasing a person (D67)', () => {
-  it('reaches deleted conversations: what was theirs alone is removed, the rest forgets them', async () => {
+  it('reaches deleted conversations: what was soleIds alone is removed, the rest forgets them', async () => {
     const shared = await createBooked();
     const alone = await createBooked();
-    const [ada, ben] = [world.personId('ada'), world.personId('ben')];
-    await world.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
+    const [ada, ben] = [harness.personId('ada'), harness.personId('ben')];
+    await harness.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
       alone.id,
       ben,
     ]);
     await cancel(shared.chain);
     await cancel(alone.chain);
-    const { items } = await world.call(rpcs.exportPerson, { person_id: ben, after: 0 });
+    const { items } = await harness.call(rpcs.exportPerson, { person_id: ben, after: 0 });
     const exported = items as { id: number; deleted_at: string | null }[];
     for (const { id } of [shared, alone])
       expect(exported).toContainEqual(expect.objectContaining({ id, deleted_at: expect.stringMatching(/Z$/) }));
     const request = { person_id: ben, emails: ['ben@example.org'], name: null, after: 0, dry_run: false };
-    await world.call(rpcs.erasePerson, request);
+    await harness.call(rpcs.erasePerson, request);
     expect(await stateOf(alone.id)).toBe('gone');
     await restore(shared.id);
-    expect((await world.get(shared.id)).participants.map((person) => person.id)).toEqual([ada]);
+    expect((await harness.get(shared.id)).participants.map((person) => person.id)).toEqual([ada]);
   });
 });
 
@@ -227,46 +227,46 @@ describe('the end of the retention (D67)', () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { id: next, chain: nextChain } = await createBooked();
-    world.clock.set('2030-01-01T00:00:00.000001Z');
+    harness.clock.set('2030-01-01T00:00:00.000001Z');
     await cancel(nextChain);
     // The service looks all the time: that it leaves the later one shows that it looked in between.
-    world.clock.set('2030-01-31T00:00:00.000001Z');
+    harness.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
-    expect(await world.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
+    expect(await harness.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
     for (const table of ['notes', 'question_changes', 'pipeline_entries'])
-      expect(await world.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
-    world.clock.set('2030-01-31T00:00:00.000002Z');
+      expect(await harness.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
+    harness.clock.set('2030-01-31T00:00:00.000002Z');
     await waitFor(async () => (await stateOf(next)) === 'gone');
-    world.clock.set('2030-01-01T00:00:00Z');
+    harness.clock.set('2030-01-01T00:00:00Z');
   });
 });
 
 describe('a booked conversation that is deleted while an event of its booking is worked (D19)', () => {
   it('is followed by another, of the journey that the event names', async () => {
     const { id, chain } = await createBooked();
-    const letGo = await holdLocks(world.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
-    const waits = (count: number) => waitFor(async () => (await listLockWaits(world.env.sql)).length === count);
-    const deletion = world.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    const letGo = await holdLocks(harness.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
+    const waits = (count: number) => waitFor(async () => (await listLockWaits(harness.env.sql)).length === count);
+    const deletion = harness.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
     await waits(1);
-    const settled = desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const settled = simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     await waits(2);
     expect(await letGo()).toBe('stopped');
     await deletion;
     const receipt = await settled;
     expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation created.' });
-    expect(await desk.booked(chain)).toMatchObject([
+    expect(await simulator.booked(chain)).toMatchObject([
       { id: receipt.conversation_id, start: '2030-01-15T11:00:00Z', journey_slug: 'open-circle' },
     ]);
   });
 });
 
 describe('conversations of the admin CLI', () => {
-  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => world.call(rpcs.adminList, { limit: 1_000, ...request });
+  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => harness.call(rpcs.adminList, { limit: 1_000, ...request });
 
   it('list: pages, latest first, with names in the place of ids, deleted ones left out', async () => {
-    const ids = [(await world.create()).id, (await world.create('open-circle', 'ben')).id, (await world.create()).id];
-    await world.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
+    const ids = [(await harness.create()).id, (await harness.create('open-circle', 'ben')).id, (await harness.create()).id];
+    await harness.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
     expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
     expect(first.next).toBe(ids[1]);
@@ -276,34 +276,34 @@ describe('conversations of the admin CLI', () => {
         id: ids[0],
         title: 'The first',
         journey: 'open-circle',
-        participants: [{ id: world.personId('ada'), name: 'Ada' }],
+        participants: [{ id: harness.personId('ada'), name: 'Ada' }],
       }),
     ]);
-    await world.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
+    await harness.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
     expect((await list()).items.map(({ id }) => id)).not.toContain(ids[1]);
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
   it('list: filters by journey, event, person and start, and says which name is wrong', async () => {
-    const { id } = await world.create('open-circle', 'ben');
+    const { id } = await harness.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
-    expect(await idsOf({ journey_slug: 'open-circle', person_id: world.personId('ben') })).toContain(id);
-    expect(await idsOf({ person_id: world.personId('ada') })).not.toContain(id);
-    expect(await idsOf({ since: start ?? '', person_id: world.personId('ben') })).toContain(id);
-    expect(await idsOf({ until: start ?? '', person_id: world.personId('ben') })).not.toContain(id);
+    expect(await idsOf({ journey_slug: 'open-circle', person_id: harness.personId('ben') })).toContain(id);
+    expect(await idsOf({ person_id: harness.personId('ada') })).not.toContain(id);
+    expect(await idsOf({ since: start ?? '', person_id: harness.personId('ben') })).toContain(id);
+    expect(await idsOf({ until: start ?? '', person_id: harness.personId('ben') })).not.toContain(id);
     expect(await idsOf({ event_slug: 'host-org' })).toEqual([]);
     const request = { limit: 1, journey_slug: 'opn-circle' };
-    expect(await world.refusal(rpcs.adminList, request)).toMatchObject({
+    expect(await harness.refusal(rpcs.adminList, request)).toMatchObject({
       reason: 'journey_not_found',
       message: 'No journey has the slug "opn-circle".',
     });
-    expect(await world.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
+    expect(await harness.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
   });
 
   it('show: tells all that is stored, before and after a deletion', async () => {
     const { id } = await createBooked();
-    const before = await world.call(rpcs.adminShow, { conversation_id: id });
+    const before = await harness.call(rpcs.adminShow, { conversation_id: id });
     expect(before).toMatchObject({
       id,
       title: 'Kept',
@@ -313,40 +313,40 @@ describe('conversations of the admin CLI', () => {
       booking: { cancelled: false },
       deleted: null,
     });
-    await world.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    await harness.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
     const deleted = { reason: 'operator', by: 'operator grace', deleted_at: '2030-01-01T00:00:00Z', removed_from: '2030-01-31T00:00:00Z' };
-    expect(await world.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
-    expect(await world.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await harness.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
+    expect(await harness.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
   it('notes list: pages, newest first', async () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
-      await world.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
+      await harness.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
     const page = async (request: { limit: number; before?: number }) =>
-      (await world.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
+      (await harness.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
     const [first, second] = await page({ limit: 2 });
     expect([first?.body, second?.body]).toEqual(['Note 2', 'Note 1']);
     const rest = await page({ limit: 1_000, before: second?.id ?? 0 });
     expect(rest[0]?.body).toBe('Note 0');
-    expect(rest).toEqual((await world.notes(id)).slice(2));
+    expect(rest).toEqual((await harness.notes(id)).slice(2));
   });
 
   it('delete: takes it out of sight until it is restored, once', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
-    expect(await world.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
+    expect(await harness.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
     expect(await stateOf(id)).toBe('deleted');
-    expect(await world.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+    expect(await harness.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
     const { id: later } = await createBooked();
-    await world.call(rpcs.adminDelete, { ...request, conversation_id: later });
-    await world.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
+    await harness.call(rpcs.adminDelete, { ...request, conversation_id: later });
+    await harness.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
     const listed = (await listDeleted()).map((item) => item.id);
     expect(listed.indexOf(later)).toBeLessThan(listed.indexOf(id));
-    expect(await world.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
-    expect(await world.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await harness.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
+    expect(await harness.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
     expect(await stateOf(id)).toBe('present');
   });

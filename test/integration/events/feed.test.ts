@@ -5,16 +5,16 @@ import { superuser, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { Cursors } from '../../../services/events/feed/rules/cursor.ts';
-import { createWorld, type World } from '../conversations/world.ts';
+import { createHarness, type Harness } from '../conversations/harness.ts';
 import { fillFeed } from './filler.ts';
 
 type Page = ReplyOf<typeof events.rpcs.readFeed>;
 type User = Extract<Actor, { kind: 'user' }>;
 
 const { readFeed, pruneFeed } = events.rpcs;
-let world: World;
+let world: Harness;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url, { CONVERSATION_ACCESS: 'members' });
+  world = await createHarness(import.meta.url, { CONVERSATION_ACCESS: 'members' });
   await startService('events', world.env);
 });
 afterAll(() => world.stop());

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { createBookingDesk, createChain, type BookingDesk, type Chain } from '../conversations/booking-desk.ts';
-import { createWorld, type World } from '../conversations/world.ts';
+import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from '../conversations/booking-simulator.ts';
+import { createHarness, type Harness } from '../conversations/harness.ts';
 import { atSeconds, setRecordingStage, type RecordingStage } from '../media/recording-stage.ts';
 import { makeClock } from '../media/talking-clock.ts';
 import { fullWindow, row, setStage, type Stage } from '../transcripts/stage.ts';
@@ -26,13 +26,13 @@ const kindOf = (kind: string, told: readonly [string, object][]): [string, objec
   told.filter(([type]) => type.startsWith(`${kind}.`));
 
 describe('bookings', () => {
-  let world: World;
-  let desk: BookingDesk;
+  let world: Harness;
+  let desk: BookingSimulator;
   let feed: FeedReader;
   beforeAll(async () => {
-    world = await createWorld(import.meta.url, { CONVERSATION_ACCESS: 'members' });
+    world = await createHarness(import.meta.url, { CONVERSATION_ACCESS: 'members' });
     await startService('events', world.env);
-    desk = createBookingDesk(world);
+    desk = createBookingSimulator(world);
     feed = createFeedReader(world.bus);
   });
   afterAll(() => world.stop());

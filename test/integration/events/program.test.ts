@@ -1,14 +1,14 @@
 /** The feed in the admin CLI (rules/cli#admin-cli; V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Platform, startPlatform, waitFor } from '#libs/testing';
-import { createWorld, type World } from '../conversations/world.ts';
+import { createHarness, type Harness } from '../conversations/harness.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-let world: World;
+let world: Harness;
 let feed: FeedReader;
 let platform: Platform;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  world = await createHarness(import.meta.url);
   platform = await startPlatform(world.env, { services: ['events'] });
   feed = createFeedReader(world.bus);
   await world.create();

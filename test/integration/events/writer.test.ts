@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Service } from '#libs/lifecycle';
 import { startService } from '#libs/testing';
-import { createWorld, type World } from '../conversations/world.ts';
+import { createHarness, type Harness } from '../conversations/harness.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-let world: World;
+let world: Harness;
 let feed: FeedReader;
 let service: Service;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  world = await createHarness(import.meta.url);
   service = await startService('events', world.env);
   feed = createFeedReader(world.bus);
 });

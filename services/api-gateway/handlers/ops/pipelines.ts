@@ -4,7 +4,7 @@ import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
 import { operatorLists, encodePosition } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
-import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
+import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
@@ -29,7 +29,7 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
       const position = readPosition(kind, cursor);
       const before = position === undefined ? undefined : Number(position.at);
       if (before !== undefined && before > maxId) throw badCursor();
-      const { items, next } = await listStandings({
+      const { items, next } = await listPipelineStatuses({
         limit,
         state,
         before,
@@ -52,7 +52,7 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
       const rpcs = rpcsOf(type);
       await bus.call(rpcs.retryJob, { id: job.id, conversation_id: id }, call);
       const [now] = await readJobs(type, [id], call);
-      answer(describeStanding(entry, now));
+      answer(describePipelineStatus(entry, now));
     },
   };
 }

@@ -20,7 +20,7 @@ export interface Attendee {
 const maxAttendees = 1_000;
 const maxEmailLength = 320;
 const maxPhoneLength = 50;
-const fewestDigits = 5;
+const minPhoneDigits = 5;
 /** Cal.com makes up an address for a guest who gave a phone number alone. */
 const placeholder = /@sms\.cal\.com$/i;
 
@@ -52,7 +52,7 @@ function readLine(value: unknown, maxLength = Infinity): string | null {
 
 function readPhone(value: unknown): string | null {
   const phone = readLine(value, maxPhoneLength);
-  return phone === null || phoneDigits(phone).length < fewestDigits ? null : phone;
+  return phone === null || phoneDigits(phone).length < minPhoneDigits ? null : phone;
 }
 
 /** The number of which a placeholder is made: its digits, with the country. */

@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BookingEvent, type BookingTrust, joinIds, judgeWebhook, readJourneyHint } from './booking-event.ts';
-import { chooseBookings, chooseNumbered, findAnswered, type SeatState } from './seats.ts';
+import { type BookingEvent, type SignaturePolicy, mergeIds, classifyWebhook, readJourneyHint } from './booking-event.ts';
+import { chooseBookings, chooseNumbered, findMovedGuests, type SeatState } from './seats.ts';
 
-const unsigned: BookingTrust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
-const signed: BookingTrust = { BOOKING_WEBHOOK_SECRET: 'secret', ALLOW_UNSIGNED_WEBHOOKS: false };
-const judge = (value: unknown) => judgeWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, unsigned);
+const unsigned: SignaturePolicy = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
+const signed: SignaturePolicy = { BOOKING_WEBHOOK_SECRET: 'secret', ALLOW_UNSIGNED_WEBHOOKS: false };
+const classify = (value: unknown) => classifyWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, unsigned);
 const read = (payload: object, envelope: object = {}): BookingEvent => {
-  const verdict = judge({ triggerEvent: 'BOOKING_CREATED', ...envelope, payload });
-  if (verdict.kind !== 'booking') throw new Error(`judged ${verdict.kind}`);
-  return verdict.event;
+  const classification = classify({ triggerEvent: 'BOOKING_CREATED', ...envelope, payload });
+  if (classification.kind !== 'booking') throw new Error(`classified ${classification.kind}`);
+  return classification.event;
 };
 
-describe('judgeWebhook (D19, D33d)', () => {
+describe('classifyWebhook (D19, D33d)', () => {
   it('never throws, whatever the bytes are', () => {
     fc.assert(
       fc.property(
@@ -22,7 +22,7 @@ describe('judgeWebhook (D19, D33d)', () => {
           fc.json().map((text) => Buffer.from(text)),
         ),
         (bytes) => {
-          expect(judgeWebhook({ body: Buffer.from(bytes), signature: undefined }, unsigned).kind).toMatch(/^(rejected|ignored)$/);
+          expect(classifyWebhook({ body: Buffer.from(bytes), signature: undefined }, unsigned).kind).toMatch(/^(rejected|ignored)$/);
         },
       ),
     );
@@ -55,11 +55,11 @@ describe('judgeWebhook (D19, D33d)', () => {
     ['what is no booking', '{"triggerEvent":"PING"}'],
     ['what cannot be read', 'nonsense'],
   ])('rejects %s where no secret is set and unsigned webhooks are not allowed (D64)', (_what, text) => {
-    const trust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: false };
+    const policy = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: false };
     const signature = createHmac('sha256', '').update(text).digest('hex');
     for (const given of [undefined, signature]) {
-      const verdict = judgeWebhook({ body: Buffer.from(text), signature: given }, trust);
-      expect(verdict).toMatchObject({
+      const classification = classifyWebhook({ body: Buffer.from(text), signature: given }, policy);
+      expect(classification).toMatchObject({
         kind: 'rejected',
         outcome: 'rejected_unsigned',
         message: expect.stringContaining('BOOKING_WEBHOOK_SECRET'),
@@ -69,18 +69,18 @@ describe('judgeWebhook (D19, D33d)', () => {
 
   it('asks for the signature where a secret is set, also when unsigned webhooks are allowed (D64)', () => {
     const raw = { body: Buffer.from('{"triggerEvent":"BOOKING_CREATED"}'), signature: undefined };
-    expect(judgeWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({ outcome: 'rejected_signature' });
   });
 
   it('checks the signature of the exact bytes when a secret is set, before it reads them', () => {
     const body = Buffer.from('{"triggerEvent": "BOOKING_CREATED"}');
     const signature = createHmac('sha256', 'secret').update(body).digest('hex');
-    expect(judgeWebhook({ body, signature }, signed).kind).toBe('booking');
+    expect(classifyWebhook({ body, signature }, signed).kind).toBe('booking');
     for (const wrong of [undefined, '', 'no-secret-provided', signature.slice(1), `${signature}0`, `sha256=${signature}`]) {
-      expect(judgeWebhook({ body, signature: wrong }, signed)).toMatchObject({ outcome: 'rejected_signature' });
+      expect(classifyWebhook({ body, signature: wrong }, signed)).toMatchObject({ outcome: 'rejected_signature' });
     }
-    expect(judgeWebhook({ body: Buffer.from('nonsense'), signature }, signed)).toMatchObject({ outcome: 'rejected_signature' });
-    expect(judgeWebhook({ body: Buffer.from(`${body.toString()} `), signature }, signed)).toMatchObject({
+    expect(classifyWebhook({ body: Buffer.from('nonsense'), signature }, signed)).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook({ body: Buffer.from(`${body.toString()} `), signature }, signed)).toMatchObject({
       outcome: 'rejected_signature',
     });
   });
@@ -88,12 +88,12 @@ describe('judgeWebhook (D19, D33d)', () => {
 
 describe('several secrets (K8)', () => {
   const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED"}');
-  const trust = { ...signed, BOOKING_WEBHOOK_SECRET: ' new  old\nolder ' };
+  const policy = { ...signed, BOOKING_WEBHOOK_SECRET: ' new  old\nolder ' };
   const signBy = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
 
   it('each vouch for an event, which tells by which it is signed', () => {
-    const judged = ['new', 'old', 'older'].map((secret) => judgeWebhook({ body, signature: signBy(secret) }, trust));
-    expect(judged.map(({ kind, signer }) => [kind, signer])).toEqual([
+    const classified = ['new', 'old', 'older'].map((secret) => classifyWebhook({ body, signature: signBy(secret) }, policy));
+    expect(classified.map(({ kind, signer }) => [kind, signer])).toEqual([
       ['booking', 0],
       ['booking', 1],
       ['booking', 2],
@@ -101,7 +101,7 @@ describe('several secrets (K8)', () => {
   });
 
   it.each(['oldest', '', 'new old', ' new  old\nolder '])('vouch for nothing that is signed with %j', (secret) => {
-    expect(judgeWebhook({ body, signature: signBy(secret) }, trust)).toMatchObject({ outcome: 'rejected_signature' });
+    expect(classifyWebhook({ body, signature: signBy(secret) }, policy)).toMatchObject({ outcome: 'rejected_signature' });
   });
 });
 
@@ -161,7 +161,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     for (const encoding of sent) {
       const body = Buffer.from(text.replace('"x', '"\u00eb'), encoding);
       const signature = createHmac('sha256', 'secret').update(body).digest('hex');
-      expect(judgeWebhook({ body, signature }, signed)).toMatchObject({ kind: 'booking', event: { uid: 'u-1' } });
+      expect(classifyWebhook({ body, signature }, signed)).toMatchObject({ kind: 'booking', event: { uid: 'u-1' } });
     }
   });
 
@@ -227,7 +227,7 @@ describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', ()
     [{}, undefined],
   ])('takes %j for a booking with seats: %s (D78)', (payload, hasSeats) => {
     const event = read(payload);
-    expect(event.leavesSeatsOpen ? undefined : event.hasSeats).toBe(hasSeats);
+    expect(event.seatsUnspecified ? undefined : event.hasSeats).toBe(hasSeats);
   });
 });
 
@@ -236,11 +236,11 @@ describe('what an event is matched by (D65, D79)', () => {
   const numbers = ['id:502', 'id:501', 'ical:c'];
   const cancel = (fields: object, isSigned: boolean): readonly string[] => {
     const body = Buffer.from(JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', payload: fields }));
-    const verdict = judgeWebhook(
+    const classification = classifyWebhook(
       { body, signature: createHmac('sha256', 'secret').update(body).digest('hex') },
       isSigned ? signed : unsigned,
     );
-    return verdict.kind === 'booking' ? [...verdict.event.uids, ...verdict.event.matchers] : [];
+    return classification.kind === 'booking' ? [...classification.event.uids, ...classification.event.matchers] : [];
   };
   const none = { uid: undefined, rescheduleUid: undefined };
 
@@ -277,7 +277,7 @@ describe('what an event is matched by (D65, D79)', () => {
       seat('before', 'moved', 4n),
       seat('other', 'in', 9n),
     ];
-    const left = (since?: bigint) => findAnswered(request, seats, since).map(({ attendee, state, at }) => [attendee, state, at]);
+    const left = (since?: bigint) => findMovedGuests(request, seats, since).map(({ attendee, state, at }) => [attendee, state, at]);
     expect(left()).toEqual(['in', 'moved', 'gone'].map((key) => [key, 'moved', 5n]));
     expect(left(4n)).toHaveLength(3);
     expect(left(5n)).toHaveLength(asked.length);
@@ -306,8 +306,8 @@ describe('readJourneyHint (D19)', () => {
   });
 });
 
-describe('joinIds (D19a: later events add participants and never remove any)', () => {
+describe('mergeIds (D19a: later events add participants and never remove any)', () => {
   it('keeps the order of the first list and adds each new id once', () => {
-    expect(joinIds([3, 1], [1, 2, 2, 3])).toEqual([3, 1, 2]);
+    expect(mergeIds([3, 1], [1, 2, 2, 3])).toEqual([3, 1, 2]);
   });
 });

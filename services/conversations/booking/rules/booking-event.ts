@@ -36,13 +36,13 @@ export interface BookingEvent {
   /** It speaks only for the attendees that it names (D78). */
   readonly hasSeats: boolean;
   /** It does not say whether there are seats: the booking that is known does. */
-  readonly leavesSeatsOpen: boolean;
+  readonly seatsUnspecified: boolean;
   /** It is about one seat, whoever else it names. */
-  readonly isAboutSeat: boolean;
+  readonly isSingleSeat: boolean;
   /** The attendees named are all that there are: what was reconciled alone says so (B2). */
   readonly isRoster: boolean;
   /** The cancellation asks for another time (D81). */
-  readonly asksForTime: boolean;
+  readonly requestsReschedule: boolean;
   /** It is about several occurrences of a series (D81). */
   readonly isSeries: boolean;
   readonly videoCallUrl: string | null;
@@ -68,7 +68,7 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     prefix('id', readIdentifier(payload['rescheduleId'])),
     prefix('ical', readIdentifier(payload['iCalUID'])),
   ]);
-  const isAboutSeat = readIdentifier(payload['attendeeSeatId']) !== undefined;
+  const isSingleSeat = readIdentifier(payload['attendeeSeatId']) !== undefined;
   const [start, finish] = [readInstant(payload['startTime']), readInstant(payload['endTime'])];
   return {
     trigger,
@@ -84,11 +84,11 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
     finish,
     timesProblem: findTimesProblem(payload, start, finish),
     attendees: readAttendees(payload['attendees']),
-    hasSeats: isAboutSeat || readIdentifier(payload['seatsPerTimeSlot']) !== undefined,
-    leavesSeatsOpen: !isAboutSeat && payload['seatsPerTimeSlot'] === undefined,
-    isAboutSeat,
+    hasSeats: isSingleSeat || readIdentifier(payload['seatsPerTimeSlot']) !== undefined,
+    seatsUnspecified: !isSingleSeat && payload['seatsPerTimeSlot'] === undefined,
+    isSingleSeat,
     isRoster: payload['isRoster'] === true,
-    asksForTime: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
+    requestsReschedule: trigger === 'BOOKING_CANCELLED' && isTrue(payload['requestReschedule']),
     isSeries: isJsonObject(payload['recurringEvent']),
     videoCallUrl: isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
     cancellationReason: readText(payload['cancellationReason'], toMultiline),
@@ -101,6 +101,9 @@ const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [.
 function readFormerUids(value: unknown): (string | undefined)[] {
   return Array.isArray(value) ? value.slice(0, maxFormerUids).map(readIdentifier) : [];
 }
+
+/** `abc` for `uid:abc`. */
+export const stripUidPrefix = (identifier: string): string => identifier.slice('uid:'.length);
 
 const prefix = (kind: string, value: string | undefined): string | undefined => (value === undefined ? undefined : `${kind}:${value}`);
 
@@ -175,11 +178,11 @@ export const identifiersOf = ({ uids, numbers }: BookingEvent): readonly string[
 export const allIdentifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => [...uids, ...numbers];
 
 /** The ids of `first` followed by those of `more` that are new, in order. */
-export function joinIds(first: readonly number[], more: readonly number[]): number[] {
+export function mergeIds(first: readonly number[], more: readonly number[]): number[] {
   return [...new Set([...first, ...more])];
 }
 
-export type Verdict =
+export type Classification =
   | {
       readonly kind: 'rejected';
       readonly outcome: 'rejected_too_large' | 'rejected_signature' | 'rejected_unreadable' | typeof unsignedOutcome;
@@ -189,10 +192,10 @@ export type Verdict =
   | { readonly kind: 'booking'; readonly event: BookingEvent };
 
 /** With the index of the secret with which it is signed; undefined when it is not. */
-export type SignedVerdict = Verdict & { readonly signer?: number | undefined };
+export type SignedClassification = Classification & { readonly signer?: number | undefined };
 
 /** Who is believed (D64). */
-export interface BookingTrust {
+export interface SignaturePolicy {
   /** Of several values any may have signed (K8); empty = no signature can be checked. */
   readonly BOOKING_WEBHOOK_SECRET: string;
   readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
@@ -209,9 +212,9 @@ export interface RawWebhook {
 const cleaned = { lines: new Set(['title', 'name']), words: new Set(['email', 'videoCallUrl']) };
 
 /** What a webhook is, by its bytes alone. */
-export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): SignedVerdict {
-  const secrets = listSecretValues(trust.BOOKING_WEBHOOK_SECRET);
-  if (secrets.length === 0 && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
+export function classifyWebhook({ body, signature }: RawWebhook, policy: SignaturePolicy): SignedClassification {
+  const secrets = listSecretValues(policy.BOOKING_WEBHOOK_SECRET);
+  if (secrets.length === 0 && !policy.ALLOW_UNSIGNED_WEBHOOKS) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
   }
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
@@ -223,7 +226,7 @@ export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrus
 }
 
 /** What a webhook is that is believed, e.g. because its signature was checked when it came: the secret may have been replaced since (K8). */
-export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
+export function readWebhook(body: Buffer, isSigned: boolean): Classification {
   const document = readWebhookBody(body, cleaned);
   if (document === undefined)
     return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is not a JSON object, or is nested too deeply.' };

@@ -51,10 +51,11 @@ export function nextBounds(stored: Bounds, event: Bounds): Bounds {
 }
 
 export function describeBounds({ start, finish }: Bounds): string {
-  return `${showInstant(start) ?? 'no start'} to ${showInstant(finish) ?? 'open end'}`;
+  return `${formatOptionalInstant(start) ?? 'no start'} to ${formatOptionalInstant(finish) ?? 'open end'}`;
 }
 
 /** Text for PostgreSQL and people. */
-export const showInstant = (instant: Instant | undefined): string | null => (instant === undefined ? null : formatInstant(instant));
+export const formatOptionalInstant = (instant: Instant | undefined): string | null =>
+  instant === undefined ? null : formatInstant(instant);
 
 const optionalInstant = (text: string | null): Instant | undefined => (text === null ? undefined : parseSqlInstant(text));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { changeSeats, findPresent, isDeserted, type Seat, type Seating, type SeatState, seatParticipants } from './seats.ts';
+import { changeSeats, findPresent, hasNoGuests, type Seat, type Seating, type SeatState, seatParticipants } from './seats.ts';
 
 const host = 99;
 const people = ['ann', 'bob', 'zed'];
@@ -11,9 +11,9 @@ const seat = (attendee: string, state: SeatState, at: number, personId: number |
   at: BigInt(at),
 });
 /** What is known after events in this order. */
-const deliver = (said: readonly Seat[]): Seat[] => {
+const deliver = (incoming: readonly Seat[]): Seat[] => {
   const known = new Map<string, Seat>();
-  for (const item of said) for (const changed of changeSeats([...known.values()], [item])) known.set(changed.attendee, changed);
+  for (const item of incoming) for (const changed of changeSeats([...known.values()], [item])) known.set(changed.attendee, changed);
   return [...known.values()];
 };
 const seatingOf = (seats: readonly Seat[], since?: bigint): Seating => ({ seats, since, hosts: [host] });
@@ -38,14 +38,14 @@ describe('seats of a booking (D78, D102)', () => {
           const toSeats = (items: typeof list) => items.map(({ attendee, state, at }) => seat(attendee, state, at));
           const [one, other] = [seatingOf(deliver(toSeats(list)), since), seatingOf(deliver(toSeats(shuffled)), since)];
           expect(findPresent(other)).toEqual(findPresent(one));
-          expect(isDeserted(other)).toBe(isDeserted(one));
+          expect(hasNoGuests(other)).toBe(hasNoGuests(one));
           expect(seatParticipants([host], other)).toEqual(seatParticipants([host], one));
         },
       ),
     );
   });
 
-  it.each<[what: string, said: Seat[], present: number[], deserted: boolean]>([
+  it.each<[what: string, incoming: Seat[], present: number[], deserted: boolean]>([
     ['keeps guests who are not named', [seat('ann', 'in', 1), seat('bob', 'in', 2), seat('bob', 'gone', 3)], [1], false],
     ['is deserted when every guest has gone', [seat('ann', 'in', 1), seat('ann', 'gone', 2), seat('bob', 'moved', 3)], [], true],
     ['does not bring back a guest who left later', [seat('bob', 'gone', 3), seat('bob', 'in', 2)], [], true],
@@ -54,9 +54,9 @@ describe('seats of a booking (D78, D102)', () => {
     ['has no seat for the host', [seat('ann', 'in', 1, host), seat('bob', 'in', 1), seat('ann', 'gone', 2, host)], [2], false],
     ['follows a person who is named in two ways', [seat('ann', 'in', 1, 1), seat('other-address', 'gone', 2, 1)], [], true],
     ['is not deserted before a guest was named', [], [], false],
-  ])('%s', (_what, said, present, deserted) => {
-    const seating = seatingOf(deliver(said));
-    expect([presentIds(seating), isDeserted(seating)]).toEqual([present, deserted]);
+  ])('%s', (_what, incoming, present, deserted) => {
+    const seating = seatingOf(deliver(incoming));
+    expect([presentIds(seating), hasNoGuests(seating)]).toEqual([present, deserted]);
   });
 
   it('end with a cancellation of all, and begin again with a later guest', () => {

@@ -12,7 +12,7 @@ export interface Seat {
   /** Null while the attendee is nobody in the directory. */
   readonly personId: number | null;
   readonly state: SeatState;
-  /** The provider's time of the event that said so. */
+  /** The provider's time of the event that incoming so. */
   readonly at: Instant;
 }
 
@@ -24,9 +24,9 @@ function isLater(one: Seat, other: Seat): boolean {
 }
 
 /** The seats that change by what an event says of attendees; those of which a later event is known do not. */
-export function changeSeats(known: readonly Seat[], said: readonly Seat[]): Seat[] {
+export function changeSeats(known: readonly Seat[], incoming: readonly Seat[]): Seat[] {
   const before = new Map(known.map((seat) => [seat.attendee, seat]));
-  return said.flatMap((seat) => {
+  return incoming.flatMap((seat) => {
     const old = before.get(seat.attendee);
     if (old === undefined) return [seat];
     const personId = old.personId ?? seat.personId;
@@ -58,7 +58,7 @@ export function findPresent(seating: Seating): Seat[] {
 }
 
 /** Every attendee named so far is gone. */
-export function isDeserted(seating: Seating): boolean {
+export function hasNoGuests(seating: Seating): boolean {
   return findPresent(seating).length === 0 && (seating.since !== undefined || listSeats(seating).length > 0);
 }
 
@@ -101,7 +101,7 @@ export function chooseNumbered<Found extends Row>(numbers: readonly string[], fo
  * The attendees of a request who have left the booking before it, since they asked: an event of then or later says of them that they are, or were,
  * in the booking that they asked for. `since`: up to then nobody is in that one.
  */
-export function findAnswered({ attendees }: SeatRequest, seats: readonly Seat[], since: Instant | undefined): Seat[] {
+export function findMovedGuests({ attendees }: SeatRequest, seats: readonly Seat[], since: Instant | undefined): Seat[] {
   return [...attendees].flatMap(([attendee, at]) => {
     const seat = seats.find((item) => item.attendee === attendee);
     const isAnswered = (seat !== undefined && seat.at >= at) || (since !== undefined && since >= at);

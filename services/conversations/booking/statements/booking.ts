@@ -105,7 +105,7 @@ export const markSeats = statement.none({
 });
 
 /** Every attendee is gone, so is the conversation; with null it is back. */
-export const keepFormer = statement.none({
+export const setFormerConversation = statement.none({
   name: 'bookings.keep-former',
   params: { id: t.integer, formerId: t.integer.nullable },
   sql: ({ id, formerId }) => sql`
@@ -123,7 +123,7 @@ export const moveConversation = statement.none({
     from conversations.bookings f where f.id = ${from} and b.id in (${from}, ${to})`,
 });
 
-export const awaitTime = statement.none({
+export const markAwaitingTime = statement.none({
   name: 'bookings.await-time',
   params: { id: t.integer, lastEventAt: t.instant, requestedAt: t.instant },
   sql: ({ id, lastEventAt, requestedAt }) => sql`
@@ -222,26 +222,26 @@ export const findEarlierReceipt = statement.maybeOne({
 });
 
 /**
- * Joins a conversation into the one that is kept, both of one booking: stores and room of the kept one win, participants are joined, notes
- * move. `joinedIsLater`: bounds and `config.booking` are those of the joined one.
+ * Joins a conversation into the one that is target, both of one booking: stores and room of the target one win, participants are source, notes
+ * move. `sourceIsLater`: bounds and `config.booking` are those of the source one.
  */
 export const joinConversations = statement.none({
   name: 'bookings.join-conversations',
-  params: { kept: t.integer, joined: t.integer, joinedIsLater: t.boolean },
-  sql: ({ kept, joined, joinedIsLater }) => sql`
-    with moved as (update conversations.notes set conversation_id = ${kept} where conversation_id = ${joined})
+  params: { target: t.integer, source: t.integer, sourceIsLater: t.boolean },
+  sql: ({ target, source, sourceIsLater }) => sql`
+    with moved as (update conversations.notes set conversation_id = ${target} where conversation_id = ${source})
     update conversations.conversations c
     set infos = o.infos || c.infos,
-        config = o.config || c.config || case when ${joinedIsLater} then jsonb_build_object('booking', o.config -> 'booking') else '{}' end,
+        config = o.config || c.config || case when ${sourceIsLater} then jsonb_build_object('booking', o.config -> 'booking') else '{}' end,
         room = coalesce(c.room, o.room),
-        start_at = case when ${joinedIsLater} then o.start_at else c.start_at end,
-        finish_at = case when ${joinedIsLater} then o.finish_at else c.finish_at end,
+        start_at = case when ${sourceIsLater} then o.start_at else c.start_at end,
+        finish_at = case when ${sourceIsLater} then o.finish_at else c.finish_at end,
         participant_ids = c.participant_ids || array(
           select p.id from unnest(o.participant_ids) with ordinality as p (id, position)
           where p.id <> all (c.participant_ids) order by p.position),
         updated_at = ${nextUpdatedAt}
     from conversations.conversations o
-    where c.id = ${kept} and o.id = ${joined}`,
+    where c.id = ${target} and o.id = ${source}`,
 });
 
 /** Bounds, `config.booking` and participants, the whole list. */

@@ -3,12 +3,20 @@ import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
+import { emitAccessUpdated, emitBookingApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { idsFromSql, parseSqlInstant } from '../../representation.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
-import { joinIds } from '../rules/booking-event.ts';
-import { bookingConfig, boundsOf, describeBounds, nextBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
+import { mergeIds } from '../rules/booking-event.ts';
+import {
+  bookingConfig,
+  boundsOf,
+  describeBounds,
+  nextBounds,
+  formatOptionalInstant,
+  storedBooking,
+  titleOf,
+} from '../rules/booking-text.ts';
 import { type BookingRow, replaceParticipants, updateBooked, updateBooking } from '../statements/booking.ts';
 import { cancelBooking } from './cancel.ts';
 import { addBookingNote, createBooked, extendChain, listChain, recordAttendees } from './create.ts';
@@ -35,7 +43,7 @@ export async function applyBooking(
     : changeBooked(dependencies, tx, booking, row, prepared);
 }
 
-/** An older event changes neither times nor title nor state; the person on whose hook it came and those whom it names take part (D80). */
+/** An older event changes neither times nor title nor state; the person on whose hook it added and those whom it names take part (D80). */
 async function applyLate(
   { jobs, eventOutbox }: Dependencies,
   tx: Tx,
@@ -46,11 +54,11 @@ async function applyLate(
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
   const before = idsFromSql(row.participants);
-  const participants = joinIds(before, personIds);
+  const participants = mergeIds(before, personIds);
   if (event.trigger !== 'BOOKING_CANCELLED') await recordAttendees(tx, booking.id, guests, { state: 'in', at });
   if (participants.length === before.length) return { outcome: 'stale', message, conversationId: row.id };
   await replaceParticipants(tx, { id: row.id, participantIds: participants });
-  await tellAccessUpdated(eventOutbox, tx, [row.id]);
+  await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   const guestsAdded = participants.slice(before.length).filter((id) => id !== personId).length;
   if (guestsAdded === 0) return { outcome: 'stale', message, conversationId: row.id };
@@ -67,28 +75,28 @@ async function changeBooked(
   { event, at, personIds, guests, receiptId }: PreparedEvent,
 ): Promise<Settlement> {
   const before = idsFromSql(row.participants);
-  const participants = joinIds(before, personIds);
+  const participants = mergeIds(before, personIds);
   const stored = boundsOf(row);
   const bounds = nextBounds(stored, event);
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
-  // A reschedule is noted once, though it comes again or on another person's hook.
+  // A reschedule is hostNote once, though it comes again or on another person's hook.
   const isRescheduled = moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
   const joined = participants.length - before.length;
   await updateBooked(tx, {
     id: row.id,
-    start: showInstant(bounds.start),
-    finish: showInstant(bounds.finish),
+    start: formatOptionalInstant(bounds.start),
+    finish: formatOptionalInstant(bounds.finish),
     booking: JSON.stringify(bookingConfig(event, at, await listChain(tx, booking.id), storedBooking(row))),
     participantIds: participants,
   });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   await recordAttendees(tx, booking.id, guests, { state: 'in', at });
   const conversationId = row.id;
-  tellApplied(eventOutbox, tx, row.id, 'booked');
+  emitBookingApplied(eventOutbox, tx, row.id, 'booked');
   if (!isRescheduled && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
   const what = isRescheduled ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
   await addBookingNote(tx, row.id, receiptId, `Booking ${what}${joined === 0 ? '' : `; ${describeAdded(joined)}`}`);
-  await tellAccessUpdated(eventOutbox, tx, [row.id]);
+  await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: isRescheduled ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
 }

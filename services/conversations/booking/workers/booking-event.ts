@@ -10,42 +10,42 @@ import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellRefused } from '../../feed/index.ts';
+import { emitBookingRefused } from '../../feed/index.ts';
 import { findReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
 import { DataTooLarge } from '../../refusals.ts';
 import {
   allIdentifiersOf,
   type BookingEvent,
-  type BookingTrust,
+  type SignaturePolicy,
   identifiersOf,
-  judgeWebhook,
+  classifyWebhook,
   readWebhook,
   signatureHeader,
-  type Verdict,
+  type Classification,
 } from '../rules/booking-event.ts';
 import { addLink } from '../statements/attendance.ts';
 import { type BookingRow, findEarlierReceipt } from '../statements/booking.ts';
 import { applyBooking } from './apply.ts';
-import { noteError, wakeWaiting } from './create.ts';
+import { addErrorNote, retryWaitingReceipts } from './create.ts';
 import { lockMatch, type Match } from './match.ts';
 import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
 import { applySeats, followRequests } from './seats.ts';
 
-/** How long a receipt waits for one that came before it: while that is being worked, and while it is about to be. Then it is put off. */
-const turnMs = { worked: 5_000, due: 300, poll: 20, putOff: 100, mostPutOff: 30_000 };
+/** How long a receipt waits for one that added before it: while that is being worked, and while it is about to be. Then it is put off. */
+const waitMs = { running: 5_000, due: 300, poll: 20, delay: 100, maxDelay: 30_000 };
 
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
     const receipt = await findReceipt(dependencies.db, { id: run.payload.receipt_id });
     if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
-    const verdict = judgeReceipt(receipt.body, receipt, dependencies.config);
-    if (verdict.kind !== 'booking') {
-      const outcome = verdict.kind === 'rejected' ? verdict.outcome : 'ignored';
-      return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
+    const classification = classifyReceipt(receipt.body, receipt, dependencies.config);
+    if (classification.kind !== 'booking') {
+      const outcome = classification.kind === 'rejected' ? classification.outcome : 'ignored';
+      return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: classification.message }));
     }
-    const { event } = verdict;
-    if (receipt.outcome === 'pending') await awaitTurn(dependencies, receipt.id, identifiersOf(event), run.signal);
+    const { event } = classification;
+    if (receipt.outcome === 'pending') await waitForEarlierReceipts(dependencies, receipt.id, identifiersOf(event), run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
     // What is refused still says which booking follows which.
     const link = 'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
@@ -76,14 +76,19 @@ async function prepareLink(...[dependencies, receipt, event, run]: Parameters<ty
   return 'outcome' in prepared ? undefined : prepared;
 }
 
-/** @throws RetryLater when a receipt of the same booking that came before still has work to do */
-async function awaitTurn({ db }: Dependencies, receiptId: number, identifiers: readonly string[], signal: AbortSignal): Promise<void> {
+/** @throws RetryLater when a receipt of the same booking that added before still has work to do */
+async function waitForEarlierReceipts(
+  { db }: Dependencies,
+  receiptId: number,
+  identifiers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   const { type } = conversations.jobs.bookingEvent;
-  for (const since = performance.now(); ; await sleep(turnMs.poll, undefined, { signal })) {
+  for (const since = performance.now(); ; await sleep(waitMs.poll, undefined, { signal })) {
     const earlier = await findEarlierReceipt(db, { receiptId, identifiers, jobType: type });
     if (earlier === undefined) return;
-    if (performance.now() - since < (earlier.is_running ? turnMs.worked : turnMs.due)) continue;
-    const delayMs = turnMs.putOff + Math.min(earlier.wait_ms, turnMs.mostPutOff);
+    if (performance.now() - since < (earlier.is_running ? waitMs.running : waitMs.due)) continue;
+    const delayMs = waitMs.delay + Math.min(earlier.wait_ms, waitMs.maxDelay);
     throw new RetryLater('An earlier receipt of this booking is worked first', { delayMs });
   }
 }
@@ -92,23 +97,23 @@ async function refuse(
   dependencies: Dependencies,
   tx: Tx,
   { id: receiptId }: StoredReceipt,
-  { noted, ...settlement }: Refusal,
+  { hostNote, ...settlement }: Refusal,
   { requestId }: JobRun<unknown>,
 ): Promise<Settlement> {
-  if (noted !== undefined) await noteError(dependencies, tx, { ...noted, receiptId, requestId, message: settlement.message });
+  if (hostNote !== undefined) await addErrorNote(dependencies, tx, { ...hostNote, receiptId, requestId, message: settlement.message });
   return settlement;
 }
 
 /** A receipt that is replayed and ends as it had ended is no news (V9). */
 async function settle({ eventOutbox }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
   await settleReceipt(tx, receipt.id, settlement);
-  if (settlement.outcome !== receipt.outcome) tellRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
+  if (settlement.outcome !== receipt.outcome) emitBookingRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
 }
 
-/** What was well signed when it came stays so, whichever secrets there are now (K8). */
-function judgeReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredReceipt, trust: BookingTrust): Verdict {
+/** What was well signed when it added stays so, whichever secrets there are now (K8). */
+function classifyReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredReceipt, policy: SignaturePolicy): Classification {
   if (wasSigned) return readWebhook(body, true);
-  return judgeWebhook({ body, signature: (JSON.parse(headers) as Record<string, string>)[signatureHeader] }, trust);
+  return classifyWebhook({ body, signature: (JSON.parse(headers) as Record<string, string>)[signatureHeader] }, policy);
 }
 
 async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {
@@ -118,7 +123,7 @@ async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: Prepare
     return { outcome: 'ambiguous_booking', message: 'Several bookings have this bookingId or iCalUID, and the event has no uid.' };
   const settlement = await applyMatched(dependencies, tx, match, prepared);
   if (settlement.outcome === 'journey_error') await storeLink(dependencies, tx, match, prepared);
-  if (settlement.outcome !== 'waiting') await wakeWaiting(dependencies, tx, match.uids, prepared);
+  if (settlement.outcome !== 'waiting') await retryWaitingReceipts(dependencies, tx, match.uids, prepared);
   return settlement;
 }
 
@@ -137,7 +142,7 @@ async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, pr
 /** It names two bookings, of which the one follows the other. */
 export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean => uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
 
-/** Stores the link. What was confirmed before the request came is joined as if it had come before. */
+/** Stores the link. What was confirmed before the request added is joined as if it had come before. */
 export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
   const { event, at, personId } = prepared;
   const { uid, rescheduleUid, hasSeats, attendees } = event;

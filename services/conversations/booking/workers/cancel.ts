@@ -5,12 +5,20 @@ import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
+import { emitAccessUpdated, emitBookingApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { idsFromSql } from '../../representation.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
-import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf, titleOfStored } from '../rules/booking-text.ts';
-import { awaitTime, type BookingRow, lockUnanswered, markSeats, updateBooked, updateBooking } from '../statements/booking.ts';
+import {
+  bookingConfig,
+  boundsOf,
+  describeBounds,
+  formatOptionalInstant,
+  storedBooking,
+  titleOf,
+  titleOfStored,
+} from '../rules/booking-text.ts';
+import { markAwaitingTime, type BookingRow, lockUnanswered, markSeats, updateBooked, updateBooking } from '../statements/booking.ts';
 import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
@@ -18,13 +26,13 @@ import type { PreparedEvent } from './prepare.ts';
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
-  if (row !== undefined && prepared.event.asksForTime) return takeTime(dependencies, tx, booking, row, prepared);
+  if (row !== undefined && prepared.event.requestsReschedule) return awaitNewTime(dependencies, tx, booking, row, prepared);
   // First the conversation, which remembers the booking that it still has.
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
-  tellApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
+  emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
@@ -36,14 +44,14 @@ export async function cancelSeries(
   { event, at, personId, receiptId, run }: PreparedEvent,
   row: ConversationRow | undefined,
 ): Promise<void> {
-  const start = showInstant(event.start ?? (row === undefined ? undefined : boundsOf(row).start));
+  const start = formatOptionalInstant(event.start ?? (row === undefined ? undefined : boundsOf(row).start));
   const about = { booking_id: bookingId, person_id: personId, receipt_id: receiptId };
   const payload = { ...about, start, uid: event.uid, at: formatInstant(at) };
   await jobs.enqueue(tx, conversations.jobs.bookingSeries, payload, { requestId: run.requestId });
 }
 
 /** The conversation waits for another time, without one. */
-export async function takeTime(
+export async function awaitNewTime(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
   booking: BookingRow,
@@ -58,11 +66,11 @@ export async function takeTime(
     booking: JSON.stringify(bookingConfig(event, at, await listChain(tx, booking.id), before)),
     participantIds: idsFromSql(row.participants),
   });
-  await awaitTime(tx, { id: booking.id, lastEventAt: formatInstant(at), requestedAt: formatInstant(clock.now()) });
+  await markAwaitingTime(tx, { id: booking.id, lastEventAt: formatInstant(at), requestedAt: formatInstant(clock.now()) });
   const was = describeBounds(boundsOf(row));
   await addBookingNote(tx, row.id, receiptId, `Another time was asked for: ${titleOf(event, before)}, was ${was}.${describeReason(event)}`);
-  tellApplied(eventOutbox, tx, row.id, 'booked');
-  await tellAccessUpdated(eventOutbox, tx, [row.id]);
+  emitBookingApplied(eventOutbox, tx, row.id, 'booked');
+  await emitAccessUpdated(eventOutbox, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: 'The conversation waits for another time.', conversationId: row.id };
 }
@@ -110,7 +118,7 @@ export async function noteCancellation(
 export const cancelUnansweredEveryMs = 5_000;
 
 /** How long a conversation waits for another time. */
-const patienceMicros = 30n * 86_400_000_000n;
+const rescheduleTimeoutMicros = 30n * 86_400_000_000n;
 
 /** Bookings of one transaction. */
 const batch = 50;
@@ -120,7 +128,7 @@ export async function cancelUnanswered(dependencies: Dependencies): Promise<void
   const { jobs, clock } = dependencies;
   for (let full = true; full;) {
     full = await jobs.transaction(async (tx) => {
-      const bookings = await lockUnanswered(tx, { requestedBefore: formatInstant(clock.now() - patienceMicros), limit: batch });
+      const bookings = await lockUnanswered(tx, { requestedBefore: formatInstant(clock.now() - rescheduleTimeoutMicros), limit: batch });
       for (const booking of bookings) await cancel(dependencies, tx, booking);
       return bookings.length === batch;
     });

@@ -5,21 +5,21 @@ import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellApplied, tellCreated } from '../../feed/index.ts';
+import { emitBookingApplied, emitCreated } from '../../feed/index.ts';
 import { addNote, insertConversation } from '../../statements.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../representation.ts';
 import { firstStep } from '../../directory-cache/index.ts';
 import type { BookingEvent } from '../rules/booking-event.ts';
-import { bookingConfig, describeBounds, nextBounds, showInstant, titleOf } from '../rules/booking-text.ts';
+import { bookingConfig, describeBounds, nextBounds, formatOptionalInstant, titleOf } from '../rules/booking-text.ts';
 import { changeSeats, type Seat } from '../rules/seats.ts';
 import { addReferences, listAttendees, saveAttendees } from '../statements/attendance.ts';
 import { addIdentifiers, type BookingRow, findWaitingReceipts, insertBooking, listUids, updateBooking } from '../statements/booking.ts';
 import type { Guest, PreparedEvent } from './prepare.ts';
 
 /** Of a booking of which nothing is known but that others left it: every event is newer. */
-const beginningOfTime = '1970-01-01T00:00:00Z';
+const epoch = '1970-01-01T00:00:00Z';
 
 /** A booking that is not known yet; `isStub`: the event is about another one and names it alone. */
 export async function addBooking(
@@ -28,7 +28,7 @@ export async function addBooking(
   { isStub = false, uid = null }: { readonly isStub?: boolean; readonly uid?: string | null } = {},
 ): Promise<BookingRow> {
   const { attendeeKey, at } = prepared;
-  const lastEventAt = isStub ? beginningOfTime : formatInstant(at);
+  const lastEventAt = isStub ? epoch : formatInstant(at);
   const booking = await insertBooking(tx, { attendeeKey: uid === null ? attendeeKey : `cal.com:uid:${uid}`, lastEventAt });
   await extendChain(tx, booking.id, prepared, uid === null ? undefined : [`uid:${uid}`]);
   return booking;
@@ -43,7 +43,7 @@ export async function extendChain(tx: Tx, bookingId: number, { event, personId }
 }
 
 /** Works the cancellations again that waited for a booking with one of the uids, or with a number of the event. */
-export async function wakeWaiting(
+export async function retryWaitingReceipts(
   { jobs }: Pick<Dependencies, 'jobs'>,
   tx: Tx,
   uids: readonly string[],
@@ -71,12 +71,12 @@ export async function recordAttendees(
   );
 }
 
-/** The same of what several events said. */
-export async function recordSeats(tx: Tx, bookingId: number, said: readonly Seat[]): Promise<boolean> {
+/** The same of what several events incoming. */
+export async function recordSeats(tx: Tx, bookingId: number, incoming: readonly Seat[]): Promise<boolean> {
   const known = await findSeats(tx, bookingId);
-  const changed = changeSeats(known, said);
+  const changed = changeSeats(known, incoming);
   await saveSeats(tx, bookingId, changed);
-  return changed.some((seat) => said.some((item) => item.attendee === seat.attendee && item.at === seat.at));
+  return changed.some((seat) => incoming.some((item) => item.attendee === seat.attendee && item.at === seat.at));
 }
 
 export async function saveSeats(tx: Tx, bookingId: number, seats: readonly Seat[]): Promise<void> {
@@ -111,7 +111,7 @@ export async function createBooked(
   const { event, at, journey, journeyError, personId, receiptId, run } = prepared;
   if (journey === undefined) {
     if (journeyError === undefined) throw new RetryLater('The booking needs a conversation after all', { delayMs: 0 });
-    await noteError(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
+    await addErrorNote(dependencies, tx, { personId, event, receiptId, requestId: run.requestId, message: journeyError });
     return { outcome: 'journey_error', message: journeyError };
   }
   const booking = known ?? (await addBooking(tx, prepared));
@@ -121,16 +121,16 @@ export async function createBooked(
     journeyId: journey.id,
     stepId: step?.id,
     eventId: journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null,
-    start: showInstant(bounds.start),
-    finish: showInstant(bounds.finish),
+    start: formatOptionalInstant(bounds.start),
+    finish: formatOptionalInstant(bounds.finish),
     participantIds,
     config: JSON.stringify({ booking: bookingConfig(event, at, await listChain(tx, booking.id), {}) }),
   });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at });
   await addBookingNote(tx, row.id, receiptId, `Booking created: ${titleOf(event)}, ${describeBounds(bounds)}`);
-  tellCreated(dependencies.eventOutbox, tx, row, journey);
-  tellApplied(dependencies.eventOutbox, tx, row.id, 'booked');
+  emitCreated(dependencies.eventOutbox, tx, row, journey);
+  emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'booked');
   await enterStep(dependencies, tx, row.id, { journey, step }, 'booking', run);
   return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
 }
@@ -144,7 +144,7 @@ interface ErrorNote {
 }
 
 /** Tells the host that an event had no effect (D19a, D82). */
-export async function noteError(
+export async function addErrorNote(
   { jobs }: Dependencies,
   tx: Tx,
   { personId, event, receiptId, requestId, message }: ErrorNote,

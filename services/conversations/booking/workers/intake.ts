@@ -10,7 +10,7 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
 import { BookingWebhook } from '../contract.ts';
-import { allIdentifiersOf, judgeWebhook, signatureHeader, type Verdict } from '../rules/booking-event.ts';
+import { allIdentifiersOf, classifyWebhook, signatureHeader, type Classification } from '../rules/booking-event.ts';
 
 type Webhook = Static<typeof BookingWebhook>;
 
@@ -25,40 +25,42 @@ export function startBookingIntake(dependencies: Dependencies, metrics: Metrics)
   const countSigner = countSecretUses(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
-    const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
-    if (verdict.signer !== undefined) countSigner(verdict.signer);
-    const key = dedupeKey(webhook, body, verdict);
-    const { trigger, outcome, message } = describeVerdict(verdict);
-    const kept =
-      verdict.kind === 'rejected'
-        ? await refusals.place({ outcome, message: verdict.message, receivedAt, dedupeKey: key, body })
+    const classification = classifyWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
+    if (classification.signer !== undefined) countSigner(classification.signer);
+    const key = dedupeKey(webhook, body, classification);
+    const { trigger, outcome, message } = describeClassification(classification);
+    const stored =
+      classification.kind === 'rejected'
+        ? await refusals.place({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
         : { outcome, message, dedupeKey: key, ...keepBody(outcome, body) };
-    if (kept === undefined) return;
+    if (stored === undefined) return;
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
     const headers = keepHeaders(outcome, webhook.headers);
-    const wasSigned = verdict.signer !== undefined;
-    const identifiers = verdict.kind === 'booking' ? allIdentifiersOf(verdict.event) : [];
+    const wasSigned = classification.signer !== undefined;
+    const identifiers = classification.kind === 'booking' ? allIdentifiersOf(classification.event) : [];
     const facts = { source: 'booking', deliveryId, receivedAt, personId, headers, trigger, identifiers, wasSigned } as const;
     await jobs.transaction(async (tx) => {
-      const id = await insertReceipt(tx, { ...facts, ...kept });
-      if (id === undefined || verdict.kind !== 'booking') return;
+      const id = await insertReceipt(tx, { ...facts, ...stored });
+      if (id === undefined || classification.kind !== 'booking') return;
       await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: deliveryId, traceparent });
     });
   };
   return startReceiptIntake({ bus, logger, ...from, store });
 }
 
-function describeVerdict(verdict: Verdict): { trigger: string | null; outcome: string; message: string | null } {
-  if (verdict.kind === 'booking') return { trigger: verdict.event.trigger, outcome: 'pending', message: null };
-  if (verdict.kind === 'ignored') return { trigger: verdict.trigger, outcome: 'ignored', message: verdict.message };
-  return { trigger: null, outcome: verdict.outcome, message: verdict.message };
+function describeClassification(classification: Classification): { trigger: string | null; outcome: string; message: string | null } {
+  if (classification.kind === 'booking') return { trigger: classification.event.trigger, outcome: 'pending', message: null };
+  if (classification.kind === 'ignored') return { trigger: classification.trigger, outcome: 'ignored', message: classification.message };
+  return { trigger: null, outcome: classification.outcome, message: classification.message };
 }
 
 /**
  * The provider sends no id of a delivery: the same bytes on the same hook are the same event. A rejected signature is apart, so that
  * the same body is taken when it comes well signed.
  */
-function dedupeKey(webhook: Webhook, body: Buffer | null, verdict: Verdict): string {
-  const hash = createHash('sha256').update(`${verdict.kind === 'rejected' ? verdict.outcome : 'taken'}\n${webhook.person_id}\n`);
+function dedupeKey(webhook: Webhook, body: Buffer | null, classification: Classification): string {
+  const hash = createHash('sha256').update(
+    `${classification.kind === 'rejected' ? classification.outcome : 'taken'}\n${webhook.person_id}\n`,
+  );
   return hash.update(body ?? webhook.id).digest('hex');
 }

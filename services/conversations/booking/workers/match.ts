@@ -2,7 +2,7 @@
 import { RetryLater } from '#libs/jobs';
 import type { Queryable } from '#libs/sql';
 import { parseSqlInstant } from '../../representation.ts';
-import { type BookingEvent, identifiersOf } from '../rules/booking-event.ts';
+import { type BookingEvent, identifiersOf, stripUidPrefix } from '../rules/booking-event.ts';
 import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/seats.ts';
 import { findLinked, findRequests } from '../statements/attendance.ts';
 import { findBookings, findNumbered, lockBookings, lockIdentifiers, lockNumbered, type MatchedRow } from '../statements/booking.ts';
@@ -39,13 +39,13 @@ export async function lockMatch(tx: Queryable, event: BookingEvent, hostId: numb
   return match(tx, event, hostId, { chain, byUids: lockBookings, byNumbers: lockNumbered });
 }
 
-interface Ways {
+interface Lookups {
   readonly chain: Chain;
   readonly byUids: typeof findBookings;
   readonly byNumbers: typeof findNumbered;
 }
 
-async function match(db: Queryable, event: BookingEvent, hostId: number, { chain, byUids, byNumbers }: Ways): Promise<Match> {
+async function match(db: Queryable, event: BookingEvent, hostId: number, { chain, byUids, byNumbers }: Lookups): Promise<Match> {
   if (event.uids.length === 0) {
     const numbered = chooseNumbered(event.matchers, await byNumbers(db, { numbers: event.matchers, hostId }));
     return { ...chain, bookings: numbered, isAmbiguous: numbered.length > 1 };
@@ -56,7 +56,7 @@ async function match(db: Queryable, event: BookingEvent, hostId: number, { chain
 }
 
 async function findChain(db: Queryable, event: BookingEvent): Promise<Chain> {
-  const uids = event.uids.map((uid) => uid.slice('uid:'.length));
+  const uids = event.uids.map(stripUidPrefix);
   if (uids.length === 0) return { uids: [], requests: [] };
   const requests = event.hasSeats ? await listRequests(db, event, uids) : [];
   const linked = event.hasSeats ? requests.flatMap(({ uid, formerUid }) => [uid, formerUid]) : await listLinked(db, uids);

@@ -1,5 +1,5 @@
 /**
- * Two chains turn out to be one booking: its events came in an order in which the link between them was missing. Their conversations
+ * Two chains turn out to be one booking: its events added in an order in which the link between them was missing. Their conversations
  * become one, or go when the later chain is cancelled, so that a booking never has two.
  */
 import type { Tx } from '#libs/orm';
@@ -7,7 +7,7 @@ import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellAccessUpdated } from '../../feed/index.ts';
+import { emitAccessUpdated } from '../../feed/index.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
 import { parseSqlInstant } from '../../representation.ts';
 import { lockConversation } from '../../statements.ts';
@@ -26,7 +26,7 @@ export async function mergeBookings(
   const latest = parseSqlInstant(other.last_event_at) > parseSqlInstant(booking.last_event_at) ? other : booking;
   const conversationId = latest.cancelled
     ? await removeAll(dependencies, tx, [booking, other], prepared)
-    : await joinLive(dependencies, tx, booking, other, { joinedIsLater: latest === other, receiptId: prepared.receiptId });
+    : await joinActive(dependencies, tx, booking, other, { sourceIsLater: latest === other, receiptId: prepared.receiptId });
   await moveBooking(tx, { from: other.id, to: booking.id });
   await deleteBooking(tx, { id: other.id });
   const cancelled = conversationId === null;
@@ -42,22 +42,22 @@ async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly 
   return null;
 }
 
-async function joinLive(
+async function joinActive(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
-  { conversation_id: kept }: BookingRow,
-  { conversation_id: joined }: BookingRow,
-  { joinedIsLater, receiptId }: { joinedIsLater: boolean; receiptId: number },
+  { conversation_id: target }: BookingRow,
+  { conversation_id: source }: BookingRow,
+  { sourceIsLater, receiptId }: { sourceIsLater: boolean; receiptId: number },
 ): Promise<number | null> {
-  if (kept === null || joined === null || kept === joined) return kept ?? joined;
-  await lockConversation(tx, { id: kept });
-  await lockConversation(tx, { id: joined });
-  await joinConversations(tx, { kept, joined, joinedIsLater });
-  await tellAccessUpdated(eventOutbox, tx, [kept]);
-  await jobs.emit(tx, conversations.events.changed, { id: kept });
-  const moved = await moveQuestionChanges(tx, { from: joined, to: kept });
-  if (moved.length > 0) await deriveState(tx, kept);
+  if (target === null || source === null || target === source) return target ?? source;
+  await lockConversation(tx, { id: target });
+  await lockConversation(tx, { id: source });
+  await joinConversations(tx, { target, source, sourceIsLater });
+  await emitAccessUpdated(eventOutbox, tx, [target]);
+  await jobs.emit(tx, conversations.events.changed, { id: target });
+  const moved = await moveQuestionChanges(tx, { from: source, to: target });
+  if (moved.length > 0) await deriveState(tx, target);
   const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
-  await deleteConversation({ jobs, eventOutbox }, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
-  return kept;
+  await deleteConversation({ jobs, eventOutbox }, tx, { id: source, at: formatInstant(clock.now()), ...deletion });
+  return target;
 }

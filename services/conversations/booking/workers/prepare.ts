@@ -9,7 +9,7 @@ import type { CachedJourney } from '../../directory-cache/index.ts';
 import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../representation.ts';
 import type { Attendee } from '../rules/attendees.ts';
-import { type BookingEvent, joinIds, readJourneyHint } from '../rules/booking-event.ts';
+import { type BookingEvent, mergeIds, readJourneyHint } from '../rules/booking-event.ts';
 import { listAttendees } from '../statements/attendance.ts';
 import { findBookings } from '../statements/booking.ts';
 import { findMatch, type Match } from './match.ts';
@@ -37,9 +37,9 @@ export interface Guest extends Attendee {
   readonly personId: number | null;
 }
 
-/** A settlement without effect. `noted`: the host is told of it by a note. */
+/** A settlement without effect. `hostNote`: the host is told of it by a note. */
 export interface Refusal extends Settlement {
-  readonly noted?: { readonly personId: number; readonly event: BookingEvent } | undefined;
+  readonly hostNote?: { readonly personId: number; readonly event: BookingEvent } | undefined;
 }
 
 /** A journey, or why there is none. */
@@ -56,25 +56,25 @@ export async function prepare(
 ): Promise<PreparedEvent | Refusal> {
   const personId = await findHost(dependencies, receipt.person_id, run);
   if (personId === undefined) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
-  const unfit = findUnfit(given, personId);
-  if (unfit !== undefined) return unfit;
+  const rejection = findRejection(given, personId);
+  if (rejection !== undefined) return rejection;
   const event = await decideSeats(dependencies, given);
   const match = await findMatch(dependencies.db, event, personId);
   const [booking] = match.bookings;
   const attendeeKey = booking?.attendee_key ?? `cal.com:${event.uids.at(-1) ?? event.numbers[0] ?? ''}`;
-  const makes = event.trigger === 'BOOKING_CREATED' || event.trigger === 'BOOKING_RESCHEDULED';
-  const creates = makes && match.bookings.every((item) => item.conversation_id === null);
+  const isBooked = event.trigger === 'BOOKING_CREATED' || event.trigger === 'BOOKING_RESCHEDULED';
+  const creates = isBooked && match.bookings.every((item) => item.conversation_id === null);
   // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
-  const mayCreate = creates || (makes && match.bookings.length > 1);
+  const mayCreate = creates || (isBooked && match.bookings.length > 1);
   const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
   const base = { receiptId: receipt.id, event, at, personId, attendeeKey, ...found, run };
-  const hopeless = creates && found.journeyError !== undefined && (booking?.former_conversation_id ?? null) === null;
-  if (event.trigger === 'BOOKING_REQUESTED' || hopeless)
+  const lacksJourney = creates && found.journeyError !== undefined && (booking?.former_conversation_id ?? null) === null;
+  if (event.trigger === 'BOOKING_REQUESTED' || lacksJourney)
     return { ...base, guests: event.attendees.map((attendee) => ({ ...attendee, personId: null })), personIds: [personId] };
   try {
-    const guests = await findGuests(dependencies, base, match, makes);
-    return { ...base, guests, personIds: joinIds([personId], makes ? guests.flatMap((guest) => guest.personId ?? []) : []) };
+    const guests = await resolveGuests(dependencies, base, match, isBooked);
+    return { ...base, guests, personIds: mergeIds([personId], isBooked ? guests.flatMap((guest) => guest.personId ?? []) : []) };
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
     return { outcome: 'refused_too_many_attendees', message: error.message };
@@ -83,40 +83,40 @@ export async function prepare(
 
 /** A template may leave out that the booking has seats (D78). */
 async function decideSeats({ db }: Dependencies, event: BookingEvent): Promise<BookingEvent> {
-  if (!event.leavesSeatsOpen || event.uids.length === 0) return event;
+  if (!event.seatsUnspecified || event.uids.length === 0) return event;
   const known = await findBookings(db, { identifiers: event.uids });
   return known.some(({ has_seats: hasSeats }) => hasSeats) ? { ...event, hasSeats: true } : event;
 }
 
 /** Why nothing can be done with the event, whatever is known of its booking. */
-function findUnfit(event: BookingEvent, personId: number): Refusal | undefined {
+function findRejection(event: BookingEvent, personId: number): Refusal | undefined {
   if (event.uids.length === 0 && event.numbers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
   if (event.uids.length === 0 && event.matchers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid is applied only when it is signed.' };
   if (event.trigger === 'BOOKING_CANCELLED' || event.trigger === 'BOOKING_REQUESTED' || event.timesProblem === undefined) return undefined;
-  return { outcome: 'refused_times', message: event.timesProblem, noted: { personId, event } };
+  return { outcome: 'refused_times', message: event.timesProblem, hostNote: { personId, event } };
 }
 
 /** Nobody is made of an attendee who has left since, nor of one who is cancelled. */
-async function findGuests(
+async function resolveGuests(
   { db, bus, config }: Dependencies,
   { event, at, attendeeKey, run }: Pick<PreparedEvent, 'event' | 'at' | 'attendeeKey' | 'run'>,
   { bookings: [booking] }: Match,
-  makes: boolean,
+  isBooked: boolean,
 ): Promise<Guest[]> {
   if (event.attendees.length === 0) return [];
   const seats = booking === undefined || !event.hasSeats ? [] : await listAttendees(db, { bookingId: booking.id });
   const left = new Map(seats.filter((seat) => seat.state !== 'in' && parseSqlInstant(seat.at) > at).map((seat) => [seat.attendee, seat]));
-  const wanted = event.attendees.filter(({ key }) => !left.has(key));
+  const present = event.attendees.filter(({ key }) => !left.has(key));
   const request = {
-    attendees: wanted.map(({ name, email, phone }) => ({ name, email, phone })),
-    create: makes && config.BOOKING_CREATE_ATTENDEES,
+    attendees: present.map(({ name, email, phone }) => ({ name, email, phone })),
+    create: isBooked && config.BOOKING_CREATE_ATTENDEES,
     key: attendeeKey,
   };
   const { person_ids: ids } =
-    wanted.length === 0 ? { person_ids: [] } : await bus.call(directory.rpcs.resolveAttendees, request, run.context);
-  const found = new Map(wanted.map(({ key }, place) => [key, ids[place] ?? null]));
+    present.length === 0 ? { person_ids: [] } : await bus.call(directory.rpcs.resolveAttendees, request, run.context);
+  const found = new Map(present.map(({ key }, index) => [key, ids[index] ?? null]));
   return event.attendees.map((attendee) => ({
     ...attendee,
     personId: found.get(attendee.key) ?? left.get(attendee.key)?.person_id ?? null,

@@ -4,17 +4,18 @@ import { formatInstant, type Instant } from '#libs/time';
 import { conversations } from '../../contract.ts';
 import { restoreDeleted } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { tellAccessUpdated, tellApplied } from '../../feed/index.ts';
+import { emitAccessUpdated, emitBookingApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { idsFromSql, parseSqlInstant } from '../../representation.ts';
 import { type ConversationRow, lockConversation } from '../../statements.ts';
 import { participantKey } from '../rules/attendees.ts';
-import { bookingConfig, boundsOf, nextBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
-import { findAnswered, findPresent, isDeserted, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
+import { stripUidPrefix } from '../rules/booking-event.ts';
+import { bookingConfig, boundsOf, nextBounds, formatOptionalInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
+import { findMovedGuests, findPresent, hasNoGuests, type Seat, type Seating, seatParticipants } from '../rules/seats.ts';
 import { listHosts } from '../statements/attendance.ts';
 import {
   type BookingRow,
-  keepFormer,
+  setFormerConversation,
   lockBookings,
   markSeats,
   moveConversation,
@@ -22,7 +23,7 @@ import {
   updateBooked,
   updateBooking,
 } from '../statements/booking.ts';
-import { cancelSeries, describeRemoval, noteCancellation, removeBooked, takeTime } from './cancel.ts';
+import { cancelSeries, describeRemoval, noteCancellation, removeBooked, awaitNewTime } from './cancel.ts';
 import {
   addBooking,
   addBookingNote,
@@ -39,7 +40,7 @@ import type { Match } from './match.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /** What keeps a snapshot's own attendees in: all others of its time are gone. */
-const moment = 1n;
+const oneMicrosecond = 1n;
 
 export async function applySeats(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
   const { event } = prepared;
@@ -56,18 +57,18 @@ export async function applySeats(dependencies: Dependencies, tx: Tx, match: Matc
     await followRequests(dependencies, tx, match, prepared);
     return settlement;
   }
-  const since = event.isRoster ? prepared.at - moment : undefined;
+  const since = event.isRoster ? prepared.at - oneMicrosecond : undefined;
   await adoptParticipants(tx, booking);
-  await markSeats(tx, { id: booking.id, since: showInstant(since) });
+  await markSeats(tx, { id: booking.id, since: formatOptionalInstant(since) });
   const isRecorded = await recordAttendees(tx, booking.id, prepared.guests, { state: 'in', at: prepared.at });
   const { uid, rescheduleUid } = event;
   if (uid !== null && rescheduleUid !== null) {
     const seats = prepared.guests.map(({ key, personId }) => ({ attendee: key, personId, state: 'moved', at: prepared.at }) as const);
-    await leaveBooking(dependencies, tx, { formerUid: rescheduleUid, seats, nextUid: uid }, prepared);
+    await moveOutOfBooking(dependencies, tx, { formerUid: rescheduleUid, seats, nextUid: uid }, prepared);
   }
   await followRequests(dependencies, tx, match, prepared, uid ?? undefined);
   const current = uid === null ? booking : ((await findByUid(tx, uid)) ?? booking);
-  return takeSeats(dependencies, tx, current, prepared, { isRecorded, since });
+  return applyPresence(dependencies, tx, current, prepared, { isRecorded, since });
 }
 
 /**
@@ -81,15 +82,16 @@ export async function followRequests(
   prepared: PreparedEvent,
   nextUid?: string,
 ): Promise<void> {
-  const open = uids.map((uid) => uid.slice('uid:'.length));
+  const open = uids.map(stripUidPrefix);
   for (let uid = open.shift(); uid !== undefined; uid = open.shift()) {
     for (const request of requests.filter((item) => item.uid === uid)) {
       const booking = await findByUid(tx, uid);
       if (booking === undefined) continue;
       const { seats, since } = await findSeating(tx, booking);
-      const left = findAnswered(request, seats, since);
+      const left = findMovedGuests(request, seats, since);
       const { formerUid } = request;
-      if (left.length > 0 && (await leaveBooking(dependencies, tx, { formerUid, seats: left, nextUid }, prepared))) open.push(formerUid);
+      if (left.length > 0 && (await moveOutOfBooking(dependencies, tx, { formerUid, seats: left, nextUid }, prepared)))
+        open.push(formerUid);
     }
   }
 }
@@ -100,7 +102,7 @@ async function findByUid(tx: Tx, uid: string): Promise<BookingRow | undefined> {
 }
 
 /** The named attendees are in; times and title follow the latest event. */
-async function takeSeats(
+async function applyPresence(
   dependencies: Dependencies,
   tx: Tx,
   booking: BookingRow,
@@ -112,8 +114,8 @@ async function takeSeats(
   const isLatest = isRecorded && (seating.since === undefined || at > seating.since);
   const isNewest = at >= parseSqlInstant(booking.last_event_at);
   const stale: Settlement = { outcome: 'stale', message: 'Newer events of this booking are applied already.' };
-  if (isDeserted(seating)) {
-    await settleSeats(dependencies, tx, booking, seating, prepared);
+  if (hasNoGuests(seating)) {
+    await syncParticipants(dependencies, tx, booking, seating, prepared);
     return isLatest ? { outcome: 'applied', message: 'Nobody is left in the booking.' } : stale;
   }
   const row = await findOrRestore(dependencies, tx, booking, prepared);
@@ -122,8 +124,8 @@ async function takeSeats(
     if (!isNewest && booking.former_conversation_id === null) return stale;
     return createBooked(dependencies, tx, booking, prepared, seatParticipants(hostsFirst(seating, prepared), seating));
   }
-  const changed = await settleSeats(dependencies, tx, { ...booking, conversation_id: row.id }, seating, prepared);
-  const moved = isNewest && (await followTimes(dependencies, tx, booking, row.id, prepared));
+  const changed = await syncParticipants(dependencies, tx, { ...booking, conversation_id: row.id }, seating, prepared);
+  const moved = isNewest && (await updateTimes(dependencies, tx, booking, row.id, prepared));
   if (changed || moved)
     return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants changed.', conversationId: row.id };
   if (!isNewest && !isLatest) return { ...stale, conversationId: row.id };
@@ -135,21 +137,21 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   await adoptParticipants(tx, booking);
-  if (event.asksForTime && isOfAll(await findSeating(tx, booking), guests)) {
+  if (event.requestsReschedule && isOfAll(await findSeating(tx, booking), guests)) {
     if (at < parseSqlInstant(booking.last_event_at))
       return { outcome: 'stale', message: 'A newer event of this booking is applied already.' };
     if (row === undefined) return { outcome: 'waiting', message: 'The booking has no conversation yet.' };
-    return takeTime(dependencies, tx, booking, row, prepared);
+    return awaitNewTime(dependencies, tx, booking, row, prepared);
   }
   const since = guests.length === 0 ? at : undefined;
-  await markSeats(tx, { id: booking.id, since: showInstant(since) });
+  await markSeats(tx, { id: booking.id, since: formatOptionalInstant(since) });
   await recordAttendees(tx, booking.id, guests, { state: 'gone', at });
   const seating = await findSeating(tx, booking, since);
-  const changed = await settleSeats(dependencies, tx, booking, seating, prepared);
+  const changed = await syncParticipants(dependencies, tx, booking, seating, prepared);
   const outcome = 'applied';
   if (row === undefined) return { outcome, message: 'Noted; the booking has no conversation.' };
-  if (isDeserted(seating)) {
-    tellApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
+  if (hasNoGuests(seating)) {
+    emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'cancelled');
     return { outcome, message: 'Conversation deleted.', conversationId: row.id };
   }
   return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
@@ -162,18 +164,18 @@ const isOfAll = (seating: Seating, guests: readonly NamedGuest[]): boolean =>
     guests.some((guest) => guest.key === attendee || (personId !== null && guest.personId === personId)),
   );
 
-interface Leaving {
+interface MoveOut {
   readonly formerUid: string;
   readonly seats: readonly Seat[];
-  /** Where they go; when all go to a booking without a conversation, theirs goes with them. */
+  /** Where they go; when all go to a booking without a conversation, soleIds goes with them. */
   readonly nextUid: string | undefined;
 }
 
 /** Attendees leave a booking for another. @returns whether that was not known */
-async function leaveBooking(
+async function moveOutOfBooking(
   dependencies: Dependencies,
   tx: Tx,
-  { formerUid, seats, nextUid }: Leaving,
+  { formerUid, seats, nextUid }: MoveOut,
   prepared: PreparedEvent,
 ): Promise<boolean> {
   const former = (await findByUid(tx, formerUid)) ?? (await addBooking(tx, prepared, { isStub: true, uid: formerUid }));
@@ -184,10 +186,10 @@ async function leaveBooking(
   const wasEmpty = findPresent(await findSeating(tx, former)).length === 0;
   const isRecorded = await recordSeats(tx, former.id, seats);
   const seating = await findSeating(tx, former);
-  const isWhole = !prepared.event.isAboutSeat && !wasEmpty && findPresent(seating).length === 0;
+  const isWhole = !prepared.event.isSingleSeat && !wasEmpty && findPresent(seating).length === 0;
   if (isWhole && former.conversation_id !== null && next?.conversation_id === null && next.former_conversation_id === null)
     await moveConversation(tx, { from: former.id, to: next.id });
-  else await settleSeats(dependencies, tx, former, seating, prepared, 'moved');
+  else await syncParticipants(dependencies, tx, former, seating, prepared, 'moved');
   return isRecorded;
 }
 
@@ -195,7 +197,7 @@ async function leaveBooking(
  * Makes the conversation what the seats say: without anybody it is deleted, else its participants are those who are in. Who leaves is told.
  * @returns whether something changed
  */
-async function settleSeats(
+async function syncParticipants(
   dependencies: Dependencies,
   tx: Tx,
   booking: BookingRow,
@@ -206,21 +208,21 @@ async function settleSeats(
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return false;
   const removal = describeRemoval(row, prepared, what);
-  if (isDeserted(seating)) {
+  if (hasNoGuests(seating)) {
     await removeBooked(dependencies, tx, row, removal);
-    await keepFormer(tx, { id: booking.id, formerId: row.id });
+    await setFormerConversation(tx, { id: booking.id, formerId: row.id });
     return true;
   }
   const before = idsFromSql(row.participants);
-  const brings = what === 'cancelled' && prepared.event.trigger !== 'BOOKING_CANCELLED';
-  const participantIds = seatParticipants(brings ? [...before, prepared.personId] : before, seating);
-  const [left, came] = [before.filter((id) => !participantIds.includes(id)), participantIds.filter((id) => !before.includes(id))];
-  if (left.length + came.length === 0) return false;
+  const includesHost = what === 'cancelled' && prepared.event.trigger !== 'BOOKING_CANCELLED';
+  const participantIds = seatParticipants(includesHost ? [...before, prepared.personId] : before, seating);
+  const [left, added] = [before.filter((id) => !participantIds.includes(id)), participantIds.filter((id) => !before.includes(id))];
+  if (left.length + added.length === 0) return false;
   await replaceParticipants(tx, { id: row.id, participantIds });
   if (what === 'cancelled') await noteCancellation(dependencies, tx, left, removal);
-  const counts = [describeCount(came.length, 'added'), describeCount(left.length, what === 'moved' ? 'moved' : 'removed')].filter(Boolean);
+  const counts = [describeCount(added.length, 'added'), describeCount(left.length, what === 'moved' ? 'moved' : 'removed')].filter(Boolean);
   await addBookingNote(tx, row.id, prepared.receiptId, `Booking ${titleOf(prepared.event, storedBooking(row))}; ${counts.join(', ')}`);
-  await tellChanged(dependencies, tx, row.id);
+  await emitChanged(dependencies, tx, row.id);
   return true;
 }
 
@@ -228,7 +230,7 @@ const describeCount = (count: number, what: string): string =>
   count === 0 ? '' : `${count} ${count === 1 ? 'participant' : 'participants'} ${what}`;
 
 /** @returns whether they are other ones now */
-async function followTimes(
+async function updateTimes(
   dependencies: Dependencies,
   tx: Tx,
   booking: BookingRow,
@@ -241,20 +243,24 @@ async function followTimes(
   const bounds = nextBounds(stored, event);
   const before = storedBooking(row);
   const booked = bookingConfig(event, at, [...new Set([...listText(before['uids']), ...(await listChain(tx, booking.id))])], before);
-  const values = { start: showInstant(bounds.start), finish: showInstant(bounds.finish), booking: JSON.stringify(booked) };
+  const values = {
+    start: formatOptionalInstant(bounds.start),
+    finish: formatOptionalInstant(bounds.finish),
+    booking: JSON.stringify(booked),
+  };
   await updateBooked(tx, { id: row.id, ...values, participantIds: idsFromSql(row.participants) });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
-  tellApplied(dependencies.eventOutbox, tx, row.id, 'booked');
+  emitBookingApplied(dependencies.eventOutbox, tx, row.id, 'booked');
   if (bounds.start === stored.start && bounds.finish === stored.finish) return false;
   await addBookingNote(tx, row.id, receiptId, `Booking rescheduled: ${titleOf(event)}`);
-  await tellChanged(dependencies, tx, row.id);
+  await emitChanged(dependencies, tx, row.id);
   return true;
 }
 
 const listText = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []);
 
-async function tellChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: number): Promise<void> {
-  await tellAccessUpdated(eventOutbox, tx, [id]);
+async function emitChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: number): Promise<void> {
+  await emitAccessUpdated(eventOutbox, tx, [id]);
   await jobs.emit(tx, conversations.events.changed, { id });
 }
 
@@ -268,7 +274,7 @@ async function findOrRestore(
   const current = conversationId === null ? undefined : await lockConversation(tx, { id: conversationId });
   if (current !== undefined || formerId === null) return current;
   await restoreDeleted(dependencies, tx, { id: formerId, by: `receipt ${receiptId}` });
-  await keepFormer(tx, { id, formerId: null });
+  await setFormerConversation(tx, { id, formerId: null });
   return lockConversation(tx, { id: formerId });
 }
 

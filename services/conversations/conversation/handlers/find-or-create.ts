@@ -7,7 +7,7 @@ import { formatInstant, parseInstant } from '#libs/time';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
-import { tellCreated } from '../../feed/index.ts';
+import { emitCreated } from '../../feed/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import { isWithin, type Scope, scopeValues } from '../../access.ts';
 import { type ConversationRow, insertConversation } from '../../statements.ts';
@@ -37,11 +37,11 @@ export async function findActive(
   }
   const time = readTime(request.time);
   // Everybody finds and creates their own; others' only as far as they may know it (D69).
-  const isOwn = access.narrowed(context.actor)?.personId === request.person_id;
-  const wanted: Wanted = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
-  const rows = await listWanted(db, wanted, inlineMatches + 1);
-  if (rows.length > inlineMatches) return jsonListStream(renderWanted(dependencies, wanted));
-  const found = rows.length > 0 ? rows : await createUnscheduled(dependencies, wanted, context);
+  const isOwn = access.restrictedUser(context.actor)?.personId === request.person_id;
+  const query: ActiveQuery = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
+  const rows = await listVisible(db, query, inlineMatches + 1);
+  if (rows.length > inlineMatches) return jsonListStream(renderVisible(dependencies, query));
+  const found = rows.length > 0 ? rows : await createUnscheduled(dependencies, query, context);
   return rawJson(`[${(await view.renderMany(found)).join(',')}]`);
 }
 
@@ -58,7 +58,7 @@ function readTime(text: string): string {
 }
 
 /** What somebody asks for; `scope` is what of it they may know. */
-interface Wanted {
+interface ActiveQuery {
   readonly journey: CachedJourney;
   readonly personId: number;
   readonly time: string;
@@ -66,12 +66,12 @@ interface Wanted {
 }
 
 /** What of it the caller may know, at most `limit`. */
-function listWanted(db: Database, { journey, personId, time, scope }: Wanted, limit: number): Promise<ConversationRow[]> {
+function listVisible(db: Database, { journey, personId, time, scope }: ActiveQuery, limit: number): Promise<ConversationRow[]> {
   const values = { personId, journeyId: journey.id, time, limit };
   return scope === undefined ? listActive(db, values) : listActiveWithin(db, { ...values, ...scopeValues(scope) });
 }
 
-async function* renderWanted({ db, view }: Dependencies, { journey, personId, time, scope }: Wanted): AsyncGenerator<string[]> {
+async function* renderVisible({ db, view }: Dependencies, { journey, personId, time, scope }: ActiveQuery): AsyncGenerator<string[]> {
   const values = { personId, journeyId: journey.id, time, limit: null };
   const options = { batchSize: streamBatch };
   const batches =
@@ -87,7 +87,7 @@ async function* renderWanted({ db, view }: Dependencies, { journey, personId, ti
  */
 async function createUnscheduled(
   { jobs, eventOutbox, pipeline, refusals }: Dependencies,
-  { journey, personId, time, scope }: Wanted,
+  { journey, personId, time, scope }: ActiveQuery,
   context: RequestContext,
 ): Promise<ConversationRow[]> {
   return jobs.transaction(async (tx) => {
@@ -110,7 +110,7 @@ async function createUnscheduled(
       participantIds: [personId],
       config: '{}',
     });
-    tellCreated(eventOutbox, tx, row, journey);
+    emitCreated(eventOutbox, tx, row, journey);
     await enterStep({ jobs, eventOutbox, pipeline }, tx, row.id, { journey, step }, 'created', context);
     return [row];
   });

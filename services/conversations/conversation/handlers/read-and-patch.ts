@@ -5,7 +5,14 @@ import { entityTag, matchesEntityTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { checkExpected, findNamespaceProblem, findStoreProblem, readExpected, requireId, staleConversation } from '../../guards.ts';
+import {
+  requireExpectedUpdatedAt,
+  findNamespaceProblem,
+  findStoreProblem,
+  parseExpectedUpdatedAt,
+  requireId,
+  staleConversation,
+} from '../../guards.ts';
 import { toStoredJson } from '../../refusals.ts';
 import { instantFromSql } from '../../representation.ts';
 import { type ConversationRow, findConversation } from '../../statements.ts';
@@ -29,7 +36,7 @@ export async function patchConversation(
 ): Promise<RawJson> {
   const id = requireId(request.conversation_id);
   const problem = findStoreProblem(request);
-  const expected = readExpected(request.expected_updated_at);
+  const expected = parseExpectedUpdatedAt(request.expected_updated_at);
   const changes = problem === undefined && (hasKeys(request.infos) || hasKeys(request.config));
   const tag = typeof request.if_match === 'string' ? request.if_match : undefined;
   let guard = expected;
@@ -38,7 +45,7 @@ export async function patchConversation(
     if (row === undefined) throw notFound();
     const text = await view.render(row);
     if (tag !== undefined && !matchesEntityTag(tag, entityTag(text), 'strong')) throw preconditionFailed(row);
-    checkExpected(row, request.expected_updated_at);
+    requireExpectedUpdatedAt(row, request.expected_updated_at);
     if (problem !== undefined) throw problem;
     if (!changes) return rawJson(text);
     if (tag !== undefined && tag.trim() !== '*') guard = instantFromSql(row.updated_at);
@@ -49,7 +56,7 @@ export async function patchConversation(
     config: toStoredJson('config', request.config),
     expectedUpdatedAt: guard,
   });
-  if (row?.told === true) eventOutbox.wake();
+  if (row?.emitted === true) eventOutbox.wake();
   if (row !== undefined) return rawJson(await view.render(row));
   const current = await findConversation(db, { id });
   if (current === undefined) throw notFound();
@@ -81,7 +88,7 @@ export async function writeInfos(dependencies: Dependencies, request: RequestOf<
   }
   const id = requireId(request.conversation_id);
   const row = await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) });
-  if (row?.told === true) dependencies.eventOutbox.wake();
+  if (row?.emitted === true) dependencies.eventOutbox.wake();
   return render(row);
 }
 

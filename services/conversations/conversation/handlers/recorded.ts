@@ -9,7 +9,7 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { conversationFeed } from '../../feed/index.ts';
-import { checkExpected, findStoreProblem, requireId } from '../../guards.ts';
+import { requireExpectedUpdatedAt, findStoreProblem, requireId } from '../../guards.ts';
 import { addNote, type ConversationRow, findConversation, lockConversation } from '../../statements.ts';
 import { enterStep, windowCompleted } from '../../pipeline/index.ts';
 import { toStoredJson } from '../../refusals.ts';
@@ -84,7 +84,7 @@ async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall)
 
 async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, call: RecordedCall): Promise<ConversationRow> {
   const { id, write, window, journey, context } = call;
-  checkExpected(row, write.expected_updated_at);
+  requireExpectedUpdatedAt(row, write.expected_updated_at);
   const merged = mergeRoomWindow(parseRoom(row.room), window);
   const problem = findStoreProblem(write);
   if (problem !== undefined) throw problem;

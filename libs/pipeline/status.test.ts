@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LatestJob } from '#libs/contract';
-import { listStandings, pipelineJobs } from './index.ts';
-import type { Standing } from './standing.ts';
+import { listPipelineStatuses, pipelineJobs } from './index.ts';
+import type { PipelineStatus } from './status.ts';
 
 type State = LatestJob['state'];
 
@@ -34,8 +34,8 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
     return state === undefined ? [] : [jobOf(id, state)];
   });
   const asked: (readonly number[] | undefined)[] = [];
-  const list = (state: Standing['state'], limit: number, before?: number) =>
-    listStandings({
+  const list = (state: PipelineStatus['state'], limit: number, before?: number) =>
+    listPipelineStatuses({
       limit,
       state,
       before,
@@ -52,7 +52,7 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
       readJobsIn: async (wanted) => jobs.filter((job) => job.type === wanted.type && job.state === wanted.state).slice(0, wanted.limit),
     });
   /** All pages. */
-  const listAll = async (state: Standing['state'], limit: number): Promise<number[]> => {
+  const listAll = async (state: PipelineStatus['state'], limit: number): Promise<number[]> => {
     const ids: number[] = [];
     let next: number | undefined;
     do {
@@ -65,7 +65,7 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
   return { list, listAll, asked };
 }
 
-describe('listStandings (P5)', () => {
+describe('listPipelineStatuses (P5)', () => {
   it('finds the few in a state among many by their jobs, whole pages of them, those that entered last first', async () => {
     const { list, listAll, asked } = world(20_000, (id) => (id <= 7 ? 'dead' : 'succeeded'));
     const { items, next } = await list('dead', 3);
@@ -81,7 +81,7 @@ describe('listStandings (P5)', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each<[string, Standing['state'], (id: number) => State | undefined, (id: number) => boolean]>([
+  it.each<[string, PipelineStatus['state'], (id: number) => State | undefined, (id: number) => boolean]>([
     ['those of a state that many are in', 'dead', (id) => (id % 3 === 0 ? 'dead' : 'succeeded'), (id) => id % 3 === 0],
     ['those that are done', 'succeeded', (id) => (id % 3 === 0 ? 'succeeded' : 'dead'), (id) => id % 3 === 0],
     ['those without a job', 'none', (id) => (id % 100 === 0 ? undefined : 'succeeded'), (id) => id % 100 === 0],

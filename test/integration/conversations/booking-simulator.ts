@@ -4,9 +4,9 @@ import { expect } from '@jest/globals';
 import type { ReplyOf } from '#libs/contract';
 import { signBooking } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
-import { bookingWebhookSubject, conversations, type ConversationOut } from '#services/conversations';
+import { bookingWebhookSubject, type ConversationOut, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { waitFor, type World } from './world.ts';
+import { type Harness, waitFor } from './harness.ts';
 
 const hour = 3_600_000;
 const firstMeeting = Date.UTC(2030, 0, 15, 10);
@@ -22,7 +22,7 @@ export interface Options {
 type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
 type PersonNote = ReplyOf<typeof directory.rpcs.listNotes>['items'][number];
 
-export interface BookingDesk {
+export interface BookingSimulator {
   /** Puts a webhook on the stream. */
   deliver(envelope: unknown, options?: Options): Promise<void>;
   /** Delivers one webhook and waits until its receipt is settled. */
@@ -36,23 +36,23 @@ export interface BookingDesk {
   personNotes(key: string): Promise<PersonNote[]>;
 }
 
-export function createBookingDesk(world: World): BookingDesk {
-  const receiptIds: BookingDesk['receiptIds'] = async () =>
-    new Set((await world.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
-  const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers } = {}) => {
+export function createBookingSimulator(harness: Harness): BookingSimulator {
+  const receiptIds: BookingSimulator['receiptIds'] = async () =>
+    new Set((await harness.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
+  const deliver: BookingSimulator['deliver'] = async (envelope, { person = String(harness.personId('ada')), body, headers } = {}) => {
     const raw = body === null || Buffer.isBuffer(body) ? body : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
     const signed = raw === null ? {} : signBooking(raw);
     const facts = { id, received_at: new Date().toISOString(), person_id: person, headers: headers ?? signed };
-    await world.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
+    await harness.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
   };
-  const booked: BookingDesk['booked'] = async ({ name }) => {
-    const rows = await world.env.sql<{ id: number }>(
+  const booked: BookingSimulator['booked'] = async ({ name }) => {
+    const rows = await harness.env.sql<{ id: number }>(
       `select id from conversations.conversations where exists
          (select from jsonb_array_elements_text(config #> '{booking,uids}') as uid where uid like $1 || '%') order by id`,
       [name],
     );
-    return Promise.all(rows.map((row) => world.get(row.id)));
+    return Promise.all(rows.map((row) => harness.get(row.id)));
   };
   return {
     deliver,
@@ -69,11 +69,11 @@ export function createBookingDesk(world: World): BookingDesk {
       const before = await receiptIds();
       await deliver(envelope, options);
       return waitFor(async () => {
-        const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 10 });
+        const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 10 });
         return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
       });
     },
-    personNotes: async (key) => (await world.call(directory.rpcs.listNotes, { person_id: world.personId(key) })).items,
+    personNotes: async (key) => (await harness.call(directory.rpcs.listNotes, { person_id: harness.personId(key) })).items,
   };
 }
 

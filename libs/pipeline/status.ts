@@ -11,7 +11,7 @@ export interface Entry {
   readonly pipeline_job: string;
 }
 
-export interface Standing extends Omit<Entry, 'pipeline_job'> {
+export interface PipelineStatus extends Omit<Entry, 'pipeline_job'> {
   /** Of the job; `none` = there is none. */
   readonly state: LatestJob['state'] | 'none';
   readonly waiting_for: string | null;
@@ -23,7 +23,7 @@ export function jobTypeOf(registry: PipelineRegistry, { pipeline_job: name }: Pi
   return registry.get(name)?.jobType;
 }
 
-export function describeStanding(entry: Entry, job: LatestJob | undefined): Standing {
+export function describePipelineStatus(entry: Entry, job: LatestJob | undefined): PipelineStatus {
   const { conversation_id, journey, step, since } = entry;
   const facts = { conversation_id, journey, step, since };
   if (job === undefined) return { ...facts, state: 'none', waiting_for: 'a job: none was started', error: null };
@@ -45,18 +45,18 @@ export interface EntryPage<E extends Entry> {
 }
 
 /** Pages that are read for one: what is rare may come with fewer rows than were asked for, and `next`. */
-const mostPages = 4;
+const maxPages = 4;
 const pageSize = 500;
 
 /** States in which most jobs are for a moment, or until somebody acts: where few are in one, the list begins with their jobs. */
-const seldom = ['queued', 'running', 'dead', 'cancelled'] as const;
-const fewJobs = 500;
+const rareStates = ['queued', 'running', 'dead', 'cancelled'] as const;
+const maxRareJobs = 500;
 
-type PlacedEntry = Entry & { readonly entry_id: number };
+type ListedEntry = Entry & { readonly entry_id: number };
 
-interface ListOptions<E extends PlacedEntry> {
+interface ListOptions<E extends ListedEntry> {
   readonly limit: number;
-  readonly state: Standing['state'] | undefined;
+  readonly state: PipelineStatus['state'] | undefined;
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
   /** With ids of conversations those of them alone. */
@@ -70,50 +70,50 @@ interface ListOptions<E extends PlacedEntry> {
   }) => Promise<readonly { readonly conversation_id: number | null }[]>;
 }
 
-interface StandingPage {
-  readonly items: Standing[];
-  /** Where the next page begins: behind an entry. */
+interface PipelineStatusPage {
+  readonly items: PipelineStatus[];
+  /** Where the next page begins: beforeFilter an entry. */
   readonly next: number | undefined;
 }
 
 /** The first conversations whose job is in a state. */
-export async function listStandings<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage> {
-  return (await listFew(options)) ?? (await lookThrough(options));
+export async function listPipelineStatuses<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
+  return (await listByJobs(options)) ?? (await scanEntries(options));
 }
 
 /** By the jobs in the state. @returns undefined where that is not how to find them */
-async function listFew<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage | undefined> {
+async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage | undefined> {
   const { limit, state, before, registry, readEntries, readJobsIn } = options;
-  const wanted = seldom.find((one) => one === state);
+  const wanted = rareStates.find((one) => one === state);
   if (wanted === undefined) return undefined;
   const types = new Set([...registry.values()].map(({ jobType }) => jobType));
-  const found = await Promise.all([...types].map((type) => readJobsIn({ state: wanted, type, limit: fewJobs + 1 })));
+  const found = await Promise.all([...types].map((type) => readJobsIn({ state: wanted, type, limit: maxRareJobs + 1 })));
   const ids = [...new Set(found.flat().flatMap(({ conversation_id: id }) => id ?? []))];
-  if (ids.length > fewJobs || found.some(({ length }) => length > fewJobs)) return undefined;
+  if (ids.length > maxRareJobs || found.some(({ length }) => length > maxRareJobs)) return undefined;
   if (ids.length === 0) return { items: [], next: undefined };
-  const { items: entries } = await readEntries({ ...behind(before), conversation_ids: ids, limit: fewJobs });
+  const { items: entries } = await readEntries({ ...beforeFilter(before), conversation_ids: ids, limit: maxRareJobs });
   const jobs = await readLatest(entries, options);
   const all = entries.flatMap((entry) => {
-    const standing = describeStanding(entry, findJob(jobs, entry, registry));
-    return standing.state === wanted ? [{ standing, entry }] : [];
+    const status = describePipelineStatus(entry, findJob(jobs, entry, registry));
+    return status.state === wanted ? [{ status, entry }] : [];
   });
   const page = all.slice(0, limit);
-  return { items: page.map(({ standing }) => standing), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
+  return { items: page.map(({ status }) => status), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
 }
 
 /** One entry after the other. */
-async function lookThrough<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage> {
+async function scanEntries<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
   const { limit, state, registry, readEntries } = options;
-  const items: Standing[] = [];
+  const items: PipelineStatus[] = [];
   let { before } = options;
   let count = state === undefined ? limit : Math.min(2 * limit, pageSize);
-  for (let page = 0; page < mostPages; page++) {
-    const { items: entries, read } = await readEntries({ ...behind(before), limit: count });
+  for (let page = 0; page < maxPages; page++) {
+    const { items: entries, read } = await readEntries({ ...beforeFilter(before), limit: count });
     const jobs = await readLatest(entries, options);
     for (const entry of entries) {
-      const standing = describeStanding(entry, findJob(jobs, entry, registry));
-      if (state !== undefined && standing.state !== state) continue;
-      items.push(standing);
+      const status = describePipelineStatus(entry, findJob(jobs, entry, registry));
+      if (state !== undefined && status.state !== state) continue;
+      items.push(status);
       if (items.length === limit) {
         const isLast = read === null && entry === entries.at(-1);
         return { items, next: isLast ? undefined : entry.entry_id };
@@ -126,14 +126,14 @@ async function lookThrough<E extends PlacedEntry>(options: ListOptions<E>): Prom
   return { items, next: before };
 }
 
-const behind = (before: number | undefined) => (before === undefined ? {} : { before });
+const beforeFilter = (before: number | undefined) => (before === undefined ? {} : { before });
 
 const findJob = (jobs: ReadonlyMap<string, LatestJob>, entry: Entry, registry: PipelineRegistry): LatestJob | undefined =>
   jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`);
 
 async function readLatest(
   entries: readonly Entry[],
-  { registry, readJobs }: Pick<ListOptions<PlacedEntry>, 'registry' | 'readJobs'>,
+  { registry, readJobs }: Pick<ListOptions<ListedEntry>, 'registry' | 'readJobs'>,
 ): Promise<Map<string, LatestJob>> {
   const byType = Map.groupBy(entries, (entry) => jobTypeOf(registry, entry));
   const found = await Promise.all(

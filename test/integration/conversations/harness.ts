@@ -2,15 +2,15 @@
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
-import { connectBus, type Bus } from '#libs/nats';
+import { type Bus, connectBus } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
-import { contextFor, createTestEnvironment, startService, waitFor, type TestEnvironment } from '#libs/testing';
-import { parseInstant, type Clock, type Instant } from '#libs/time';
-import { conversations, type ConversationOut, type RecordedWrite, type RoomWrite } from '#services/conversations';
+import { contextFor, createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
+import { type Clock, type Instant, parseInstant } from '#libs/time';
+import { type ConversationOut, conversations, type RecordedWrite, type RoomWrite } from '#services/conversations';
 import { directory } from '#services/directory';
 import { workspace } from './workspace.ts';
 
-export interface World {
+export interface Harness {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   /** The clock of the service; starts at 2030-01-01T00:00:00Z. */
@@ -66,11 +66,11 @@ export type Overrides = Readonly<Record<string, string>>;
  * `overrides` are settings of the conversations service, or make them of the environment.
  * @param options.dueIntervalMs milliseconds between two searches for due work
  */
-export async function createWorld(
+export async function createHarness(
   fileUrl: string,
   overrides: Overrides | ((env: TestEnvironment) => Promise<Overrides>) = {},
   { dueIntervalMs = 500 }: { readonly dueIntervalMs?: number } = {},
-): Promise<World> {
+): Promise<Harness> {
   const env = await createTestEnvironment(fileUrl);
   const clock = new SettableClock();
   const options = { clock, dueIntervalMs };
@@ -84,14 +84,14 @@ export async function createWorld(
     actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: World['call'] = async (rpc, request, actor) => {
+  const call: Harness['call'] = async (rpc, request, actor) => {
     const reply = await bus.call(rpc, request, contextFor(rpc, actor));
     const problem = checkOf(rpc)(parseJson(JSON.stringify(reply)));
     if (problem !== undefined)
       throw new Error(`reply of ${rpc.subject} breaks its schema at ${problem.path.join('.')}: ${problem.message}`);
     return reply;
   };
-  const apply: World['apply'] = (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false });
+  const apply: Harness['apply'] = (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false });
   const { ids } = await apply(workspace);
   const { rpcs } = conversations;
   const imports: ImportJob[] = [];
