@@ -13,7 +13,7 @@ import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
 import { migrateSchema, type MigrationClass, openMigrationRun, type RunOptions } from '#libs/orm/migrations';
-import { listMigrations, migrationsFolder } from '#libs/release';
+import { listMigrations, migrationsFolder, replacedMigrations, withReplacements } from '#libs/release';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
@@ -38,11 +38,13 @@ export async function migrateServices(
     for (const [service, all] of Object.entries(listMigrations())) {
       const only = options.only?.[service];
       if (options.only !== undefined && only === undefined) continue;
-      const names = all.filter((name) => only === undefined || only.includes(name));
+      const replaced = replacedMigrations(service);
+      const wanted = only === undefined ? all : withReplacements(only, replaced);
+      const names = all.filter((name) => wanted.includes(name));
       const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
       const serviceUrl = options.serviceUrls?.[service];
       const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
-      done[service] = await migrateSchema(run, { schema: service, migrations, role, rights: auditRights, others });
+      done[service] = await migrateSchema(run, { schema: service, migrations, replaced, role, rights: auditRights, others });
     }
   } finally {
     await run.close();

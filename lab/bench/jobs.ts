@@ -2,7 +2,7 @@
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { defineService, job, Type } from '#libs/contract';
-import { cancelledJobs, createJobs, jobAttempts, jobTables } from '#libs/jobs';
+import { createJobs, jobAttempts, jobTables } from '#libs/jobs';
 import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
@@ -25,7 +25,7 @@ export async function measureJobs(settings: Readonly<Record<string, string>>, co
   const admin = new pg.Client({ connectionString: settings['DATABASE_URL'] });
   await admin.connect();
   await admin.query('create schema if not exists bench');
-  for (const sql of [jobTables('bench'), ...cancelledJobs('bench'), ...jobAttempts('bench')]) await admin.query(sql);
+  for (const sql of [jobTables('bench'), ...jobAttempts('bench')]) await admin.query(sql);
   const db = await createDatabase({ url: settings['DATABASE_URL'] ?? '', schema: 'bench', poolSize: 10, logger, applicationName: 'bench' });
   const bus = await connectBus({ url: settings['NATS_URL'] ?? '', name: 'bench', logger });
   const jobs = createJobs({ contract, db, bus, logger });

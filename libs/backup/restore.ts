@@ -1,6 +1,7 @@
 /** Puts a backup into an empty installation. */
 import type { ObjectStore } from '#libs/object-store';
 import { dropSchemas, findNonEmptyTables } from '#libs/orm';
+import { replacedMigrations, withReplacements } from '#libs/release';
 import { loadDatabase, type OnProgress } from './database.ts';
 import { BackupError } from './errors.ts';
 import { bringErasures } from './erasures.ts';
@@ -82,7 +83,11 @@ function checkRelease(manifest: Manifest, known: Readonly<Record<string, readonl
   for (const [schema, { migrations }] of Object.entries(manifest.schemas)) {
     const own = known[schema];
     if (own === undefined) throw new BackupError(`the backup has a schema "${schema}", which this release does not know`);
-    const unknown = migrations.find((name) => !own.includes(name));
+    const replaced = replacedMigrations(schema);
+    const unknown = withReplacements(migrations, replaced).find((name) => !own.includes(name));
+    if (unknown !== undefined && Object.values(replaced).flat().includes(unknown)) {
+      throw new BackupError(`the backup was made between two releases, ${manifest.version}: restore it with that version, then upgrade`);
+    }
     if (unknown !== undefined) {
       throw new BackupError(`the backup was made by a newer release, ${manifest.version}: ${unknown} is not known here`);
     }

@@ -14,7 +14,7 @@ export function jobTables(schema: string): string {
       type text not null,
       key text,
       payload jsonb not null,
-      state text not null default 'queued' constraint jobs__state__check check (state in ('queued', 'running', 'succeeded', 'dead')),
+      state text not null default 'queued' constraint jobs__state__check check (state in ('queued', 'running', 'succeeded', 'dead', 'cancelled')),
       attempts integer not null default 0 constraint jobs__attempts__check check (attempts >= 0),
       generation integer not null default 0,
       run_at timestamptz not null default now(),
@@ -33,7 +33,7 @@ export function jobTables(schema: string): string {
       started_at timestamptz,
       finished_at timestamptz,
       constraint jobs__lease_until__check check ((state = 'running') = (lease_until is not null)),
-      constraint jobs__finished_at__check check ((state in ('succeeded', 'dead')) = (finished_at is not null))
+      constraint jobs__finished_at__check check ((state in ('succeeded', 'dead', 'cancelled')) = (finished_at is not null))
     ) with (fillfactor = 70, ${busy});
     create index jobs__state_type_id__index on ${schema}.jobs (state, type, id) where state <> 'succeeded';
     create index jobs__run_at__index on ${schema}.jobs (run_at) where state = 'queued' and sent_at is null;
@@ -59,22 +59,6 @@ export function jobTables(schema: string): string {
     comment on column ${schema}.outbox.send_after is 'in the future while a process sends the row; due again when that process is gone';
     comment on column ${schema}.outbox.backlog is 'false only while the process that committed the row sends it at once';
   `;
-}
-
-/**
- * SQL that lets a job be cancelled: a migration of each service. What the previous release cancelled is
- * dead with the error `Cancelled`; that release leaves rows of a state that it does not know alone.
- */
-export function cancelledJobs(schema: string): string[] {
-  const widen = (name: string, check: string): string =>
-    `alter table ${schema}.jobs drop constraint ${name}, add constraint ${name} check (${check}) not valid`;
-  return [
-    widen('jobs__state__check', `state in ('queued', 'running', 'succeeded', 'dead', 'cancelled')`),
-    widen('jobs__finished_at__check', `(state in ('succeeded', 'dead', 'cancelled')) = (finished_at is not null)`),
-    `alter table ${schema}.jobs validate constraint jobs__state__check`,
-    `alter table ${schema}.jobs validate constraint jobs__finished_at__check`,
-    `update ${schema}.jobs set state = 'cancelled', error = null where state = 'dead' and error = 'Cancelled'`,
-  ];
 }
 
 /**

@@ -26,6 +26,23 @@ export function migrationsOf(service: string): string[] {
     .toSorted();
 }
 
+/** Migrations of a service that stand for several former ones, whose names they list (`replaced.json`). */
+export function replacedMigrations(service: string): Readonly<Record<string, readonly string[]>> {
+  const file = join(migrationsFolder(service), 'replaced.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string[]>) : {};
+}
+
+/** The names, with each complete set of replaced migrations exchanged for the one that replaces it. */
+export function withReplacements(names: readonly string[], replaced: Readonly<Record<string, readonly string[]>>): string[] {
+  const result = new Set(names);
+  for (const [name, former] of Object.entries(replaced)) {
+    if (!former.every((item) => result.has(item))) continue;
+    for (const item of former) result.delete(item);
+    result.add(name);
+  }
+  return [...result].toSorted();
+}
+
 /** Names of the migrations of every service that has some, by schema. */
 export function listMigrations(): Record<string, string[]> {
   const all = readdirSync(servicesDir)

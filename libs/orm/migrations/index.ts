@@ -6,3 +6,4 @@ export { OnlineMigration } from './online.ts';
 export type { BackfillWork } from './online.ts';
 export { openMigrationRun } from './run.ts';
 export type { RunOptions } from './run.ts';
+export { readSqlFile } from './sql-file.ts';

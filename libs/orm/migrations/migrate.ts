@@ -19,6 +19,8 @@ export interface SchemaOptions {
   readonly schema: string;
   /** In the order of their names. */
   readonly migrations: readonly MigrationClass[];
+  /** Migrations that replace several former ones: they count as executed where the history lists all of these. */
+  readonly replaced?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Whom the schema's rows are for; absent = the service connects as the migration does. */
   readonly role?: ServiceRole | undefined;
   /** Narrows what that role may do (`grantServiceRole`). */
@@ -96,12 +98,20 @@ async function grantRoles(pool: pg.Pool, { schema, role, rights, others }: Schem
   }
 }
 
-async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations }: SchemaOptions): Promise<string[]> {
+async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations, replaced = {} }: SchemaOptions): Promise<string[]> {
   const orm = createOrm(pool, schema, migrations);
   await orm.connect();
   const done: string[] = [];
   try {
-    const pending = await run.retry(`the history of schema ${schema}`, () => orm.migrator.getPending());
+    const pending = await run.retry(`the history of schema ${schema}`, async () => {
+      const unrecorded = await orm.migrator.getPending();
+      const recorded = await recordReplacements(
+        pool,
+        schema,
+        unrecorded.flatMap(({ name }) => Object.entries({ [name]: replaced[name] ?? [] })),
+      );
+      return unrecorded.filter(({ name }) => !recorded.has(name));
+    });
     if (pending.length > 0) await run.waitForTransactions();
     for (const { name } of pending) {
       const Class = migrations.find((item) => item.name === name);
@@ -114,12 +124,47 @@ async function runPending(run: MigrationRun, pool: pg.Pool, { schema, migrations
         const text = error instanceof Error ? error.message : String(error);
         throw new MigrationError(`migration ${name} of schema ${schema} failed: ${text}`, { cause: error });
       }
+      await record(pool, schema, replaced[name] ?? []);
       done.push(name);
     }
     return done;
   } finally {
     await orm.close(true);
   }
+}
+
+/**
+ * Records those of `replacements` as executed whose former migrations have all run.
+ * @returns their names
+ * @throws MigrationError when only some of the former migrations of one have run
+ */
+async function recordReplacements(
+  pool: pg.Pool,
+  schema: string,
+  replacements: readonly (readonly [name: string, former: readonly string[]])[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ name: string }>(`select name from ${schema}.migrations`);
+  const executed = new Set(rows.map(({ name }) => name));
+  const recorded = replacements.filter(([name, former]) => {
+    const missing = former.filter((item) => !executed.has(item));
+    if (missing.length === former.length) return false;
+    if (missing.length === 0) return true;
+    throw new MigrationError(
+      `schema ${schema} has only some of the migrations that ${name} replaces; these are missing: ${missing.join(', ')}. ` +
+        'Upgrade to the release before this one first',
+    );
+  });
+  await record(
+    pool,
+    schema,
+    recorded.map(([name]) => name),
+  );
+  return new Set(recorded.map(([name]) => name));
+}
+
+/** Also for replaced migrations: services of the previous release wait for them. */
+async function record(pool: pg.Pool, schema: string, names: readonly string[]): Promise<void> {
+  await pool.query(`insert into ${schema}.migrations (name) select unnest($1::text[])`, [names]);
 }
 
 function createOrm(pool: pg.Pool, schema: string, migrations: readonly MigrationClass[]): MikroORM {

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OnlineMigration } from '#libs/orm/migrations';
 import { fold } from '#libs/text';
 import { directory } from '#services/directory';
-import { Migration20260101000100_people_and_accounts } from '../../../services/directory/migrations/Migration20260101000100_people_and_accounts.ts';
-import { Migration20260402090000_search_horizon } from '../../../services/directory/migrations/Migration20260402090000_search_horizon.ts';
+import { Migration20260404090000_release_0_1_0 } from '../../../services/directory/migrations/Migration20260404090000_release_0_1_0.ts';
 import { Migration20261130100000_one_folding } from '../../../services/directory/migrations/Migration20261130100000_one_folding.ts';
 import { Migration20261128090000_folded_names } from '../../../services/directory/migrations/Migration20261128090000_folded_names.ts';
 import { createReadsNetwork, names, type ReadsNetwork } from './reads-network.ts';
@@ -167,7 +166,7 @@ describe('texts that are folded (D87)', () => {
   });
 
   it('are found so too when they were stored by an earlier release', async () => {
-    await runAll(foldsOf(Migration20260402090000_search_horizon, Migration20261128090000_folded_names));
+    await runAll(foldsOf(Migration20260404090000_release_0_1_0, Migration20261128090000_folded_names));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
     expect(await people('hauptstrasse')).toEqual([]);
@@ -189,7 +188,7 @@ describe('a Greek name', () => {
 
   it('is found so too when it was stored by an earlier release', async () => {
     await runAll([
-      ...foldsOf(Migration20260101000100_people_and_accounts, Migration20260402090000_search_horizon),
+      ...foldsOf(Migration20260404090000_release_0_1_0),
       'drop trigger journeys__fold_name on directory.journeys',
       'drop function directory.journeys__fold_name()',
       'alter table directory.journeys drop column search_name',

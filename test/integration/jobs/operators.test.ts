@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cancelledJobs, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
@@ -123,15 +123,6 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await expect(readJob(suite.env, ids[3] ?? '')).resolves.toMatchObject({ state: 'cancelled' });
     await expect(admin.redrive({ ids: [ids[3] ?? ''] })).resolves.toMatchObject({ changed: 1 });
     await suite.waitForState(ids[3] ?? '', 'succeeded');
-  });
-
-  it('find what the previous release cancelled as cancelled', async () => {
-    await suite.env.sql(`insert into shop.jobs (id, type, payload, state, error, finished_at) values
-      ('01900000-0000-7000-8000-00000000000a', 'shop.step', '{}', 'dead', 'Cancelled', now()),
-      ('01900000-0000-7000-8000-00000000000b', 'shop.step', '{}', 'dead', 'broken', now())`);
-    for (const sql of cancelledJobs('shop')) await suite.env.sql(sql);
-    await expect(readJob(suite.env, '01900000-0000-7000-8000-00000000000a')).resolves.toMatchObject({ state: 'cancelled', error: null });
-    await expect(readJob(suite.env, '01900000-0000-7000-8000-00000000000b')).resolves.toMatchObject({ state: 'dead', error: 'broken' });
   });
 
   it('give a redriven job a new life: attempts and age begin again', async () => {

@@ -2,7 +2,6 @@
 import { auditTables } from '#libs/audit';
 import { defineService, event, job, Type } from '#libs/contract';
 import {
-  cancelledJobs,
   createJobs,
   failedJobs,
   handedOverJobs,
@@ -44,27 +43,14 @@ export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, eve
 
 class Migration20260101000000_jobs extends Migration {
   override up(): void {
-    for (const sql of [
-      jobTables('shop'),
-      ...cancelledJobs('shop'),
-      ...jobAttempts('shop'),
-      ...handedOverJobs('shop'),
-      ...failedJobs('shop'),
-      ...auditTables('shop'),
-    ])
+    for (const sql of [jobTables('shop'), ...jobAttempts('shop'), ...handedOverJobs('shop'), ...failedJobs('shop'), ...auditTables('shop')])
       this.addSql(sql);
     this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
   }
 }
 class Migration20260101000000_office extends Migration {
   override up(): void {
-    const jobs = [
-      jobTables('office'),
-      ...cancelledJobs('office'),
-      ...jobAttempts('office'),
-      ...handedOverJobs('office'),
-      ...failedJobs('office'),
-    ];
+    const jobs = [jobTables('office'), ...jobAttempts('office'), ...handedOverJobs('office'), ...failedJobs('office')];
     for (const sql of [...jobs, ...auditTables('office')]) this.addSql(sql);
   }
 }

@@ -70,6 +70,29 @@ describe('migrate (architecture#data)', () => {
     await expect(tablesOf('steps')).resolves.toEqual(['first', 'migrations', 'second']);
   });
 
+  it('records a replacement as executed where all replaced migrations have run, and runs it where none has', async () => {
+    class Migration20260103000000_release extends Migration {
+      override up(): void {
+        this.addSql('create table first (id integer)');
+      }
+    }
+    const { name } = Migration20260103000000_release;
+    const migrations = [Migration20260103000000_release];
+    const replaced = { [name]: [Migration20260101000000_first.name, Migration20260102000000_second.name] };
+    const all = { url, schema: 'replaced', logger: env.logger };
+    await migrate({ ...all, migrations: [Migration20260101000000_first, Migration20260102000000_second] });
+    await expect(migrate({ ...all, migrations, replaced })).resolves.toEqual([]);
+    await expect(env.sql(`select name from replaced.migrations where name = '${name}'`)).resolves.toHaveLength(1);
+    await expect(migrate({ ...all, schema: 'unreplaced', migrations, replaced })).resolves.toEqual([name]);
+    await expect(env.sql(`select name from unreplaced.migrations`)).resolves.toHaveLength(3);
+    const partly = { ...all, schema: 'partly' };
+    await migrate({ ...partly, migrations: [Migration20260101000000_first] });
+    await expect(migrate({ ...partly, migrations, replaced })).rejects.toThrow(
+      /schema partly has only some of the migrations that \S+_release replaces; these are missing: Migration20260102000000_second/,
+    );
+    await expect(env.sql(`select name from partly.migrations`)).resolves.toHaveLength(1);
+  });
+
   it('lets one process at a time migrate', async () => {
     const migrations = [Migration20260101000000_first, Migration20260102000000_second];
     const runs = await Promise.all(Array.from({ length: 4 }, () => migrate({ url, schema: 'crowd', migrations, logger: env.logger })));

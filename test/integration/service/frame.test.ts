@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { auditTables } from '#libs/audit';
 import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import { defineService, job, withoutActor, rpc, Type } from '#libs/contract';
-import { cancelledJobs, jobAttempts, jobTables } from '#libs/jobs';
+import { jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
 import { migrate, Migration } from '#libs/orm/migrations';
 import { createFrame, type Frame } from '#libs/service';
@@ -25,7 +25,7 @@ const shelf = defineService({
 
 class Migration20260101000000_shelf extends Migration {
   override up(): void {
-    for (const sql of [jobTables('shelf'), ...cancelledJobs('shelf'), ...jobAttempts('shelf'), ...auditTables('shelf')]) this.addSql(sql);
+    for (const sql of [jobTables('shelf'), ...jobAttempts('shelf'), ...auditTables('shelf')]) this.addSql(sql);
   }
 }
 const migrations = [Migration20260101000000_shelf];

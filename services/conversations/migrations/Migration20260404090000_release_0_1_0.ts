@@ -1,0 +1,10 @@
+import { jobTables } from '#libs/jobs';
+import { Migration, readSqlFile } from '#libs/orm/migrations';
+
+/** The schema of release 0.1.0. */
+export class Migration20260404090000_release_0_1_0 extends Migration {
+  override up(): void {
+    this.addSql(jobTables('conversations'));
+    for (const sql of readSqlFile('release_0_1_0.sql', import.meta)) this.addSql(sql);
+  }
+}

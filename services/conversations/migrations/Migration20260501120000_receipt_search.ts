@@ -1,8 +1,0 @@
-import { OnlineMigration } from '#libs/orm/migrations';
-import { receiptSearchIndexes } from '#libs/webhooks';
-
-export class Migration20260501120000_receipt_search extends OnlineMigration {
-  override up(): void {
-    for (const sql of receiptSearchIndexes('conversations', true)) this.addSql(sql);
-  }
-}

@@ -1,8 +1,0 @@
-import { failedJobs } from '#libs/jobs';
-import { Migration } from '#libs/orm/migrations';
-
-export class Migration20260901090000_failed_jobs extends Migration {
-  override up(): void {
-    for (const sql of failedJobs('events')) this.addSql(sql);
-  }
-}

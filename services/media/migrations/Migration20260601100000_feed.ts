@@ -1,8 +1,0 @@
-import { feedTables } from '#libs/feed';
-import { Migration } from '#libs/orm/migrations';
-
-export class Migration20260601100000_feed extends Migration {
-  override up(): void {
-    for (const sql of feedTables('media')) this.addSql(sql);
-  }
-}

@@ -1,8 +1,0 @@
-import { failedJobs } from '#libs/jobs';
-import { OnlineMigration } from '#libs/orm/migrations';
-
-export class Migration20260901090000_failed_jobs extends OnlineMigration {
-  override up(): void {
-    for (const sql of failedJobs('media', 'concurrently')) this.addSql(sql);
-  }
-}
