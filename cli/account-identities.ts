@@ -39,9 +39,9 @@ export function registerIdentities(accounts: Command, context: CliContext): void
     .description('Lists whom identity providers name that is linked to the account')
     .action(async (email: string) => {
       const { items, unlinked_at: unlinkedAt } = await context.call(listIdentities, { email });
-      const shown = table(items, columns, 'No identity.');
+      const view = table(items, columns, 'No identity.');
       const mark = 'An operator unlinked one; none is linked by the email until "accounts link".';
-      context.print(items, shown, ...(unlinkedAt === null ? [] : [mark]));
+      context.print(items, view, ...(unlinkedAt === null ? [] : [mark]));
     });
 }
 

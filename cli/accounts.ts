@@ -8,8 +8,8 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { askSecret } from './ask-secret.ts';
-import { parseLimit } from './parse-limit.ts';
+import { promptSecret } from './prompt-secret.ts';
+import { parseLimit } from './parse-options.ts';
 
 type Account = ReplyOf<typeof directory.rpcs.createAccount> & { readonly changed?: boolean };
 type Listed = ReplyOf<typeof directory.rpcs.listAccounts>['items'][number];
@@ -78,7 +78,7 @@ export function register(accounts: Command, context: CliContext): void {
     .description('Sets the password (asked for without --password-env) and revokes the tokens of the account')
     .option('--password-env <name>', 'environment variable that holds the password')
     .action(async (email: string, options: PasswordOptions) => {
-      const password = options.passwordEnv === undefined ? await askPassword() : readVariable(options.passwordEnv);
+      const password = options.passwordEnv === undefined ? await promptForPassword() : readVariable(options.passwordEnv);
       show(await context.call(setPassword, { email, password }), 'Password set, tokens revoked');
     });
 
@@ -168,11 +168,11 @@ function readVariable(name: string): string {
   return value;
 }
 
-async function askPassword(): Promise<string> {
+async function promptForPassword(): Promise<string> {
   if (!process.stdin.isTTY) throw new CliError('There is no terminal to ask for the password; use --password-env NAME.');
-  const password = await askSecret('New password: ');
+  const password = await promptSecret('New password: ');
   if (password === '') throw new CliError('The password must not be empty.');
-  if ((await askSecret('Once more: ')) !== password) throw new CliError('The two passwords differ.');
+  if ((await promptSecret('Once more: ')) !== password) throw new CliError('The two passwords differ.');
   return password;
 }
 

@@ -6,14 +6,13 @@ import { agents } from '#services/agents';
 import { media } from '#services/media';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
-import { keepErasuresBesideBackups } from './backup/erasures.ts';
+import { storeErasuresWithBackups } from './backup/erasures.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { cursorText, parseCursor } from './parse-cursor.ts';
-import { parseLimit } from './parse-limit.ts';
+import { cursorText, parseCursor, parseLimit } from './parse-options.ts';
 
 interface Options {
   thread?: string;
@@ -144,7 +143,7 @@ async function forgetVisitor(context: CliContext, visitor: string): Promise<Repl
   const chats = { visitor_ids: [visitor], telegram_user_ids: [] };
   await context.call(media.rpcs.recordErasure, { person_id: null, digest: null, ...chats });
   const counts = await context.call(agents.rpcs.forgetPerson, { visitor_id: visitor });
-  await keepErasuresBesideBackups(context);
+  await storeErasuresWithBackups(context);
   return counts;
 }
 

@@ -6,7 +6,7 @@ import { conversations, type ReconcileResult } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { fields } from './output/table.ts';
-import { parseTime } from './parse-time.ts';
+import { parseTime } from './parse-options.ts';
 
 const pollMs = 500;
 

@@ -6,12 +6,10 @@ import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseTime } from './parse-time.ts';
+import { parseId, parseLimit, parseTime } from './parse-options.ts';
 
 type Listed = ReplyOf<typeof conversations.rpcs.adminList>['items'][number];
-type Shown = ReplyOf<typeof conversations.rpcs.adminShow>;
+type Details = ReplyOf<typeof conversations.rpcs.adminShow>;
 
 interface ListOptions {
   journey?: string;
@@ -34,8 +32,8 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .option('--until <time>', 'only those that start before', (text) => parseTime(text))
     .option('--limit <count>', 'conversations of a page, at most 1000', parseLimit, 100)
     .option('--before <id>', 'the page after the one that ends with this conversation', parseId)
-    .action(async ({ journey, event, person: who, since, until, before, limit }: ListOptions) => {
-      const person = who === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who });
+    .action(async ({ journey, event, person: identifier, since, until, before, limit }: ListOptions) => {
+      const person = identifier === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who: identifier });
       const { items, next } = await context.call(conversations.rpcs.adminList, {
         limit,
         ...(journey === undefined ? {} : { journey_slug: journey }),
@@ -54,8 +52,8 @@ export function registerListCommands(group: Command, context: CliContext): void 
     .description('Shows a conversation, a deleted one too; with --json all that is stored with it')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
-      const shown = await context.call(conversations.rpcs.adminShow, { conversation_id: id }, `conversation ${id}`);
-      context.print(shown, fields(fieldsOf(shown)));
+      const details = await context.call(conversations.rpcs.adminShow, { conversation_id: id }, `conversation ${id}`);
+      context.print(details, fields(fieldsOf(details)));
     });
 }
 
@@ -70,30 +68,30 @@ const columns = {
   PARTICIPANTS: namesOf,
 };
 
-function fieldsOf(shown: Shown) {
-  const { deleted, booking } = shown;
+function fieldsOf(details: Details) {
+  const { deleted, booking } = details;
   return {
-    id: shown.id,
-    title: shown.title,
+    id: details.id,
+    title: details.title,
     state: deleted === null ? null : toned(`deleted: ${deleted.reason.replaceAll('_', ' ')} (${deleted.by})`, 'bad'),
     deleted: deleted === null ? null : moment(deleted.deleted_at),
     'kept until': deleted === null ? null : moment(deleted.removed_from),
-    journey: shown.journey,
-    step: shown.step,
-    event: shown.event,
-    start: moment(shown.start),
-    finish: moment(shown.finish),
-    participants: shown.participants.map(({ id, name }) => `${name} (${id})`).join(', ') || null,
-    connected: shown.connected.map(({ slug }) => slug).join(', ') || null,
+    journey: details.journey,
+    step: details.step,
+    event: details.event,
+    start: moment(details.start),
+    finish: moment(details.finish),
+    participants: details.participants.map(({ id, name }) => `${name} (${id})`).join(', ') || null,
+    connected: details.connected.map(({ slug }) => slug).join(', ') || null,
     booking: booking === null ? null : `${booking.id}${booking.cancelled ? ' (cancelled)' : ''}`,
-    'key of the workspace file': shown.import_key,
-    audio: shown.audio_blob_id === null ? null : `blob ${shown.audio_blob_id}`,
-    notes: shown.notes,
-    infos: sizeOf(shown.infos),
-    config: sizeOf(shown.config),
-    room: shown.room === null ? null : sizeOf(shown.room),
-    created: moment(shown.created_at),
-    updated: moment(shown.updated_at),
+    'key of the workspace file': details.import_key,
+    audio: details.audio_blob_id === null ? null : `blob ${details.audio_blob_id}`,
+    notes: details.notes,
+    infos: sizeOf(details.infos),
+    config: sizeOf(details.config),
+    room: details.room === null ? null : sizeOf(details.room),
+    created: moment(details.created_at),
+    updated: moment(details.updated_at),
   };
 }
 

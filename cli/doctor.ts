@@ -14,7 +14,7 @@ import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { examineRestored, tellRestored } from './doctor/after-restore.ts';
+import { examineRestored, printRestored } from './doctor/after-restore.ts';
 import { checkIssuer } from './doctor/issuer.ts';
 import { checkNatsUsers } from './doctor/nats-users.ts';
 import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
@@ -29,14 +29,14 @@ interface Finding {
 
 /** Services that work jobs; listing them asks the service and, through it, PostgreSQL. */
 const workers = ['directory', 'conversations', 'transcripts', 'media', 'events'] as const;
-const mostDead = 1_000;
-const mostLinks = 20;
+const maxDeadJobs = 1_000;
+const maxLinks = 20;
 
 export function register(doctor: Command, context: CliContext): void {
   doctor
     .option('--after-restore', 'put right what a restore of the database leaves: once before the services start, once after')
     .action(async ({ afterRestore }: { afterRestore?: true }) => {
-      if (afterRestore === true) return tellRestored(context, await examineRestored(context));
+      if (afterRestore === true) return printRestored(context, await examineRestored(context));
       const findings = await examine(context);
       const wrong = findings.filter(({ ok, needed }) => needed && !ok);
       const summary = findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.';
@@ -115,18 +115,18 @@ async function checkStream(bus: Bus, name: StreamName): Promise<string> {
 }
 
 async function checkWorker(context: CliContext, name: (typeof workers)[number]): Promise<string> {
-  const { items } = await context.call(jobAdminRpcs(name).adminListJobs, { state: 'dead', limit: mostDead });
+  const { items } = await context.call(jobAdminRpcs(name).adminListJobs, { state: 'dead', limit: maxDeadJobs });
   if (items.length === 0) return 'answers';
   const types = [...new Set(items.map(({ type }) => type))].join(', ');
-  return `answers; ${items.length === mostDead ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;
+  return `answers; ${items.length === maxDeadJobs ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;
 }
 
 /** Links from before they were checked: nothing takes them away, and browsers may run some of them. */
 async function checkLinks(context: CliContext): Promise<string> {
   const { items } = await context.call(directory.rpcs.listRefusedLinks, {});
-  const shown = items.slice(0, mostLinks).map(({ kind, id, field, problem }) => `${kind} ${id} ${field} ${problem}`);
-  if (items.length > mostLinks) shown.push(`${items.length - mostLinks} more`);
-  if (items.length > 0) throw new CliError(shown.join('; '));
+  const problems = items.slice(0, maxLinks).map(({ kind, id, field, problem }) => `${kind} ${id} ${field} ${problem}`);
+  if (items.length > maxLinks) problems.push(`${items.length - maxLinks} more`);
+  if (items.length > 0) throw new CliError(problems.join('; '));
   return 'lead where links may lead';
 }
 

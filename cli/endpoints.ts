@@ -6,10 +6,7 @@ import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { type Cell, moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseOffset } from './parse-offset.ts';
-import { parseTime } from './parse-time.ts';
+import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
 
 type Endpoint = ReplyOf<typeof events.rpcs.showEndpoint>['endpoint'];
 type Delivery = ReplyOf<typeof events.rpcs.listAllDeliveries>['items'][number];
@@ -26,7 +23,7 @@ interface DeliveriesOptions {
   cursor?: string;
 }
 
-const mostListed = 200;
+const maxListed = 200;
 
 export function register(group: Command, context: CliContext): void {
   const { listAllEndpoints, showEndpoint, switchEndpoint } = events.rpcs;
@@ -36,11 +33,11 @@ export function register(group: Command, context: CliContext): void {
     .command('list')
     .description('Lists endpoints, newest first')
     .option('--account <id>', 'only those of this account', parseId)
-    .option('--limit <count>', `at most this many, at most ${mostListed}`, parseLimit, 100)
+    .option('--limit <count>', `at most this many, at most ${maxListed}`, parseLimit, 100)
     .option('--offset <count>', 'endpoints before the page', parseOffset, 0)
     .action(async ({ account, limit, offset }: ListOptions) => {
-      const wanted = { limit: Math.min(limit, mostListed), offset, ...(account !== undefined && { account_id: account }) };
-      const { items } = await context.call(listAllEndpoints, wanted);
+      const request = { limit: Math.min(limit, maxListed), offset, ...(account !== undefined && { account_id: account }) };
+      const { items } = await context.call(listAllEndpoints, request);
       context.print(items, table(items, columns, 'No endpoint.'));
     });
 
@@ -58,11 +55,11 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists what was sent to an endpoint, newest first')
     .argument('<id>', 'endpoint', parseId)
     .addOption(new Option('--status <status>', 'only these').choices(['pending', 'delivered', 'failed']))
-    .option('--limit <count>', `at most this many, at most ${mostListed}`, parseLimit, 50)
+    .option('--limit <count>', `at most this many, at most ${maxListed}`, parseLimit, 50)
     .option('--cursor <cursor>', 'the page after, as the page before tells')
     .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
-      const wanted = { endpoint_id: id, limit: Math.min(limit, mostListed), ...(status && { status }), ...(cursor && { cursor }) };
-      const { items, next } = await context.call(listAllDeliveries, wanted, `endpoint ${id}`);
+      const request = { endpoint_id: id, limit: Math.min(limit, maxListed), ...(status && { status }), ...(cursor && { cursor }) };
+      const { items, next } = await context.call(listAllDeliveries, request, `endpoint ${id}`);
       context.print(
         items,
         table(items, deliveryColumns, 'Nothing was sent.'),
@@ -85,8 +82,8 @@ export function register(group: Command, context: CliContext): void {
     .argument('<id>', 'endpoint', parseId)
     .argument('<delivery>', 'id, as `endpoints deliveries` shows it')
     .action(async (id: number, deliveryId: string) => {
-      const wanted = { endpoint_id: id, delivery_id: deliveryId };
-      const { delivery } = await context.call(redeliverAny, wanted, `delivery ${deliveryId} of endpoint ${id}`);
+      const request = { endpoint_id: id, delivery_id: deliveryId };
+      const { delivery } = await context.call(redeliverAny, request, `delivery ${deliveryId} of endpoint ${id}`);
       context.print(delivery, `On its way again: ${delivery.event_id}. What became of it: endpoints deliveries ${id}`);
     });
 
@@ -107,16 +104,16 @@ export function register(group: Command, context: CliContext): void {
     .option('--yes', 'without asking')
     .action(async (id: number, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`Nothing is sent to endpoint ${id} any more, and what waits is given up.`, 'disable');
-      await turn(id, true);
+      await setDisabled(id, true);
     });
 
   group
     .command('enable')
     .description('Sends what happens from now on; recover brings the rest')
     .argument('<id>', 'endpoint', parseId)
-    .action((id: number) => turn(id, false));
+    .action((id: number) => setDisabled(id, false));
 
-  async function turn(id: number, disabled: boolean): Promise<void> {
+  async function setDisabled(id: number, disabled: boolean): Promise<void> {
     const { endpoint } = await context.call(switchEndpoint, { endpoint_id: id, disabled }, `endpoint ${id}`);
     context.print(endpoint, describe(endpoint));
   }

@@ -5,8 +5,7 @@ import { events } from '#services/events';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { inLine } from './output/cell.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseTime } from './parse-time.ts';
+import { parseLimit, parseTime } from './parse-options.ts';
 
 interface TailOptions {
   types?: string;
@@ -14,7 +13,7 @@ interface TailOptions {
   count?: number;
 }
 
-type Happened = ReplyOf<typeof events.rpcs.listFeed>['items'][number];
+type FeedEvent = ReplyOf<typeof events.rpcs.listFeed>['items'][number];
 
 const waitSeconds = 20;
 
@@ -41,17 +40,17 @@ export function register(group: Command, context: CliContext): void {
     });
 }
 
-async function* follow(context: CliContext, { types, after = 'latest', count = Infinity }: TailOptions): AsyncGenerator<Happened> {
+async function* follow(context: CliContext, { types, after = 'latest', count = Infinity }: TailOptions): AsyncGenerator<FeedEvent> {
   let cursor = after === '' ? undefined : after;
-  for (let left = count; left > 0;) {
+  for (let remaining = count; remaining > 0;) {
     const request = { ...(types !== undefined && { types }), ...(cursor !== undefined && { after: cursor }), wait: waitSeconds };
-    const page = await context.call(events.rpcs.listFeed, { ...request, limit: Math.min(left, 500) });
+    const page = await context.call(events.rpcs.listFeed, { ...request, limit: Math.min(remaining, 500) });
     yield* page.items;
-    left -= page.items.length;
+    remaining -= page.items.length;
     cursor = page.next;
   }
 }
 
-function describe({ occurred_at: at, type, subject, data, cursor }: Happened): string {
+function describe({ occurred_at: at, type, subject, data, cursor }: FeedEvent): string {
   return [at, type, `${subject.type} ${subject.id}`, JSON.stringify(data), cursor].map(inLine).join('  ');
 }

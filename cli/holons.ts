@@ -6,13 +6,13 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { parseId } from './parse-id.ts';
-import { type Page, registerSearch, tellMore, withPage } from './record-search.ts';
+import { parseId } from './parse-options.ts';
+import { type Page, registerSearch, describeMore, withPage } from './record-search.ts';
 
 type Holon = ReplyOf<typeof directory.rpcs.searchHolons>['items'][number];
-type Shown = ReplyOf<typeof directory.rpcs.showHolon>;
-type Membership = Shown['memberships']['items'][number];
-type Relationship = Shown['relationships']['items'][number];
+type Details = ReplyOf<typeof directory.rpcs.showHolon>;
+type Membership = Details['memberships']['items'][number];
+type Relationship = Details['relationships']['items'][number];
 
 const columns = {
   ID: ({ id }: Holon) => id,
@@ -52,30 +52,34 @@ export function register(group: Command, context: CliContext): void {
         limit,
         offset,
       });
-      context.print(items, table(items, columns, 'There is no such holon.'), ...tellMore({ limit, offset }, count));
+      context.print(items, table(items, columns, 'There is no such holon.'), ...describeMore({ limit, offset }, count));
     });
 
   withPage(group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'), 200).action(
-    async (who: string, page: Page) => {
-      const shown = await context.call(directory.rpcs.showHolon, { holon_id: await findId(context, who), ...page }, `holon ${who}`);
-      const { holon, memberships, relationships } = shown;
+    async (idOrSlug: string, page: Page) => {
+      const details = await context.call(
+        directory.rpcs.showHolon,
+        { holon_id: await findId(context, idOrSlug), ...page },
+        `holon ${idOrSlug}`,
+      );
+      const { holon, memberships, relationships } = details;
       const { id, name, type, slug, parent_id: parent, links, description } = holon;
       context.print(
-        shown,
+        details,
         fields({ id, name, class: type, slug, parent, links: JSON.stringify(links), description }),
         '',
         table(memberships.items, membershipColumns, 'Nobody is a member.'),
         '',
         table(relationships.items, relationshipColumns, 'No relationship.'),
-        ...tellMore(page, Math.max(memberships.count, relationships.count)),
+        ...describeMore(page, Math.max(memberships.count, relationships.count)),
       );
     },
   );
 }
 
-async function findId(context: CliContext, who: string): Promise<number> {
-  if (/^\d{1,10}$/.test(who)) return Number(who);
-  const [found] = (await context.call(directory.rpcs.getHolons, { slugs: [who] })).items;
-  if (found === undefined) throw new CliError(`There is no holon ${who}.`, 'not_found');
+async function findId(context: CliContext, idOrSlug: string): Promise<number> {
+  if (/^\d{1,10}$/.test(idOrSlug)) return Number(idOrSlug);
+  const [found] = (await context.call(directory.rpcs.getHolons, { slugs: [idOrSlug] })).items;
+  if (found === undefined) throw new CliError(`There is no holon ${idOrSlug}.`, 'not_found');
   return found.id;
 }

@@ -19,15 +19,12 @@ import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
-import { type Answers, askAll, requireAll, requireDone } from './ask-services.ts';
+import { type Replies, callAll, requireAll, requireDone } from './call-services.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { cursorText, parsePlace } from './parse-cursor.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseTime } from './parse-time.ts';
+import { cursorText, parseId, parseLimit, parseMergedCursor, parseTime } from './parse-options.ts';
 
 type Rpcs = ReturnType<typeof jobAdminRpcs>;
 type Job = ReplyOf<Rpcs['adminListJobs']>['items'][number];
@@ -84,14 +81,14 @@ export function register(group: Command, context: CliContext): void {
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parsePlace(list))
+    .option('--cursor <cursor>', cursorText, parseMergedCursor(list))
     .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const place = cursor ?? (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
-      const left = jobServices.filter((service) => (filter.service ?? service) === service && hasMore(place, service));
+      const start = cursor ?? (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
+      const services = jobServices.filter((service) => (filter.service ?? service) === service && hasMore(start, service));
       await context.bus();
-      const answers = await askAll(left, async (service) => {
-        const position = findPosition(place, service);
+      const answers = await callAll(services, async (service) => {
+        const position = findPosition(start, service);
         const request = {
           ...toRequest(filter),
           limit: limit + 1,
@@ -104,8 +101,8 @@ export function register(group: Command, context: CliContext): void {
       const { found, failures } = answers;
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
-      const behind = nextCursor(place, { next, missing: [...failures.keys()] });
-      const more = behind === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(list, behind)}`];
+      const nextPosition = nextCursor(start, { next, missing: [...failures.keys()] });
+      const more = nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(list, nextPosition)}`];
       context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
       requireAll(answers);
     });
@@ -205,24 +202,24 @@ async function changeJobs(
     ...(id === undefined ? {} : { ids: [id] }),
     dry_run: dryRun,
   };
-  const { found, failures } = await askServices(context, filter.service, async (service, rpcs) => {
+  const { found, failures } = await callServices(context, filter.service, async (service, rpcs) => {
     const own = await change(rpcs, request);
     return { service, count: dryRun ? own.matched : own.changed };
   });
   const count = found.reduce((sum, own) => sum + own.count, 0);
   const verb = dryRun ? 'would be' : count === 1 ? 'is' : 'are';
-  const told = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
+  const summary = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
   // One job is in one service: those that do not answer have nothing to do with it.
   if (id === undefined || count === 0) {
     const parts = found.filter((own) => own.count > 0).map((own) => `${own.service} ${own.count}`);
     const counts = Object.fromEntries(found.map((own) => [own.service, { [counted]: own.count }]));
-    requireDone(failures, `${told}${parts.length === 0 ? '' : ` (${parts.toSorted().join(', ')})`}.`, counts);
+    requireDone(failures, `${summary}${parts.length === 0 ? '' : ` (${parts.toSorted().join(', ')})`}.`, counts);
   }
   if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
-  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : `${told}.`);
+  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : `${summary}.`);
 }
 
-const waysOut: Readonly<Record<Job['state'], string>> = {
+const nextActions: Readonly<Record<Job['state'], string>> = {
   queued: '`jobs cancel` ends it',
   running: '`jobs cancel` ends it',
   dead: '`jobs redrive` queues it again, `jobs discard` gives it up',
@@ -233,7 +230,7 @@ const waysOut: Readonly<Record<Job['state'], string>> = {
 /** Why nothing was done to a job, and what can be. @throws CliError when there is no such job */
 async function describeRefusal(context: CliContext, id: string): Promise<string> {
   const { job } = await findJob(context, id);
-  return `Job ${id} is ${job.state}: ${waysOut[job.state]}.`;
+  return `Job ${id} is ${job.state}: ${nextActions[job.state]}.`;
 }
 
 function toRequest({ type, key, error, conversation, request, createdAfter, createdBefore }: Filter): Request {
@@ -250,18 +247,18 @@ function toRequest({ type, key, error, conversation, request, createdAfter, crea
 }
 
 /** Every service that has jobs, or the named one. */
-async function askServices<T>(
+async function callServices<T>(
   context: CliContext,
   only: string | undefined,
-  ask: (service: string, rpcs: Rpcs) => Promise<T>,
-): Promise<Answers<T>> {
+  call: (service: string, rpcs: Rpcs) => Promise<T>,
+): Promise<Replies<T>> {
   await context.bus();
   const services = jobServices.filter((service) => only === undefined || only === service);
-  return askAll(services, (service) => ask(service, jobAdminRpcs(service)));
+  return callAll(services, (service) => call(service, jobAdminRpcs(service)));
 }
 
 async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['adminShowJob']> }> {
-  const answers = await askServices(context, undefined, async (service, rpcs) => {
+  const answers = await callServices(context, undefined, async (service, rpcs) => {
     try {
       return { service, rpcs, job: await context.call(rpcs.adminShowJob, { id }) };
     } catch (error) {

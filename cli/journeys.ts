@@ -4,7 +4,7 @@ import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseLimit } from './parse-limit.ts';
+import { parseLimit } from './parse-options.ts';
 
 export function register(journeys: Command, context: CliContext): void {
   journeys

@@ -7,10 +7,7 @@ import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { CliError } from './failure.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseOffset } from './parse-offset.ts';
-import { parseTime } from './parse-time.ts';
+import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
 
 type Key = ReplyOf<typeof directory.rpcs.revokeAnyKey>['key'];
 type CreatedEndpoints = ReplyOf<typeof directory.rpcs.revokeAnyKey>['webhook_endpoints'];
@@ -44,8 +41,8 @@ export function register(keys: Command, context: CliContext): void {
     .option('--expires-at <time>', 'from then on it is not accepted; a date or an instant', (text: string) => parseTime(text))
     .action(async (email: string | undefined, { account, name, scope, expiresAt }: CreateOptions) => {
       if ((email === undefined) === (account === undefined)) throw new CliError('Name the account by its email or its id.', 'usage');
-      const wish = { ...whoseOf(email, account), name, scopes: scope, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
-      showToken(await context.call(issueKey, wish), 'Made');
+      const request = { ...toAccount(email, account), name, scopes: scope, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+      showToken(await context.call(issueKey, request), 'Made');
     });
 
   keys
@@ -56,7 +53,7 @@ export function register(keys: Command, context: CliContext): void {
     .option('--account <id>', 'the account, in the place of its email', parseId)
     .action(async (email: string | undefined, { limit, offset, account }: ListOptions) => {
       if (email !== undefined && account !== undefined) throw new CliError('Name the account by its email or its id.', 'usage');
-      const { items, count } = await context.call(listAllKeys, { limit, offset, ...whoseOf(email, account) });
+      const { items, count } = await context.call(listAllKeys, { limit, offset, ...toAccount(email, account) });
       const next = offset + items.length;
       context.print(items, table(items, keyColumns, 'No key.'), ...(next < count ? [`There are more: --offset ${next}`] : []));
     });
@@ -89,7 +86,7 @@ export function register(keys: Command, context: CliContext): void {
     });
 }
 
-const whoseOf = (email: string | undefined, account: number | undefined) => ({
+const toAccount = (email: string | undefined, account: number | undefined) => ({
   ...(email === undefined ? {} : { email }),
   ...(account === undefined ? {} : { account_id: account }),
 });

@@ -44,8 +44,8 @@ export function register(group: Command, context: CliContext): void {
     .option('--yes', 'with --delete: do not ask')
     .option('--json', 'print {orphans, missing, deleted, scanned}')
     .action(async (options: Options) => {
-      const isToAsk = options.delete === true && options.yes !== true;
-      if (isToAsk)
+      const needsConfirmation = options.delete === true && options.yes !== true;
+      if (needsConfirmation)
         await confirm(
           'This deletes all objects that no record names and cannot be undone.',
           'delete',

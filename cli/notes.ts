@@ -7,8 +7,7 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
+import { parseId, parseLimit } from './parse-options.ts';
 
 interface Options {
   limit: number;

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
-import { keepErasuresBesideBackups } from './backup/erasures.ts';
+import { storeErasuresWithBackups } from './backup/erasures.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -11,7 +11,7 @@ import { fields, table } from './output/table.ts';
 import { erasePerson, type Counts } from './person-data/erase.ts';
 import { exportPerson } from './person-data/export.ts';
 import { registerMerging } from './person-data/merge.ts';
-import { type Page, registerSearch, tellMore, withPage } from './record-search.ts';
+import { type Page, registerSearch, describeMore, withPage } from './record-search.ts';
 import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
 
 interface ExportOptions extends IdentityOptions {
@@ -27,20 +27,20 @@ export function register(people: Command, context: CliContext): void {
   registerMerging(people, context);
   registerSearch(people, 'Lists people by name, of whose name this is a part').action(async (text: string | undefined, page: Page) => {
     const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
-    context.print(items, table(items, personColumns, 'Nobody has such a name.'), ...tellMore(page, count));
+    context.print(items, table(items, personColumns, 'Nobody has such a name.'), ...describeMore(page, count));
   });
   withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
     async (who: string, page: Page) => {
       const { id } = await context.call(directory.rpcs.identifyPerson, { who });
-      const shown = await context.call(directory.rpcs.showPerson, { person_id: id, ...page }, `person ${id}`);
-      const { person, memberships } = shown;
+      const details = await context.call(directory.rpcs.showPerson, { person_id: id, ...page }, `person ${id}`);
+      const { person, memberships } = details;
       const { contact, ...facts } = person;
       context.print(
-        shown,
+        details,
         fields({ id, name: facts.name, kind: facts.actor_kind, contact: JSON.stringify(contact), description: facts.description }),
         '',
         table(memberships.items, membershipColumns, 'No membership.'),
-        ...tellMore(page, memberships.count),
+        ...describeMore(page, memberships.count),
       );
     },
   );
@@ -73,7 +73,7 @@ export function register(people: Command, context: CliContext): void {
         await confirm(`This erases ${describe(person)} and cannot be undone.`, String(person.id), 'use --yes, or --dry-run first');
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
       const counts = await erasePerson(context, person, { dryRun, onStep });
-      if (!dryRun) await keepErasuresBesideBackups(context);
+      if (!dryRun) await storeErasuresWithBackups(context);
       context.print(
         { person_id: person.id, dry_run: dryRun, counts },
         dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`,

@@ -8,9 +8,7 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { cursorText, parseCursor } from './parse-cursor.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
+import { cursorText, parseCursor, parseId, parseLimit } from './parse-options.ts';
 
 type PipelineStatus = ReturnType<typeof describePipelineStatus>;
 
@@ -58,7 +56,7 @@ export function register(group: Command, context: CliContext): void {
         registry: pipelineJobs,
         readEntries: (page) => context.call(conversations.rpcs.adminListPipelines, { ...filter, ...page }),
         readJobs,
-        readJobsIn: async (wanted) => (await context.call(jobAdminRpcs(wanted.type.split('.')[0] ?? '').adminListJobs, wanted)).items,
+        readJobsIn: async (request) => (await context.call(jobAdminRpcs(request.type.split('.')[0] ?? '').adminListJobs, request)).items,
       });
       context.print(
         items,

@@ -92,7 +92,7 @@ export async function createProgram(args: readonly string[] | 'all', { json, ope
     const command = program.command(name).description(description);
     if (context === undefined || !used.includes(name)) continue;
     (await load()).register(command, context);
-    for (const leaf of leavesOf(command)) {
+    for (const leaf of listLeafCommands(command)) {
       const declared = leaf.options.some(({ long }) => long === '--json'); // where it says what is printed
       if (!declared) leaf.option('--json', 'print JSON alone, failures too');
     }
@@ -101,6 +101,6 @@ export async function createProgram(args: readonly string[] | 'all', { json, ope
 }
 
 /** The commands that do something. */
-function leavesOf(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+function listLeafCommands(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(listLeafCommands);
 }

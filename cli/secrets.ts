@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import { decisions, generateSecrets, writeEnvFile, type Places } from './secrets/generate.ts';
+import { decisions, generateSecrets, writeEnvFile, type ServerAddresses } from './secrets/generate.ts';
 
 interface Options {
   out?: string;
@@ -20,9 +20,9 @@ export function register(secrets: Command, context: CliContext): void {
     .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
     .option('--json', 'one object instead of an env file')
     .action((options: Options) => {
-      const places = readPlaces(options);
-      const secrets = generateSecrets(places);
-      const groups = places === undefined ? [...secrets, decisions] : secrets;
+      const addresses = readAddresses(options);
+      const secrets = generateSecrets(addresses);
+      const groups = addresses === undefined ? [...secrets, decisions] : secrets;
       const all = Object.assign({}, ...groups.map(([, variables]) => variables)) as Record<string, string>;
       const text = context.json ? JSON.stringify(all, null, 2) : writeEnvFile(groups).trimEnd();
       if (options.out === undefined) {
@@ -36,7 +36,7 @@ export function register(secrets: Command, context: CliContext): void {
 }
 
 /** @throws CliError when one is missing or is no place */
-function readPlaces({ postgresql, nats }: Options): Places | undefined {
+function readAddresses({ postgresql, nats }: Options): ServerAddresses | undefined {
   if (postgresql === undefined && nats === undefined) return undefined;
   if (postgresql === undefined || !/^[^\s/@:]+(:\d+)?\/[^\s/@]+$/.test(postgresql))
     throw new CliError('--postgresql must be host:port/database, e.g. postgresql.example.org:5432/coherence', 'usage');

@@ -6,9 +6,7 @@ import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { cursorText, parseCursor } from './parse-cursor.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
+import { cursorText, parseCursor, parseId, parseLimit } from './parse-options.ts';
 
 type Thread = ReplyOf<typeof agents.rpcs.adminListThreads>['items'][number];
 type Message = ReplyOf<typeof agents.rpcs.adminReadThread>['messages'][number];
@@ -22,7 +20,7 @@ interface ListOptions {
 }
 
 /** The service gives no more at once. */
-const mostThreads = 200;
+const maxThreads = 200;
 
 export function register(group: Command, context: CliContext): void {
   const { adminListThreads, adminReadThread, adminTakeThread, adminSayInThread, adminHandThreadBack } = agents.rpcs;
@@ -36,14 +34,14 @@ export function register(group: Command, context: CliContext): void {
     .option('--no-taken', 'only those that the agent has')
     .option('--limit <count>', 'at most this many, at most 200', parseLimit, 50)
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
-    .action(async ({ limit: asked, cursor, ...filter }: ListOptions) => {
-      const limit = Math.min(asked, mostThreads);
+    .action(async ({ limit: requestedLimit, cursor, ...filter }: ListOptions) => {
+      const limit = Math.min(requestedLimit, maxThreads);
       const before = cursor === undefined ? undefined : parseInstantKey(cursor.at);
       const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
       const items = found.slice(0, limit);
       const last = found.length > limit ? items.at(-1) : undefined;
-      context.print(items, table(items, threadColumns, 'There is no such chat.'), ...(last === undefined ? [] : [tellMore(last)]));
+      context.print(items, table(items, threadColumns, 'There is no such chat.'), ...(last === undefined ? [] : [describeMore(last)]));
     });
 
   group
@@ -53,8 +51,8 @@ export function register(group: Command, context: CliContext): void {
     .option('--limit <count>', 'at most this many messages, at most 200', parseLimit, 50)
     .option('--before <turn>', 'earlier messages, as those after them tell', parseId)
     .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
-      const wanted = { thread_id: id, limit: Math.min(limit, mostThreads), ...(before === undefined ? {} : { before }) };
-      const found = await context.call(adminReadThread, wanted);
+      const request = { thread_id: id, limit: Math.min(limit, maxThreads), ...(before === undefined ? {} : { before }) };
+      const found = await context.call(adminReadThread, request);
       context.print(
         found,
         table([found.thread], threadColumns, ''),
@@ -92,7 +90,7 @@ export function register(group: Command, context: CliContext): void {
     });
 }
 
-const tellMore = ({ updated_at: at, id }: Thread): string =>
+const describeMore = ({ updated_at: at, id }: Thread): string =>
   `There are more: --cursor ${encodePosition(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
 
 function parseThread(text: string): number {

@@ -18,10 +18,7 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { parseOffset } from './parse-offset.ts';
-import { parseTime } from './parse-time.ts';
+import { parseId, parseLimit, parseOffset, parseTime } from './parse-options.ts';
 
 interface Options {
   conversation?: number;

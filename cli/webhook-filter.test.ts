@@ -1,30 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
-import { wantedOf } from './webhook-filter.ts';
+import { toRequests } from './webhook-filter.ts';
 
 describe('filter of webhooks', () => {
   it('asks the services that can have such receipts, and no other', () => {
-    expect(wantedOf({})).toEqual({ bookings: {}, updates: {} });
-    expect(wantedOf({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
-    expect(wantedOf({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
-    expect(wantedOf({ outcome: 'ignored', since: 's', until: 'u' })).toEqual({
+    expect(toRequests({})).toEqual({ bookings: {}, updates: {} });
+    expect(toRequests({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
+    expect(toRequests({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
+    expect(toRequests({ outcome: 'ignored', since: 's', until: 'u' })).toEqual({
       bookings: { outcome: 'ignored', since: 's', until: 'u' },
       updates: { outcome: 'ignored', since: 's', until: 'u' },
     });
-    expect(wantedOf({ provider: 'cal.com' })).toEqual({ bookings: { source: 'booking' }, updates: undefined });
-    expect(wantedOf({ provider: 'realtimekit' })).toEqual({ bookings: { source: 'meeting' }, updates: undefined });
-    expect(wantedOf({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
+    expect(toRequests({ provider: 'cal.com' })).toEqual({ bookings: { source: 'booking' }, updates: undefined });
+    expect(toRequests({ provider: 'realtimekit' })).toEqual({ bookings: { source: 'meeting' }, updates: undefined });
+    expect(toRequests({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
   });
 
   it('takes a text and a person to those that have them', () => {
-    expect(wantedOf({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
-    expect(wantedOf({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
-    expect(() => wantedOf({ provider: 'telegram', person: 9 })).toThrow('No receipt of telegram names a person.');
+    expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
+    expect(toRequests({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
+    expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('No receipt of telegram names a person.');
   });
 
   it('says which outcomes a provider has', () => {
-    expect(() => wantedOf({ provider: 'telegram', outcome: 'applied' })).toThrow(
+    expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^No receipt of telegram has the outcome applied; theirs are pending, answering, answered, /,
     );
-    expect(() => wantedOf({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; theirs are pending, applied, stale, /);
+    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; theirs are pending, applied, stale, /);
   });
 });

@@ -4,8 +4,7 @@ import type { RequestOf } from '#libs/contract';
 import { type agents, updateOutcomes } from '#services/agents';
 import { bookingOutcomes, type conversations } from '#services/conversations';
 import { CliError } from './failure.ts';
-import { parseId } from './parse-id.ts';
-import { parseTime } from './parse-time.ts';
+import { parseId, parseTime } from './parse-options.ts';
 
 /** Who sent it, and the source that its receipts name. */
 const sources = { 'cal.com': 'booking', realtimekit: 'meeting', telegram: 'telegram' } as const;
@@ -23,7 +22,7 @@ export interface Filter {
 }
 
 /** What each service is asked for; undefined = it has no such receipt. */
-export interface Wanted {
+export interface ReceiptRequests {
   readonly bookings: Omit<RequestOf<typeof conversations.rpcs.listReceipts>, 'limit'> | undefined;
   readonly updates: Omit<RequestOf<typeof agents.rpcs.listReceipts>, 'limit'> | undefined;
 }
@@ -48,7 +47,7 @@ export function isFilter({ outcome, provider, since, until, text, person }: Filt
 }
 
 /** @throws CliError when no receipt of the provider can have the outcome. */
-export function wantedOf({ outcome, provider, since, until, text, person }: Filter): Wanted {
+export function toRequests({ outcome, provider, since, until, text, person }: Filter): ReceiptRequests {
   const times = {
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
@@ -59,7 +58,7 @@ export function wantedOf({ outcome, provider, since, until, text, person }: Filt
   const ofBookings = bookingOutcomes.find((known) => known === outcome);
   const ofUpdates = updateOutcomes.find((known) => known === outcome);
   const isAny = outcome === undefined;
-  const wanted: Wanted = {
+  const requests: ReceiptRequests = {
     bookings:
       source === 'telegram' || (!isAny && ofBookings === undefined)
         ? undefined
@@ -74,9 +73,9 @@ export function wantedOf({ outcome, provider, since, until, text, person }: Filt
         ? undefined
         : { ...times, ...(ofUpdates === undefined ? {} : { outcome: ofUpdates }) },
   };
-  if (wanted.bookings === undefined && wanted.updates === undefined) {
+  if (requests.bookings === undefined && requests.updates === undefined) {
     const there = source === 'telegram' ? updateOutcomes : bookingOutcomes;
     throw new CliError(`No receipt of ${provider ?? 'a person'} has the outcome ${outcome}; theirs are ${there.join(', ')}.`, 'usage');
   }
-  return wanted;
+  return requests;
 }

@@ -17,15 +17,13 @@ import {
 import { redactBody, redactHeaders } from '#libs/redaction';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
-import { askAll, requireAll, requireDone } from './ask-services.ts';
+import { callAll, requireAll, requireDone } from './call-services.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { cursorText, parsePlace } from './parse-cursor.ts';
-import { parseId } from './parse-id.ts';
-import { parseLimit } from './parse-limit.ts';
-import { type Filter, isFilter, type Wanted, wantedOf, withFilter } from './webhook-filter.ts';
+import { cursorText, parseId, parseLimit, parseMergedCursor } from './parse-options.ts';
+import { type Filter, isFilter, type ReceiptRequests, toRequests, withFilter } from './webhook-filter.ts';
 
 type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
 type Receipt = BookingReceipt | UpdateReceipt;
@@ -47,16 +45,16 @@ export function register(group: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parsePlace(operatorLists.webhooks))
-    .action(async ({ limit, cursor: place = startCursor, ...filter }: Filter & { limit: number; cursor?: MergedCursor }) => {
-      const { bookings, updates } = wantedOf(filter);
+    .option('--cursor <cursor>', cursorText, parseMergedCursor(operatorLists.webhooks))
+    .action(async ({ limit, cursor: position = startCursor, ...filter }: Filter & { limit: number; cursor?: MergedCursor }) => {
+      const { bookings, updates } = toRequests(filter);
       const pageOf = (service: string) => {
-        const before = parseInstantKey(findPosition(place, service)?.at ?? '');
+        const before = parseInstantKey(findPosition(position, service)?.at ?? '');
         return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       };
       await context.bus();
-      const answers = await askAll<readonly Receipt[]>(
-        receiversOf({ bookings, updates }).filter((service) => hasMore(place, service)),
+      const answers = await callAll<readonly Receipt[]>(
+        receiversOf({ bookings, updates }).filter((service) => hasMore(position, service)),
         async (service) =>
           service === 'agents'
             ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
@@ -65,8 +63,8 @@ export function register(group: Command, context: CliContext): void {
       const { found, failures } = answers;
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf });
-      const behind = nextCursor(place, { next, missing: [...failures.keys()] });
-      const more = behind === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, behind)}`];
+      const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
+      const more = nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
       context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
       requireAll(answers);
     });
@@ -102,7 +100,7 @@ export function register(group: Command, context: CliContext): void {
       if (id === undefined) {
         if (!isFilter(filter))
           throw new CliError('Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.', 'usage');
-        await replayMatching(context, wantedOf(filter), limit, dryRun === true);
+        await replayMatching(context, toRequests(filter), limit, dryRun === true);
         return;
       }
       if (isFilter(filter) || dryRun === true) throw new CliError('Name a receipt or a filter, not both.', 'usage');
@@ -113,16 +111,16 @@ export function register(group: Command, context: CliContext): void {
     });
 }
 
-type Shown = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
+type Details = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
 
 /** As the API shows it (P4). */
-function withoutSecrets(receipt: Shown): Shown {
+function withoutSecrets(receipt: Details): Details {
   const body = receipt.body === null ? null : redactBody(receipt.body);
   return { ...receipt, headers: redactHeaders(receipt.headers), body };
 }
 
 /** Services that can have what is wanted, in the order in which they work it again. */
-function receiversOf({ bookings, updates }: Wanted): string[] {
+function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
   return [...(bookings === undefined ? [] : ['conversations']), ...(updates === undefined ? [] : ['agents'])];
 }
 
@@ -130,16 +128,16 @@ type Counts = Omit<ReplyOf<typeof conversations.rpcs.replayReceipts>, 'more'> & 
 const countNames = ['matched', 'replayed', 'without_body', 'nothing_left', 'no_agent'] as const satisfies (keyof Counts)[];
 
 /** The limit counts for both services together; bookings go first. One that does not answer keeps the other from nothing. */
-async function replayMatching(context: CliContext, { bookings, updates }: Wanted, limit: number, dryRun: boolean): Promise<void> {
+async function replayMatching(context: CliContext, { bookings, updates }: ReceiptRequests, limit: number, dryRun: boolean): Promise<void> {
   const done: Record<string, Counts> = {};
   const failures = new Map<string, string>();
   const sum = (name: keyof Counts): number => Object.values(done).reduce((total, own) => total + (own[name] ?? 0), 0);
   let more = false;
   await context.bus();
   for (const service of receiversOf({ bookings, updates })) {
-    const left = limit - sum('matched');
-    const request = { limit: Math.min(left, maxReplayed), dry_run: dryRun };
-    const answers = await askAll(left === 0 ? [] : [service], () =>
+    const remaining = limit - sum('matched');
+    const request = { limit: Math.min(remaining, maxReplayed), dry_run: dryRun };
+    const answers = await callAll(remaining === 0 ? [] : [service], () =>
       service === 'agents'
         ? context.call(agents.rpcs.replayReceipts, { ...updates, ...request })
         : context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request }),
@@ -149,17 +147,17 @@ async function replayMatching(context: CliContext, { bookings, updates }: Wanted
       done[service] = own;
       more ||= hasMore;
     }
-    more ||= left === 0;
+    more ||= remaining === 0;
   }
-  const tell = (count: number): string => {
+  const describeCount = (count: number): string => {
     const receipts = count === 1 ? '1 receipt' : `${count} receipts`;
     return `${receipts} ${dryRun ? 'would be' : count === 1 ? 'is' : 'are'} worked again.`;
   };
-  const parts = Object.entries(done).map(([service, { replayed }]) => `${service}: ${tell(replayed)}`);
+  const parts = Object.entries(done).map(([service, { replayed }]) => `${service}: ${describeCount(replayed)}`);
   requireDone(failures, parts.join(' '), done);
   context.print(
     { ...Object.fromEntries(countNames.map((name) => [name, sum(name)])), more, dry_run: dryRun },
-    sum('matched') === 0 ? 'No receipt matches: nothing was changed.' : tell(sum('replayed')),
+    sum('matched') === 0 ? 'No receipt matches: nothing was changed.' : describeCount(sum('replayed')),
     fields({
       'body not kept': sum('without_body') || null,
       'nothing left to do': sum('nothing_left') || null,

@@ -20,7 +20,7 @@ type Page = ReplyOf<typeof directory.rpcs.exportWorkspace>;
 /** What was written, and what was not. */
 interface Tally {
   readonly counts: Record<string, number>;
-  readonly leftOut: Record<string, number>;
+  readonly omitted: Record<string, number>;
   readonly variables: Set<string>;
 }
 
@@ -38,12 +38,12 @@ export function registerExport(workspace: Command, context: CliContext): void {
     .action(async ({ out }: { out?: string }) => {
       if (out === undefined) return print(context);
       const tally = await writeFile(context, out);
-      const { counts, leftOut, variables } = tally;
-      const rows = Object.entries(counts).map(([list, count]) => ({ list, count, left: leftOut[list] ?? 0 }));
+      const { counts, omitted, variables } = tally;
+      const rows = Object.entries(counts).map(([list, count]) => ({ list, count, left: omitted[list] ?? 0 }));
       context.print(
-        { file: out, counts, left_out: leftOut, variables: [...variables] },
+        { file: out, counts, left_out: omitted, variables: [...variables] },
         table(rows, columns, 'There is nothing to write.'),
-        ...notesOf(tally),
+        ...describeOmissions(tally),
       );
     });
 }
@@ -59,7 +59,7 @@ async function print(context: CliContext): Promise<void> {
     return;
   }
   const tally = await exportAll(context, createYamlSink(process.stdout));
-  for (const note of notesOf(tally)) process.stderr.write(`${note}\n`);
+  for (const note of describeOmissions(tally)) process.stderr.write(`${note}\n`);
 }
 
 /** Whole or not at all. @throws CliError when the file exists already or cannot be written */
@@ -85,7 +85,7 @@ async function writeFile(context: CliContext, out: string): Promise<Tally> {
 
 /** List by list and page by page, so that memory does not grow with the platform. */
 async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
-  const tally: Tally = { counts: {}, leftOut: {}, variables: new Set() };
+  const tally: Tally = { counts: {}, omitted: {}, variables: new Set() };
   for (const list of workspaceLists)
     await exportList(list, tally, sink, (after) => context.call(directory.rpcs.exportWorkspace, { list, after }));
   await exportList('agents', tally, sink, (after) => context.call(agents.rpcs.exportWorkspace, { after }));
@@ -94,7 +94,7 @@ async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
 
 async function exportList(
   list: string,
-  { counts, leftOut, variables }: Tally,
+  { counts, omitted, variables }: Tally,
   sink: Sink,
   read: (after: number) => Promise<Page>,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function exportList(
     const taken = page.variables.find((name) => variables.has(name));
     if (taken !== undefined) throw new CliError(`Two secrets would have the name ${taken}; rename one of the steps or agents.`);
     for (const name of page.variables) variables.add(name);
-    if (page.left_out > 0) leftOut[list] = (leftOut[list] ?? 0) + page.left_out;
+    if (page.left_out > 0) omitted[list] = (omitted[list] ?? 0) + page.left_out;
     if (page.items.length > 0) {
       await sink(list, page.items);
       counts[list] = (counts[list] ?? 0) + page.items.length;
@@ -139,10 +139,12 @@ function toYaml(value: unknown): unknown {
   return quoted;
 }
 
-function notesOf({ leftOut, variables }: Tally): string[] {
-  const left = Object.entries(leftOut).map(([list, count]) => `${count} ${list}`);
+function describeOmissions({ omitted: counts, variables }: Tally): string[] {
+  const omitted = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   return [
-    ...(left.length === 0 ? [] : [`Left out, as no file can name them (people without a key, and what is theirs): ${left.join(', ')}.`]),
+    ...(omitted.length === 0
+      ? []
+      : [`Left out, as no file can name them (people without a key, and what is theirs): ${omitted.join(', ')}.`]),
     ...(variables.size === 0 ? [] : [`Before the file is applied, set ${[...variables].join(', ')}.`]),
   ];
 }

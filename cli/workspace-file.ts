@@ -247,7 +247,7 @@ function resolveSecrets(document: unknown, env: Readonly<Record<string, string |
       if (list === 'agents') return within(item, 'config', [list, index]);
       if (list !== 'journeys' || !isJsonObject(item)) return item;
       return mapObject(item, (key, steps) =>
-        key === 'steps' ? mapList(steps, (step, place) => within(step, 'config', [list, index, key, place])) : steps,
+        key === 'steps' ? mapList(steps, (step, index) => within(step, 'config', [list, index, key, index])) : steps,
       );
     }),
   );

@@ -65,10 +65,10 @@ async function applyFile(context: CliContext, name: string, dryRun: boolean): Pr
     if (agentItems !== undefined) rehearsals.push(...(await collectProblems(() => applyAgents(true), ['agents'], problems)));
     if (bulk !== undefined) problems.push(...(await bulk.check()));
   }
-  if (problems.length > 0) throw tellProblems(name, file, problems);
+  if (problems.length > 0) throw toWorkspaceError(name, file, problems);
   if (dryRun) return [...rehearsals, ...(bulk === undefined ? [] : [await importConversations(bulk, true)])].reduce(join);
   const [own] = await collectProblems(() => send(false), [], problems);
-  if (own === undefined) throw tellProblems(name, file, problems);
+  if (own === undefined) throw toWorkspaceError(name, file, problems);
   const applied = agentItems === undefined ? own : join(own, await applyAgents(false));
   return bulk === undefined ? applied : join(applied, await importConversations(bulk, false));
 }
@@ -116,7 +116,7 @@ async function collectProblems(work: () => Promise<Applied>, prefix: readonly st
   }
 }
 
-function tellProblems(name: string, file: WorkspaceFile, found: readonly FileProblem[]): CliError {
+function toWorkspaceError(name: string, file: WorkspaceFile, found: readonly FileProblem[]): CliError {
   const problems = found
     .map(({ path, message, line = file.lineOf(path) }) => ({ line, path: showPath(path), message }))
     .toSorted((left, right) => left.line - right.line);

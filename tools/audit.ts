@@ -36,7 +36,7 @@ const dayMs = 24 * 3_600_000;
 const againMs = 60_000;
 
 /** What was found and done in the log of one service. */
-export interface KeptLog {
+export interface StoredLog {
   readonly service: string;
   /** Entries that were judged. */
   readonly entries: number;
@@ -50,29 +50,29 @@ export async function keepAuditLogs(options: {
   days: number;
   services?: readonly string[];
   logger: Logger;
-}): Promise<KeptLog[]> {
+}): Promise<StoredLog[]> {
   const {
     url,
     days,
     logger,
     services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'migrations'))),
   } = options;
-  const kept: KeptLog[] = [];
+  const stored: StoredLog[] = [];
   for (const service of services.toSorted()) {
     const db = await createDatabase({ url, schema: service, poolSize: 1, logger, applicationName: 'audit' });
     try {
       const log = await keepLog(db, service, days);
       if (log.broken === undefined) logger.info(log, 'audit log verified');
       else logger.error(log, 'the audit log is broken');
-      kept.push(log);
+      stored.push(log);
     } finally {
       await db.close();
     }
   }
-  return kept;
+  return stored;
 }
 
-async function keepLog(db: Database, service: string, days: number): Promise<KeptLog> {
+async function keepLog(db: Database, service: string, days: number): Promise<StoredLog> {
   const { checked, broken } = await verifyChain(
     async (after) => parseJson((await readLinks(db, { after, limit: linksOfPage })).body) as ChainPage,
   );

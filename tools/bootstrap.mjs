@@ -41,8 +41,8 @@ const commands = {
   bench: 'lab/bench/main.ts',
   'bench:scale': 'lab/scale/main.ts',
   'bench:cost': 'lab/cost/main.ts',
-  'bench:feed': 'lab/feed/main.ts',
-  'bench:webhooks': 'lab/webhooks/main.ts',
+  'bench:feed': 'lab/bench/feed.ts',
+  'bench:webhooks': 'lab/bench/webhooks.ts',
   'load:smoke': 'lab/load/main.ts',
   sbom: 'tools/sbom/main.ts',
   images: 'tools/images/main.ts',
@@ -63,20 +63,20 @@ async function main() {
  * Packages that tools and tests need stay once they were installed.
  * @param meanwhile called when packages are to be installed
  */
-async function install(meanwhile, wantsTools) {
+async function install(meanwhile, needsTools) {
   const packageLock = readFileSync(join(repoDir, 'package-lock.json'));
   const stamp = createHash('sha256').update(packageLock).update(`${process.platform}-${process.arch}`).digest('hex');
   const stampWithoutTools = `${stamp}${withoutToolsMark}`;
   const isDone = () => {
     const present = readText(stampFile);
-    return present === stamp || (!wantsTools && present === stampWithoutTools);
+    return present === stamp || (!needsTools && present === stampWithoutTools);
   };
   if (isDone()) return;
   await takeInstallLock();
   try {
     if (isDone()) return; // another command has just done it
     const present = readText(stampFile);
-    const withTools = wantsTools || present?.endsWith(withoutToolsMark) === false;
+    const withTools = needsTools || present?.endsWith(withoutToolsMark) === false;
     const packages = JSON.parse(packageLock.toString()).packages;
     if (!isInstalled(packages, withTools)) {
       meanwhile(packages);
@@ -96,7 +96,7 @@ function isInstalled(packages, withTools) {
   if (text === undefined) return false;
   const present = JSON.parse(text).packages;
   return Object.entries(packages).every(
-    ([path, item]) => path === '' || item.optional === true || isLeftOut(item, withTools) || present[path]?.version === item.version,
+    ([path, item]) => path === '' || item.optional === true || isExcluded(item, withTools) || present[path]?.version === item.version,
   );
 }
 
@@ -109,7 +109,7 @@ function removeUnused(withTools) {
   }
 }
 
-function isLeftOut({ dev, devOptional }, withTools) {
+function isExcluded({ dev, devOptional }, withTools) {
   return !withTools && (dev === true || devOptional === true);
 }
 
@@ -157,15 +157,15 @@ function fetchNode(packages) {
 async function runNpm(packages, withTools, command) {
   const expected = Object.keys(packages).filter(
     (path) =>
-      path !== '' && !packages[path].optional && !isLeftOut(packages[path], withTools) && !(command[0] === 'install' && isUnpacked(path)),
+      path !== '' && !packages[path].optional && !isExcluded(packages[path], withTools) && !(command[0] === 'install' && isUnpacked(path)),
   );
   const total = expected.length;
   const what = `npm ${command[0]}`;
-  say(`Installing ${total} packages with ${what}, about a minute; later starts skip this.`);
+  log(`Installing ${total} packages with ${what}, about a minute; later starts skip this.`);
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
-    say(`  installing packages: ${seconds} s, ${countUnpacked(expected)} of ${total} unpacked`);
+    log(`  installing packages: ${seconds} s, ${countUnpacked(expected)} of ${total} unpacked`);
   }, progressEveryMs);
   const npm = findNpm();
   const child = spawn(
@@ -193,7 +193,7 @@ async function runNpm(packages, withTools, command) {
   if (code !== 0) {
     fail(`${what} failed:\n${output.trim()}\n\nIs the registry reachable and the disk not full? Run the command again to resume.`);
   }
-  say(`  packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  log(`  packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 }
 
 function countUnpacked(paths) {
@@ -220,7 +220,7 @@ function withoutNpmRun(env) {
  */
 function findNode() {
   if (isUsable(pinnedNode)) return pinnedNode;
-  say('Fetching the pinned Node, whose install script npm did not run.');
+  log('Fetching the pinned Node, whose install script npm did not run.');
   const result = spawnSync(process.execPath, ['installArchSpecificPackage.js'], {
     cwd: join(modulesDir, 'node'),
     encoding: 'utf8',
@@ -283,7 +283,7 @@ function stopWithNpm(child) {
 
 async function takeInstallLock() {
   mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
-  for (let said = false; ;) {
+  for (let answers = false; ;) {
     try {
       writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
       return;
@@ -295,8 +295,8 @@ async function takeInstallLock() {
       rmSync(lockFile, { force: true });
       continue;
     }
-    if (!said) say(`Waiting for process ${holder}, which installs the packages of this folder.`);
-    said = true;
+    if (!answers) log(`Waiting for process ${holder}, which installs the packages of this folder.`);
+    answers = true;
     await sleep(500);
   }
 }
@@ -319,12 +319,12 @@ function readText(file) {
   }
 }
 
-function say(line) {
+function log(line) {
   process.stderr.write(`${line}\n`);
 }
 
 function fail(message) {
-  say(message);
+  log(message);
   return process.exit(1);
 }
 

@@ -31,7 +31,7 @@ export async function verifyFile(file: string): Promise<Map<string, ChainReport>
       number++;
       if (line.trim() === '') continue;
       const { service, ...link } = readLine(line, number);
-      const chain = chains.get(service) ?? beginChain(link);
+      const chain = chains.get(service) ?? startChain(link);
       chains.set(service, chain);
       chain.checked++;
       chain.broken ??= chain.verifier.check(link);
@@ -45,7 +45,7 @@ export async function verifyFile(file: string): Promise<Map<string, ChainReport>
   );
 }
 
-function beginChain({ id, previous_hash: hash }: AuditLink): Chain {
+function startChain({ id, previous_hash: hash }: AuditLink): Chain {
   const anchor = { id: id - 1, hash };
   return { anchor, verifier: new ChainVerifier(anchor), checked: 0, broken: undefined };
 }

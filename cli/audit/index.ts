@@ -18,8 +18,7 @@ import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { moment, toned } from '../output/cell.ts';
 import { table } from '../output/table.ts';
-import { parseLimit } from '../parse-limit.ts';
-import { parseTime } from '../parse-time.ts';
+import { parseLimit, parseTime } from '../parse-options.ts';
 import { verifyFile, writeLine } from './chain-file.ts';
 import { type AuditLog, auditServices, listLogs } from './services.ts';
 
@@ -69,8 +68,8 @@ export function register(group: Command, context: CliContext): void {
       context.print(items, table(items, reportColumns, 'There is no entry.'));
       const broken = items.filter((item) => item.broken !== null);
       if (broken.length === 0) return;
-      const told = broken.map((item) => `${item.service}: entry ${item.broken?.id} ${item.broken?.problem}.`);
-      throw new CliError(`The audit log is broken. ${told.join(' ')}`);
+      const descriptions = broken.map((item) => `${item.service}: entry ${item.broken?.id} ${item.broken?.problem}.`);
+      throw new CliError(`The audit log is broken. ${descriptions.join(' ')}`);
     });
 
   group
@@ -142,11 +141,11 @@ async function list(context: CliContext, options: ListOptions): Promise<{ items:
   const ids = [...new Set(items.flatMap((item) => item.actor.account_id ?? []))];
   const named = ids.length === 0 ? [] : (await context.call(directory.rpcs.identifyAccounts, { ids })).items;
   const emails = new Map(named.map(({ id, email }) => [id, email]));
-  const shown = items.map(({ service, id, actor: by, ...entry }) => {
+  const entries = items.map(({ service, id, actor: by, ...entry }) => {
     const email = (by.account_id === null ? undefined : emails.get(by.account_id)) ?? null;
     return { ...entry, id: `${service}:${id}`, actor: { ...by, email } };
   });
-  return { items: shown, next: next === undefined ? undefined : writeCursor(next) };
+  return { items: entries, next: next === undefined ? undefined : writeCursor(next) };
 }
 
 /** @throws CliError when no account has the email */
@@ -175,22 +174,22 @@ function readPage(context: CliContext, { rpcs }: AuditLog, after: number) {
 async function verifyLogs(context: CliContext, logs: readonly AuditLog[], heads: readonly Head[]): Promise<Map<string, ChainReport>> {
   const reports = new Map<string, ChainReport>();
   for (const log of logs) {
-    const wanted = new Map(heads.filter(({ service }) => service === log.service).map(({ id, hash }) => [id, hash]));
+    const expectedHashes = new Map(heads.filter(({ service }) => service === log.service).map(({ id, hash }) => [id, hash]));
     let changed: number | undefined;
     const report = await verifyChain(
       (after) => readPage(context, log, after),
       ({ id, hash }) => {
-        const expected = wanted.get(id);
+        const expected = expectedHashes.get(id);
         if (expected !== undefined && expected !== hash) changed ??= id;
-        wanted.delete(id);
+        expectedHashes.delete(id);
       },
     );
-    const gone = [...wanted.keys()].toSorted((left, right) => left - right).find((id) => id > report.anchor.id);
+    const missing = [...expectedHashes.keys()].toSorted((left, right) => left - right).find((id) => id > report.anchor.id);
     const noted =
       changed === undefined
-        ? gone === undefined
+        ? missing === undefined
           ? undefined
-          : { id: gone, problem: 'is missing, although it was noted' }
+          : { id: missing, problem: 'is missing, although it was noted' }
         : { id: changed, problem: 'is not the one that was noted: the chain was written anew' };
     reports.set(log.service, { ...report, broken: report.broken ?? noted });
   }

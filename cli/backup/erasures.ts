@@ -5,7 +5,7 @@ import { describeFailure } from '../failure.ts';
 import { openStore, openTarget } from './settings.ts';
 
 /** A failure is told and no more: the person is erased, and the next backup does it. */
-export async function keepErasuresBesideBackups(context: CliContext): Promise<void> {
+export async function storeErasuresWithBackups(context: CliContext): Promise<void> {
   const store = (context.setting('BACKUP_URL') ?? '') === '' ? undefined : openStore(context);
   if (store === undefined) return;
   try {

@@ -23,7 +23,7 @@ import { fields, table } from '../output/table.ts';
 import { createProgress, sizeOf } from './progress.ts';
 import { openStore, openTarget, readDatabaseUrl, readRecipients } from './settings.ts';
 
-interface Place {
+interface SourceOptions {
   from?: string;
 }
 interface CreateOptions {
@@ -32,17 +32,17 @@ interface CreateOptions {
   fresh?: true;
   connections: number;
 }
-interface VerifyOptions extends Place {
+interface VerifyOptions extends SourceOptions {
   digest?: string;
   objects: boolean;
 }
-export interface RestoreOptions extends Place {
+export interface RestoreOptions extends SourceOptions {
   digest?: string;
   identityFile?: string;
   allowPlain?: true;
   yes?: true;
 }
-interface PruneOptions extends Place {
+interface PruneOptions extends SourceOptions {
   keepDays: number;
   dryRun?: true;
   yes?: true;
@@ -67,7 +67,7 @@ function registerMaking(group: Command, context: CliContext): void {
       4,
     )
     .option('--json', 'print {id, digest, …}')
-    .action((options: CreateOptions) => tellErrors(() => create(context, options)));
+    .action((options: CreateOptions) => withBackupErrors(() => create(context, options)));
 
   group
     .command('prune')
@@ -77,7 +77,7 @@ function registerMaking(group: Command, context: CliContext): void {
     .option('--dry-run', 'show what would be removed')
     .option('--yes', 'do not ask')
     .action((options: PruneOptions) =>
-      tellErrors(() =>
+      withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const dryRun = options.dryRun === true;
           const question = `This removes all backups that are older than ${options.keepDays} days but the newest complete one.`;
@@ -111,8 +111,8 @@ function registerReading(group: Command, context: CliContext): void {
     .command('list')
     .description('Lists backups, newest first')
     .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
-    .action((options: Place) =>
-      tellErrors(() =>
+    .action((options: SourceOptions) =>
+      withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const items: Listed[] = [];
           for (const id of await listIds(target)) items.push(await describe(target, id));
@@ -129,7 +129,7 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
     .option('--no-objects', 'leave the bytes of the files out')
     .action((id: string | undefined, options: VerifyOptions) =>
-      tellErrors(() => withTarget(context, options, (target) => verify(context, target, id, options))),
+      withBackupErrors(() => withTarget(context, options, (target) => verify(context, target, id, options))),
     );
 
   group
@@ -142,7 +142,7 @@ function registerReading(group: Command, context: CliContext): void {
     .option('--allow-plain', 'restore a backup that is not encrypted although a secret key is given')
     .option('--yes', 'do not ask')
     .action((id: string | undefined, options: RestoreOptions) =>
-      tellErrors(() =>
+      withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const { manifest } = await openBackup(target, id, options.digest);
           const when = `the backup ${manifest.id}, of ${manifest.taken_at}`;
@@ -238,7 +238,7 @@ const columns = {
   OBJECTS: ({ objects }: Listed) => objects,
 };
 
-async function withTarget(context: CliContext, { from }: Place, work: (target: BackupTarget) => Promise<void>): Promise<void> {
+async function withTarget(context: CliContext, { from }: SourceOptions, work: (target: BackupTarget) => Promise<void>): Promise<void> {
   const target = openTarget(context, from, '--from');
   try {
     await work(target);
@@ -248,7 +248,7 @@ async function withTarget(context: CliContext, { from }: Place, work: (target: B
 }
 
 /** What is wrong with a backup is all that a user needs to know. */
-async function tellErrors(work: () => Promise<void>): Promise<void> {
+async function withBackupErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -3,13 +3,13 @@ const everyMs = 3_000;
 
 export function createProgress(): (what: string, bytes: number) => void {
   const startedAt = performance.now();
-  let toldAt = startedAt;
+  let reportedAt = startedAt;
   let total = 0;
   return (what, bytes) => {
     total += bytes;
     const now = performance.now();
-    if (now - toldAt < everyMs) return;
-    toldAt = now;
+    if (now - reportedAt < everyMs) return;
+    reportedAt = now;
     process.stderr.write(`${what}: ${sizeOf(total)} so far, ${sizeOf((total * 1000) / (now - startedAt))} per second\n`);
   };
 }

@@ -47,18 +47,18 @@ const identityFileBytes = 64 * 1024;
 
 /** The place of the command's line, else that of the settings. @throws CliError when neither names one */
 export function openTarget(context: CliContext, given: string | undefined, option: string): BackupTarget {
-  const place = given ?? context.setting('BACKUP_URL') ?? '';
-  if (place === '') throw new CliError(`Name the place of the backups: ${option}, or BACKUP_URL.`, 'usage');
-  const address = readStoreAddress(place);
+  const location = given ?? context.setting('BACKUP_URL') ?? '';
+  if (location === '') throw new CliError(`Name the place of the backups: ${option}, or BACKUP_URL.`, 'usage');
+  const address = readStoreAddress(location);
   if (address === undefined) {
-    if (/^[a-z0-9+.-]+:\/\//i.test(place)) throw new CliError(`"${place}" is no folder and no s3:// address.`, 'usage');
-    return createFolderTarget(resolve(place));
+    if (/^[a-z0-9+.-]+:\/\//i.test(location)) throw new CliError(`"${location}" is no folder and no s3:// address.`, 'usage');
+    return createFolderTarget(resolve(location));
   }
   const settings = context.settings();
   const ofPlatform = settings['BACKUP_S3_ENDPOINT'] === undefined;
   const variables = Object.keys(s3Settings).map((name) => [name, settings[`BACKUP_${name}`] ?? (ofPlatform ? settings[name] : undefined)]);
   const config = loadConfig(Type.Object(s3Settings), { ...Object.fromEntries(variables), S3_BUCKET: address.bucket });
-  return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, place);
+  return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, location);
 }
 
 /** The platform's own objects; undefined when the settings name no store. */
@@ -78,14 +78,14 @@ export function readDatabaseUrl(context: CliContext): string {
   return databaseUrlOf(context.settings());
 }
 
-export const readRecipients = (context: CliContext): string[] => wordsOf(context.setting('BACKUP_RECIPIENTS') ?? '');
+export const readRecipients = (context: CliContext): string[] => splitWords(context.setting('BACKUP_RECIPIENTS') ?? '');
 
 /** Secret keys: never from the command line, which other processes can see. @throws CliError when the file cannot be read */
 export function readIdentities(context: CliContext, file: string | undefined): string[] {
-  if (file === undefined) return wordsOf(context.setting('BACKUP_IDENTITY') ?? '');
+  if (file === undefined) return splitWords(context.setting('BACKUP_IDENTITY') ?? '');
   const text = readFileSync(file, 'utf8');
   if (text.length > identityFileBytes) throw new CliError(`${file} is not a file of secret keys.`);
-  return wordsOf(text.replace(/^#.*$/gm, ''));
+  return splitWords(text.replace(/^#.*$/gm, ''));
 }
 
-const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+const splitWords = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

@@ -16,7 +16,7 @@ type FileKind = StoredFile['kind'];
 const kinds: readonly FileKind[] = ['audio', 'full', 'front_trimmed'];
 
 /** Files sent at the same time. */
-const lanes = 4;
+const concurrentUploads = 4;
 const connectTimeoutMs = 5_000;
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const attemptDelaysMs = [500, 2_000, 5_000];
@@ -42,7 +42,7 @@ export class FileImport {
     for (const kind of kinds) {
       const given = item[kind];
       if (given === undefined) continue;
-      const message = judgeFile(this.#pathOf(given), kind);
+      const message = findFileProblem(this.#pathOf(given), kind);
       if (message !== undefined) problems.push({ path: kind === 'audio' ? ['audio'] : ['recording', kind], message });
     }
   }
@@ -92,7 +92,7 @@ export class FileImport {
       marks.push({ conversation_id: id, finalized: item.finalized });
     }
     if (dryRun) return changed;
-    await Promise.all(Array.from({ length: lanes }, () => drain(uploads)));
+    await Promise.all(Array.from({ length: concurrentUploads }, () => drain(uploads)));
     if (marks.length > 0) await this.#context.call(media.rpcs.setFinalized, { items: marks });
     return changed;
   }
@@ -121,7 +121,7 @@ export function namesFiles(item: CheckedItem): boolean {
   return item.finalized !== undefined || kinds.some((kind) => item[kind] !== undefined);
 }
 
-function judgeFile(file: string, kind: FileKind): string | undefined {
+function findFileProblem(file: string, kind: FileKind): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return `there is no file ${file}`;
   if (!found.isFile()) return `${file} is not a file`;

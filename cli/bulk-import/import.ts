@@ -79,7 +79,7 @@ export class ConversationImport {
         add(listed, problems);
         needsMedia ||= namesFiles(item);
       }
-      progress.tell(this.#total);
+      progress.report(this.#total);
     };
     this.#total = 0;
     for await (const batch of this.#batches((listed, problems) => add(listed, problems))) {
@@ -105,7 +105,7 @@ export class ConversationImport {
       await this.#references.load(batch.map(({ item }) => item));
       await this.#applyBatch(batch, dryRun, counts);
       done += batch.length;
-      progress.tell(done);
+      progress.report(done);
     }
     return counts;
   }

@@ -6,17 +6,17 @@ export class Progress {
   readonly #what: string;
   readonly #total: number | undefined;
   readonly #startedAt = performance.now();
-  #toldAt = performance.now() + silentMs - everyMs;
+  #reportedAt = performance.now() + silentMs - everyMs;
 
   constructor(what: string, total?: number) {
     this.#what = what;
     this.#total = total;
   }
 
-  tell(done: number): void {
+  report(done: number): void {
     const now = performance.now();
-    if (now - this.#toldAt < everyMs) return;
-    this.#toldAt = now;
+    if (now - this.#reportedAt < everyMs) return;
+    this.#reportedAt = now;
     const rate = Math.round((done * 1000) / (now - this.#startedAt));
     const of = this.#total === undefined ? '' : ` of ${this.#total}`;
     process.stderr.write(`conversations: ${done}${of} ${this.#what} (${rate} per second)\n`);

@@ -139,10 +139,10 @@ export class References {
 
 async function loadInto<Value>(
   known: Map<string, Value | null>,
-  wanted: readonly string[],
+  requested: readonly string[],
   find: (keys: string[]) => Promise<[string, Value][]>,
 ): Promise<void> {
-  const missing = [...new Set(wanted)].filter((key) => !known.has(key));
+  const missing = [...new Set(requested)].filter((key) => !known.has(key));
   for (let start = 0; start < missing.length; start += keysPerCall) {
     const keys = missing.slice(start, start + keysPerCall);
     for (const key of keys) known.set(key, null);

@@ -27,7 +27,7 @@ const chunkBytes = 65_536;
 /** Pieces of the file in order; `undefined` as the only one when the list is written in a way that cannot be split. */
 export async function* splitFile(file: string): AsyncGenerator<Piece | undefined> {
   const chunks = createReadStream(file, { highWaterMark: chunkBytes });
-  const splitter = (await beginsWithBrace(file)) ? new JsonSplitter() : new YamlSplitter();
+  const splitter = (await startsWithBrace(file)) ? new JsonSplitter() : new YamlSplitter();
   for await (const chunk of chunks as AsyncIterable<Buffer>) {
     yield* splitter.add(chunk);
     if (splitter.isUnsplittable) {
@@ -38,7 +38,7 @@ export async function* splitFile(file: string): AsyncGenerator<Piece | undefined
   yield* splitter.end();
 }
 
-async function beginsWithBrace(file: string): Promise<boolean> {
+async function startsWithBrace(file: string): Promise<boolean> {
   for await (const chunk of createReadStream(file, { encoding: 'utf8', end: 65_535 }) as AsyncIterable<string>) {
     const text = chunk.replace(/^\ufeff/, '').trimStart();
     if (text !== '') return text.startsWith('{');
@@ -65,7 +65,7 @@ class JsonSplitter implements Splitter {
   #line = 1;
   #listLine = 1;
   /** What came of the item under way with earlier chunks. */
-  #held: Buffer[] = [];
+  #buffered: Buffer[] = [];
 
   *add(chunk: Buffer): Generator<Piece> {
     let from = 0;
@@ -81,7 +81,7 @@ class JsonSplitter implements Splitter {
         yield* this.#closeGap(this.#line - this.#listLine);
         this.#isInList = false;
       } else if (this.#isListNext && depth === 2 && sign === jsonByte.openBracket) {
-        yield { kind: 'rest', text: this.#take(chunk.subarray(from, at + 1)) };
+        yield { kind: 'rest', text: this.#decode(chunk.subarray(from, at + 1)) };
         from = at + 1;
         this.#isInList = true;
         this.#listLine = this.#line;
@@ -91,16 +91,16 @@ class JsonSplitter implements Splitter {
         keyFrom = at + 1;
       }
     }
-    if (this.#isInList) this.#held.push(Buffer.from(chunk.subarray(from)));
+    if (this.#isInList) this.#buffered.push(Buffer.from(chunk.subarray(from)));
     else {
       this.#key = this.#readKey(chunk.subarray(keyFrom));
-      if (from < chunk.length) yield { kind: 'rest', text: this.#take(chunk.subarray(from)) };
+      if (from < chunk.length) yield { kind: 'rest', text: this.#decode(chunk.subarray(from)) };
     }
   }
 
   *end(): Generator<Piece> {
     if (this.#isInList) yield* this.#closeGap(this.#line - this.#listLine);
-    const text = this.#take(Buffer.concat(this.#held)) + this.#decoder.end();
+    const text = this.#decode(Buffer.concat(this.#buffered)) + this.#decoder.end();
     if (text !== '') yield { kind: 'rest', text };
   }
 
@@ -115,8 +115,8 @@ class JsonSplitter implements Splitter {
 
   *#finishItem(tail: Buffer): Generator<Piece> {
     const firstLine = this.#line;
-    const text = this.#take(Buffer.concat([...this.#held, tail]));
-    this.#held = [];
+    const text = this.#decode(Buffer.concat([...this.#buffered, tail]));
+    this.#buffered = [];
     const blank = text.length - text.trimStart().length;
     if (blank < text.length) yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
   }
@@ -128,7 +128,7 @@ class JsonSplitter implements Splitter {
     if (lines > 1) yield { kind: 'gap', lines: lines - 1 };
   }
 
-  #take(bytes: Buffer): string {
+  #decode(bytes: Buffer): string {
     for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) this.#line++;
     return this.#decoder.write(bytes);
   }
@@ -141,7 +141,7 @@ class YamlSplitter implements Splitter {
   #part = '';
   #line = 0;
   /** Before the list, in it, after it. */
-  #place: 'before' | 'in' | 'after' = 'before';
+  #section: 'before' | 'in' | 'after' = 'before';
   /** Indentation of the dashes; -1 before the first one. */
   #indent = -1;
   #item: string[] = [];
@@ -164,26 +164,26 @@ class YamlSplitter implements Splitter {
 
   *#read(line: string): Generator<Piece> {
     this.#line++;
-    if (this.#place === 'in' && this.#leaves(line)) {
+    if (this.#section === 'in' && this.#isAfterList(line)) {
       yield* this.#finishItem();
-      this.#place = 'after';
+      this.#section = 'after';
       yield { kind: 'gap', lines: this.#gapLines };
       this.#gapLines = 0;
     }
-    if (this.#place === 'in') {
+    if (this.#section === 'in') {
       this.#gapLines++;
       yield* this.#readInList(line);
       return;
     }
-    if (this.#place === 'before' && /^(?:conversations|"conversations"|'conversations')\s*:/.test(line)) {
-      if (/^[^:]+:\s*(?:#.*)?$/.test(line)) this.#place = 'in';
+    if (this.#section === 'before' && /^(?:conversations|"conversations"|'conversations')\s*:/.test(line)) {
+      if (/^[^:]+:\s*(?:#.*)?$/.test(line)) this.#section = 'in';
       else if (!/^[^:]+:\s*(?:\[\s*\]|null|~)\s*(?:#.*)?$/.test(line)) this.isUnsplittable = true;
     }
     yield { kind: 'rest', text: line };
   }
 
   /** True for a line that is no part of the list any more. */
-  #leaves(line: string): boolean {
+  #isAfterList(line: string): boolean {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) return false;
     const indent = line.length - line.trimStart().length;

@@ -24,7 +24,7 @@ export interface AfterRestore {
   /** Null: services run, so that the queues are theirs. */
   readonly queues: { readonly dropped: number | null; readonly jobs: number; readonly outbox: number } | null;
   /** Null: no service runs yet. */
-  readonly people: { readonly erased: number[]; readonly gone: number; readonly others: number; readonly damaged: string[] } | null;
+  readonly people: { readonly erased: number[]; readonly missing: number; readonly others: number; readonly damaged: string[] } | null;
   readonly objects: { readonly missing: Orphans['missing']; readonly orphans: Orphans['orphans']; readonly scanned: number } | null;
 }
 
@@ -60,8 +60,8 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     if (page.next === null) break;
     after = page.next;
   }
-  const count = (wanted: string): number => [...others].filter(([id, outcome]) => outcome === wanted && !erased.has(id)).length;
-  return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
+  const count = (expected: string): number => [...others].filter(([id, outcome]) => outcome === expected && !erased.has(id)).length;
+  return { erased: [...erased], missing: count('gone'), others: count('others'), damaged };
 }
 
 const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids });
@@ -116,17 +116,17 @@ const orphanColumns = {
 };
 
 /** @throws CliError when something is lost, or not known */
-export function tellRestored(context: CliContext, found: AfterRestore): void {
+export function printRestored(context: CliContext, found: AfterRestore): void {
   const { queues, people, objects } = found;
   if (people === null || objects === null) {
     const dropped = queues?.dropped ?? null;
-    const told = {
+    const steps = {
       queues: queues === null ? 'DATABASE_URL is not set here' : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
       ids: queues === null ? null : `go on ${idGap.toLocaleString('en')} further`,
       broker: dropped === null ? 'not there: nothing was dropped' : `${dropped} old messages dropped`,
       next: 'start the services, then run this again',
     };
-    context.print(found, fields(told));
+    context.print(found, fields(steps));
     if (queues === null) throw new CliError('The queues were not rebuilt: no service runs, and DATABASE_URL is not set here.');
     return;
   }
@@ -135,7 +135,7 @@ export function tellRestored(context: CliContext, found: AfterRestore): void {
     found,
     fields({
       queues: 'left to the services, which run',
-      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.gone} were not there${others}`,
+      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.missing} were not there${others}`,
       objects: `${objects.scanned} compared: ${objects.missing.length} missing, ${objects.orphans.length} orphans`,
     }),
     ...(objects.missing.length === 0 ? [] : ['', table(objects.missing, missingColumns, '')]),

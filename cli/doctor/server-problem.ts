@@ -106,10 +106,10 @@ export function describeServerProblem(target: Target, error: unknown): CliError 
 /** With what the system or the server said; undefined when it is nothing that is known. */
 export function explainServerProblem(target: Target, error: unknown): CliError | undefined {
   const texts = listTexts(error);
-  const said = texts.join('\n');
-  const known = explanations.find(({ pattern }) => pattern.test(said));
+  const messages = texts.join('\n');
+  const known = explanations.find(({ pattern }) => pattern.test(messages));
   if (known === undefined) return undefined;
-  const code = codePatterns.map((pattern) => pattern.exec(said)?.[0]).find((found) => found !== undefined);
+  const code = codePatterns.map((pattern) => pattern.exec(messages)?.[0]).find((found) => found !== undefined);
   return new CliError(`${describeTarget(target)}: ${known.cause}${code === undefined ? '' : ` (${code})`}. ${known.advice(target)}`);
 }
 

@@ -51,12 +51,12 @@ export function inLine(text: string): string {
 
 /** Seconds of each unit and how many of them are told before the next one. */
 const units = [
-  { seconds: 1, most: 60, one: 's', many: 's' },
-  { seconds: 60, most: 60, one: 'min', many: 'min' },
-  { seconds: 3_600, most: 48, one: 'h', many: 'h' },
-  { seconds: 86_400, most: 60, one: 'day', many: 'days' },
-  { seconds: 30.44 * 86_400, most: 24, one: 'month', many: 'months' },
-  { seconds: 365.25 * 86_400, most: Infinity, one: 'year', many: 'years' },
+  { seconds: 1, max: 60, one: 's', many: 's' },
+  { seconds: 60, max: 60, one: 'min', many: 'min' },
+  { seconds: 3_600, max: 48, one: 'h', many: 'h' },
+  { seconds: 86_400, max: 60, one: 'day', many: 'days' },
+  { seconds: 30.44 * 86_400, max: 24, one: 'month', many: 'months' },
+  { seconds: 365.25 * 86_400, max: Infinity, one: 'year', many: 'years' },
 ] as const;
 
 /** @param distanceMs positive for what is to come */
@@ -64,7 +64,7 @@ export function describeDistance(distanceMs: number): string {
   const seconds = Math.floor(Math.abs(distanceMs) / 1_000);
   if (!Number.isFinite(seconds)) return '–';
   if (seconds === 0) return 'now';
-  const unit = units.find((item) => seconds < item.seconds * item.most) ?? units[units.length - 1]!;
+  const unit = units.find((item) => seconds < item.seconds * item.max) ?? units[units.length - 1]!;
   const count = Math.floor(seconds / unit.seconds);
   const text = `${count} ${count === 1 ? unit.one : unit.many}`;
   return distanceMs > 0 ? `in ${text}` : `${text} ago`;

@@ -9,7 +9,7 @@ export type View = string | ((screen: Screen) => readonly string[]);
 /** Header → what stands under it. The first names the row; long text comes last. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-interface Placed {
+interface RenderedCell {
   readonly cell: Cell;
   readonly text: string;
 }
@@ -19,13 +19,13 @@ interface Column {
   readonly width: number;
   readonly isNumber: boolean;
   /** One for each row. */
-  readonly cells: readonly Placed[];
+  readonly cells: readonly RenderedCell[];
 }
 
 const gap = '  ';
 const indent = '  ';
 /** A last column with less room than this stands under its rows rather than being broken into lines. */
-const leastRoom = 24;
+const minLastWidth = 24;
 
 /**
  * A line for each row. In a terminal a long last column is broken between words, other columns that find no room stand under their
@@ -36,8 +36,8 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: s
   return (screen) => {
     if (rows.length === 0) return [empty];
     const all = Object.entries(columns).map(([title, cellOf]) => toColumn(title, rows.map(cellOf), screen));
-    const shown = screen.isTerminal ? all.filter(({ cells }, index) => index === 0 || cells.some(({ cell }) => !isAbsent(cell))) : all;
-    const { beside, under } = arrange(shown, screen.columns);
+    const visible = screen.isTerminal ? all.filter(({ cells }, index) => index === 0 || cells.some(({ cell }) => !isAbsent(cell))) : all;
+    const { beside, under } = arrange(visible, screen.columns);
     const header = beside.map(({ title, ...column }) => align(screen.paint('bold', title), widthOf(title), column));
     return [
       header.join(gap).trimEnd(),
@@ -71,12 +71,12 @@ export function fields(values: Readonly<Record<string, Cell>>): View {
 }
 
 function toColumn(title: string, cells: readonly Cell[], screen: Screen): Column {
-  const placed = cells.map((cell) => ({ cell, text: textOf(cell, screen) }));
+  const rendered = cells.map((cell) => ({ cell, text: textOf(cell, screen) }));
   return {
     title,
-    width: placed.reduce((width, { text }) => Math.max(width, widthOf(text)), widthOf(title)),
+    width: rendered.reduce((width, { text }) => Math.max(width, widthOf(text)), widthOf(title)),
     isNumber: cells.some((cell) => typeof cell === 'number') && cells.every((cell) => typeof cell === 'number' || isAbsent(cell)),
-    cells: placed,
+    cells: rendered,
   };
 }
 
@@ -87,15 +87,15 @@ function arrange(columns: readonly Column[], room: number): { beside: readonly C
   const count = first === -1 ? columns.length : Math.max(1, first);
   const last = columns[count];
   if (last !== undefined && count === columns.length - 1) {
-    const left = room - (end - last.width);
-    if (left >= leastRoom && last.cells.every(({ text }) => text.split(' ').every((word) => widthOf(word) <= left))) {
-      return { beside: [...columns.slice(0, count), { ...last, width: left }], under: [] };
+    const remaining = room - (end - last.width);
+    if (remaining >= minLastWidth && last.cells.every(({ text }) => text.split(' ').every((word) => widthOf(word) <= remaining))) {
+      return { beside: [...columns.slice(0, count), { ...last, width: remaining }], under: [] };
     }
   }
   return { beside: columns.slice(0, count), under: columns.slice(count) };
 }
 
-interface ColumnCell extends Placed {
+interface ColumnCell extends RenderedCell {
   readonly column: Column;
 }
 

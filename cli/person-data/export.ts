@@ -51,15 +51,15 @@ export async function exportPerson(context: CliContext, person: KnownPerson, fil
 /** Entries of the archive in order; each is read when its turn comes. */
 function listEntries(context: CliContext, person: KnownPerson): [string, () => Items][] {
   const { id } = person;
-  const took: number[] = [];
+  const participated: number[] = [];
   const parts = personDataParts.map((part): [string, () => Items] => [
     part,
     () => pages(0, (after) => context.call(directory.rpcs.exportPerson, { person_id: id, part, after })),
   ]);
   return [
     ...parts,
-    ['conversations', () => readConversations(context, id, took)],
-    ['files', () => readFiles(context, took)],
+    ['conversations', () => readConversations(context, id, participated)],
+    ['files', () => readFiles(context, participated)],
     ['transcript', () => pages('', (after) => context.call(transcripts.rpcs.exportPerson, { person_id: id, after }))],
     ['agents', () => readChats(context, person)],
     ['webhook-endpoints', () => readEndpoints(context, person)],

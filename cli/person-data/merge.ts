@@ -38,15 +38,15 @@ export function registerMerging(people: Command, context: CliContext): void {
     .option('--dry-run', 'show what would move, and change nothing')
     .option('--yes', 'do not ask')
     .action(async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
-      const ask = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
-      const shown = await ask(true);
-      if (!dryRun && !yes && shown.outcome !== 'done')
+      const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
+      const preview = await merge(true);
+      if (!dryRun && !yes && preview.outcome !== 'done')
         await confirm(
-          `Person ${shown.gone.id} (${shown.gone.name}) becomes ${shown.keep.id} (${shown.keep.name}), for good.`,
-          String(shown.gone.id),
+          `Person ${preview.gone.id} (${preview.gone.name}) becomes ${preview.keep.id} (${preview.keep.name}), for good.`,
+          String(preview.gone.id),
           'use --yes, or --dry-run first',
         );
-      const result = dryRun ? shown : await ask(false);
+      const result = dryRun ? preview : await merge(false);
       context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'Nothing moves.'));
     });
 }

@@ -16,8 +16,8 @@ export interface IdentityOptions {
   readonly telegramUser?: number[];
 }
 
-export async function identify(context: CliContext, who: string, options: IdentityOptions): Promise<KnownPerson> {
-  const person = await context.call(directory.rpcs.identifyPerson, { who });
+export async function identify(context: CliContext, identifier: string, options: IdentityOptions): Promise<KnownPerson> {
+  const person = await context.call(directory.rpcs.identifyPerson, { who: identifier });
   return {
     ...person,
     visitorIds: options.visitor ?? [],

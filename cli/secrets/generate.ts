@@ -9,7 +9,7 @@ import { componentOf } from '../component-names.ts';
 export type SecretGroup = readonly [title: string, variables: Readonly<Record<string, string>>];
 
 /** Where PostgreSQL and NATS are, for the addresses that Kubernetes keeps in its Secret: `host:5432/database`, `host:4222`. */
-export interface Places {
+export interface ServerAddresses {
   readonly postgresql: string;
   readonly nats: string;
 }
@@ -18,7 +18,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
 /** Without places: passwords of the accounts, as compose.yaml asks for them. With places: their addresses, as the chart's Secret has them. */
-export function generateSecrets(places?: Places): SecretGroup[] {
+export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
   const { signingKey, publicKey } = generateActorKeys();
   const services = readdirSync(servicesDir).toSorted();
   // The last verifies and shortens the audit logs, and nothing else (A2).
@@ -31,14 +31,14 @@ export function generateSecrets(places?: Places): SecretGroup[] {
     [
       'PostgreSQL: the administrator, a role for each service, and one for the audit log',
       Object.fromEntries([
-        describeAccount('DATABASE_URL', 'POSTGRES_PASSWORD', 'ADMIN', 'coherence', places && `postgresql://${places.postgresql}`),
+        describeAccount('DATABASE_URL', 'POSTGRES_PASSWORD', 'ADMIN', 'coherence', addresses && `postgresql://${addresses.postgresql}`),
         ...roles.map((role) =>
           describeAccount(
             'DATABASE_URL',
             'POSTGRES_PASSWORD',
             nameOf(role),
             `coherence_${role}`,
-            places && `postgresql://${places.postgresql}`,
+            addresses && `postgresql://${addresses.postgresql}`,
           ),
         ),
       ]),
@@ -47,7 +47,7 @@ export function generateSecrets(places?: Places): SecretGroup[] {
       'NATS: the administrator, the admin CLI, and a user for each service',
       Object.fromEntries(
         ['admin', 'cli', ...services].map((user) =>
-          describeAccount('NATS_URL', 'NATS_PASSWORD', nameOf(user), user, places && `nats://${places.nats}`),
+          describeAccount('NATS_URL', 'NATS_PASSWORD', nameOf(user), user, addresses && `nats://${addresses.nats}`),
         ),
       ),
     ],
@@ -78,12 +78,12 @@ function describeAccount(
   passwordName: string,
   account: string,
   user: string,
-  place: string | undefined,
+  address: string | undefined,
 ): [string, string] {
   const password = newSecret();
-  return place === undefined
+  return address === undefined
     ? [`${passwordName}_${account}`, password]
-    : [`${urlName}_${account}`, place.replace('://', `://${user}:${password}@`)];
+    : [`${urlName}_${account}`, address.replace('://', `://${user}:${password}@`)];
 }
 
 /** 43 characters that no configuration file takes for anything but text: letters, digits, `-` and `_`, a letter first. */

@@ -40,9 +40,9 @@ export async function repeat<Reply>(
     } catch (error) {
       signal?.throwIfAborted();
       if (number >= attempts || !mayRepeat(error, call)) throw error;
-      const wantedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (!(wantedMs <= (waits.maxDelayMs ?? longestDelayMs))) throw error;
-      await sleep(Math.max(backoff(number, waits), wantedMs), signal);
+      const requestedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      if (!(requestedMs <= (waits.maxDelayMs ?? longestDelayMs))) throw error;
+      await sleep(Math.max(backoff(number, waits), requestedMs), signal);
     }
   }
 }

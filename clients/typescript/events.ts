@@ -59,16 +59,16 @@ export async function* followEvents<Types extends EventType = EventType>(
   let failures = 0;
   for (let cursor = after; ;) {
     signal?.throwIfAborted();
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     try {
       const { body } = await list({ query: { ...query, ...(cursor !== undefined && { after: cursor }) } }, call);
       // A page may end early, without any event, where much is not seen: what is behind it is asked for at once.
-      const goesOn = body.items.length > 0 || (body.has_more && body.next !== cursor);
-      const isHeld = goesOn || cursor === 'latest' || waitSeconds === 0 || performance.now() - askedMs >= heldMs;
+      const hasMore = body.items.length > 0 || (body.has_more && body.next !== cursor);
+      const isHeld = hasMore || cursor === 'latest' || waitSeconds === 0 || performance.now() - requestedMs >= heldMs;
       failures = isHeld ? 0 : failures + 1;
       yield* body.items as unknown as EventOf<Types>[];
       cursor = body.next;
-      if (!isHeld || (waitSeconds === 0 && !goesOn)) await sleep(backoff(Math.max(1, failures), retry), signal);
+      if (!isHeld || (waitSeconds === 0 && !hasMore)) await sleep(backoff(Math.max(1, failures), retry), signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ApiError && error.status === 410 && onExpired !== undefined) {
@@ -78,8 +78,8 @@ export async function* followEvents<Types extends EventType = EventType>(
       }
       if (!mayPass(error)) throw error;
       failures += 1;
-      const wantedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      await sleep(Math.max(wantedMs, backoff(failures, retry)), signal);
+      const requestedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      await sleep(Math.max(requestedMs, backoff(failures, retry)), signal);
     }
   }
 }

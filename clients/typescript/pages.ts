@@ -26,18 +26,18 @@ export async function* listItems<Request extends PagedRequest, Item>(
   request: Request,
 ): AsyncGenerator<Item, void, undefined> {
   let offset = request.query?.offset ?? 0;
-  let place: PagedRequest['query'] = {};
+  let position: PagedRequest['query'] = {};
   for (;;) {
-    const { body } = await list({ ...request, query: { ...request.query, ...place } });
+    const { body } = await list({ ...request, query: { ...request.query, ...position } });
     yield* body.items;
     if (body.next === undefined) {
       offset += body.items.length;
-      const goesOn = body.has_more ?? (body.count === undefined || offset < body.count);
-      if (!goesOn || body.items.length === 0) return;
-      place = { offset };
+      const hasMore = body.has_more ?? (body.count === undefined || offset < body.count);
+      if (!hasMore || body.items.length === 0) return;
+      position = { offset };
     } else {
       if (body.next === null) return;
-      place = { cursor: body.next };
+      position = { cursor: body.next };
     }
   }
 }

@@ -32,7 +32,7 @@ export interface WebhookOptions {
 
 const prefix = 'whsec_';
 const usualToleranceSeconds = 300;
-const mostSignatures = 16;
+const maxSignatures = 16;
 
 /**
  * The event of a webhook that was signed with the secret of the endpoint, or with one of several while it is being changed. `webhook-id`, which is
@@ -78,7 +78,7 @@ function readHeader(headers: ReceivedWebhook['headers'], name: string): string {
 function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')
-    .slice(0, mostSignatures)
+    .slice(0, maxSignatures)
     .flatMap((item) => (item.startsWith('v1,') ? (decode(item.slice('v1,'.length)) ?? []) : []));
 }
 

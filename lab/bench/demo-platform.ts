@@ -19,14 +19,14 @@ const repoDir = join(import.meta.dirname, '..', '..');
 /** Runs `measure` on the platform, and stops it. @throws Error where there is no `/proc` */
 export async function withDemoPlatform<Result>(
   overrides: Readonly<Record<string, string>>,
-  say: (line: string) => void,
+  log: (line: string) => void,
   measure: (platform: DemoPlatform) => Promise<Result>,
 ): Promise<Result> {
   if (process.platform !== 'linux') throw new Error('Processes are measured on Linux alone: what they use is read from /proc.');
-  say('starting a platform as npm start does');
+  log('starting a platform as npm start does');
   const platform = await startOwnPlatform(overrides);
   try {
-    say('playing the demo');
+    log('playing the demo');
     const env = { ...process.env, COHERENCE_DATA_DIR: platform.dataDir };
     await promisify(execFile)(process.execPath, [join('tools', 'demo', 'main.ts')], { cwd: repoDir, env });
     return await measure({

@@ -13,16 +13,16 @@ export interface PlatformWithFloor extends BenchPlatform {
 }
 
 /** Its `stop` stops everything and removes the data. */
-export async function startPlatformWithFloor(say: (line: string) => void): Promise<PlatformWithFloor> {
-  const servers = await startBenchServers({ say });
+export async function startPlatformWithFloor(log: (line: string) => void): Promise<PlatformWithFloor> {
+  const servers = await startBenchServers({ log });
   const stops: (() => Promise<void>)[] = [() => servers.stop()];
   const stop = async (): Promise<void> => {
     for (const work of stops.toReversed()) await work();
   };
   try {
-    say('migrating the database');
+    log('migrating the database');
     await migrateServices({ url: servers.postgres.url, logger: createLogger({ service: 'bench', level: 'warn' }) });
-    say('starting the six services and the floor');
+    log('starting the six services and the floor');
     const platform = await startBenchPlatform({ servers, databaseUrl: servers.postgres.url });
     stops.push(() => platform.stop());
     const floorPort = await findFreePort();

@@ -30,33 +30,33 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
 const startedAt = performance.now();
-const say = (line: string): void => {
+const log = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 
-const wanted = (name: string): boolean => name.includes(values.only);
-if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
-if (values.only === 'retention') console.table(await measureRetention(Number(values.rows), say));
+const selected = (name: string): boolean => name.includes(values.only);
+if (selected('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(log))}\n\n`);
+if (values.only === 'retention') console.table(await measureRetention(Number(values.rows), log));
 if (values.only !== 'memory' && values.only !== 'retention') await measureRates();
 
 async function measureRates(): Promise<void> {
-  const platform = await startPlatformWithFloor(say);
+  const platform = await startPlatformWithFloor(log);
   try {
-    const scenarios = (await prepareScenarios(platform, say)).filter((scenario) => wanted(scenario.name));
+    const scenarios = (await prepareScenarios(platform, log)).filter((scenario) => selected(scenario.name));
     const rows: Row[] = [];
     for (const [index, scenario] of scenarios.entries()) {
-      say(`${scenario.name} (${index + 1} of ${scenarios.length}): ${rounds} rounds of ${seconds} s on each side`);
+      log(`${scenario.name} (${index + 1} of ${scenarios.length}): ${rounds} rounds of ${seconds} s on each side`);
       rows.push(await measure(platform, scenario));
     }
-    if (wanted('job throughput')) {
-      say(`job throughput: ${jobCount} jobs`);
+    if (selected('job throughput')) {
+      log(`job throughput: ${jobCount} jobs`);
       const floorRate = await measureBareConsumer(platform.settings, jobCount);
       const platformRate = await measureJobs(platform.settings, jobCount);
       rows.push({ operation: 'job throughput', floor: 'bare JetStream publish, consume and acknowledge', platformRate, floorRate });
     }
     process.stdout.write(`\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`);
   } finally {
-    say('stopping');
+    log('stopping');
     await platform.stop();
   }
 }

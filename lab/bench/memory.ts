@@ -12,10 +12,10 @@ const idleMs = 60_000;
 const goals = { service: 110, together: 600 };
 
 /** A row for each service and one for their sum. @throws Error where there is no `/proc` */
-export function measureMemory(say: (line: string) => void): Promise<MemoryRow[]> {
-  const tell = (line: string): void => say(`memory: ${line}`);
-  return withDemoPlatform({}, tell, async ({ processes }) => {
-    tell(`${idleMs / 1_000} s of nothing`);
+export function measureMemory(log: (line: string) => void): Promise<MemoryRow[]> {
+  const logMemory = (line: string): void => log(`memory: ${line}`);
+  return withDemoPlatform({}, logMemory, async ({ processes }) => {
+    logMemory(`${idleMs / 1_000} s of nothing`);
     await sleep(idleMs);
     const rows = processes.filter(isService).map((item) => ({ service: item.name, megabytes: readMemory(item), goal: goals.service }));
     const together = rows.reduce((sum, { megabytes }) => sum + megabytes, 0);

@@ -109,7 +109,7 @@ const parts: readonly Part[] = [
 ];
 
 /** On a PostgreSQL of its own, durable as in production. */
-export async function measureRetention(rows: number, say: (line: string) => void): Promise<RetentionRow[]> {
+export async function measureRetention(rows: number, log: (line: string) => void): Promise<RetentionRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-retention-'));
   const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
   const options = {
@@ -123,7 +123,7 @@ export async function measureRetention(rows: number, say: (line: string) => void
   try {
     await migrateServices({ url: postgres.url, logger });
     const measured: RetentionRow[] = [];
-    for (const part of parts) measured.push(await measurePart(postgres.url, part, rows, say));
+    for (const part of parts) measured.push(await measurePart(postgres.url, part, rows, log));
     return measured;
   } finally {
     await postgres.stop();
@@ -131,24 +131,24 @@ export async function measureRetention(rows: number, say: (line: string) => void
   }
 }
 
-async function measurePart(url: string, part: Part, rows: number, say: (line: string) => void): Promise<RetentionRow> {
+async function measurePart(url: string, part: Part, rows: number, log: (line: string) => void): Promise<RetentionRow> {
   const db = await createDatabase({ url, schema: part.schema, poolSize: 2, logger, applicationName: 'bench' });
   const client = await createDatabase({ url, schema: part.schema, poolSize: 1, logger, applicationName: 'client' });
   const run: Run = (text, params = []) => db.query({ name: `bench ${part.name} ${text.length}`.slice(0, 60), text }, params);
   try {
-    say(`${part.name}: filling`);
+    log(`${part.name}: filling`);
     for (let first = 1; first <= rows; first += filledAtOnce) await run(part.fill, [first, Math.min(rows, first + filledAtOnce - 1)]);
     await run(`analyze ${part.schema}.jobs`);
     const before = await probe(client, new AbortController().signal, 100);
-    say(`${part.name}: removing; before that an insert takes ${before}`);
+    log(`${part.name}: removing; before that an insert takes ${before}`);
     const over = new AbortController();
     const probing = probe(client, over.signal, Infinity);
     let busyMs = 0;
-    for (let left = rows; left > 0;) {
+    for (let remaining = rows; remaining > 0;) {
       const startedMs = performance.now();
       await part.remove(db);
       busyMs += performance.now() - startedMs;
-      left = ((await run(part.count))[0] as { n: number }).n;
+      remaining = ((await run(part.count))[0] as { n: number }).n;
     }
     over.abort();
     const rate = rows / (busyMs / 1_000);

@@ -36,8 +36,8 @@ interface Filled {
 }
 
 /** Fills the platform with people and conversations of 3 KB, and describes what is measured on them. */
-export async function prepareScenarios(platform: BenchPlatform, say: (line: string) => void): Promise<Scenario[]> {
-  say(`preparing ${conversationCount} conversations of 3 KB`);
+export async function prepareScenarios(platform: BenchPlatform, log: (line: string) => void): Promise<Scenario[]> {
+  log(`preparing ${conversationCount} conversations of 3 KB`);
   const filled = await fill(platform);
   await addFloorStream(platform.settings['NATS_URL'] ?? '');
   return [...describeReads(filled), ...describeWrites(filled), describeIntake(filled)];

@@ -24,8 +24,8 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const bucket = 'coherence';
 
 /** @param options.dataDir a folder that is kept, with what an earlier run left there; a temporary one when absent. */
-export async function startBenchServers(options: { say: (line: string) => void; dataDir?: string | undefined }): Promise<BenchServers> {
-  const { say } = options;
+export async function startBenchServers(options: { log: (line: string) => void; dataDir?: string | undefined }): Promise<BenchServers> {
+  const { log } = options;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'coherence-bench-'));
   const logFile = (name: string): string => join(dataDir, 'logs', `${name}.log`);
   const stops: (() => Promise<void>)[] = [];
@@ -34,7 +34,7 @@ export async function startBenchServers(options: { say: (line: string) => void; 
     for (const work of stops.toReversed()) await work();
   };
   try {
-    say('starting PostgreSQL, NATS and the object store, with synced writes');
+    log('starting PostgreSQL, NATS and the object store, with synced writes');
     const modulesDir = join(repoDir, 'node_modules');
     const postgres = await startPostgres({
       dataDir: join(dataDir, 'postgres'),
@@ -45,7 +45,7 @@ export async function startBenchServers(options: { say: (line: string) => void; 
     });
     stops.push(() => postgres.stop());
     const nats = await startNats({
-      program: await provideGoTool(natsServerTool, say),
+      program: await provideGoTool(natsServerTool, log),
       dataDir: join(dataDir, 'nats'),
       logFile: logFile('nats'),
       durable: true,
@@ -55,7 +55,7 @@ export async function startBenchServers(options: { say: (line: string) => void; 
       dataDir: join(dataDir, 'object-store'),
       logFile: logFile('object-store'),
       durable: true,
-      progress: say,
+      progress: log,
     });
     stops.push(() => objectStore.stop());
     return { dataDir, postgres, nats, objectStore, bucket, logFile, stop };

@@ -20,7 +20,7 @@ export interface Request {
   readonly read?: (body: Buffer) => unknown;
 }
 
-export interface Asked {
+export interface Requested {
   readonly outcome: Outcome;
   readonly output: unknown;
   /** The body of an answer that is JSON. */
@@ -32,14 +32,14 @@ export interface Client {
   readonly random: Random;
   readonly target: ChaosPlatform;
   readonly isOver: () => boolean;
-  ask(request: Request): Promise<Asked>;
+  ask(request: Request): Promise<Requested>;
   /** Asks again and again until it is told what became of it, or the run is over. */
-  insist(request: Request): Promise<Asked>;
+  insist(request: Request): Promise<Requested>;
   close(): Promise<void>;
 }
 
 /** What a patient user waits: more than the gateway's deadline. */
-const patienceMs = 20_000;
+const requestTimeoutMs = 20_000;
 /** Between the attempts of one that insists. */
 const againMs = 250;
 const statusesOfRefusal = { from: 400, to: 499 };
@@ -65,13 +65,13 @@ export function createClient(options: {
         ...headers,
       },
       ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(requestTimeoutMs),
       dispatcher,
     });
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   }
 
-  async function ask(request: Request): Promise<Asked> {
+  async function ask(request: Request): Promise<Requested> {
     const { kind, object, input, read } = request;
     const from = history.now();
     const note = (outcome: Outcome, answer: string, output?: unknown): void => {
@@ -80,7 +80,7 @@ export function createClient(options: {
     };
     try {
       const { status, bytes } = await send(request);
-      const outcome = judge(status);
+      const outcome = checkHistory(status);
       const output = outcome === 'done' ? read?.(bytes) : undefined;
       note(outcome, outcome === 'done' ? `${status}` : `${status} ${bytes.toString().slice(0, 160)}`, output);
       return { outcome, output, json: parse(bytes) };
@@ -105,7 +105,7 @@ export function createClient(options: {
   };
 }
 
-function judge(status: number): Outcome {
+function checkHistory(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status < statusesOfRefusal.from || status > statusesOfRefusal.to || passing.has(status)) return 'unknown';
   return 'refused';

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeProblem, judge, type Problem } from './checker/judge.ts';
+import { describeProblem, checkHistory, type Problem } from './checker/check-history.ts';
 import { faults } from './faults.ts';
 import { createHistory, readHistory } from './history.ts';
 import { formatTable } from './report.ts';
@@ -15,9 +15,9 @@ import { run } from './run.ts';
 import { enterNameSpaces } from './small-disk.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
 /** More are not shown: what is wrong once is mostly wrong often. */
-const mostShown = 10;
+const maxPrinted = 10;
 
 interface Parameters {
   readonly seconds: number;
@@ -45,18 +45,18 @@ function readParameters(): Parameters {
   return { seconds, seed, faults: names, history: values.history };
 }
 
-function tell(problems: readonly Problem[], seed: number | undefined, file: string): void {
-  for (const problem of problems.slice(0, mostShown)) say(`\n${describeProblem(problem)}`);
-  if (problems.length > mostShown) say(`\nand ${problems.length - mostShown} more`);
-  say(`\n${problems.length} problems; ${seed === undefined ? '' : `seed ${seed}, `}history ${file}`);
+function printReport(problems: readonly Problem[], seed: number | undefined, file: string): void {
+  for (const problem of problems.slice(0, maxPrinted)) log(`\n${describeProblem(problem)}`);
+  if (problems.length > maxPrinted) log(`\nand ${problems.length - maxPrinted} more`);
+  log(`\n${problems.length} problems; ${seed === undefined ? '' : `seed ${seed}, `}history ${file}`);
 }
 
 /** @returns the exit status */
 async function main(): Promise<number> {
   const parameters = readParameters();
   if (parameters.history !== undefined) {
-    const problems = judge(readHistory(parameters.history), { effects: {}, leftovers: [] });
-    tell(problems, undefined, parameters.history);
+    const problems = checkHistory(readHistory(parameters.history), { effects: {}, leftovers: [] });
+    printReport(problems, undefined, parameters.history);
     return problems.length === 0 ? 0 : 1;
   }
   const { seed } = parameters;
@@ -65,16 +65,16 @@ async function main(): Promise<number> {
   const file = join(folder, `history-${seed}.jsonl`);
   rmSync(file, { force: true });
   const dir = mkdtempSync(join(tmpdir(), 'coherence-chaos-'));
-  say(`seed ${seed}; faults ${parameters.faults.join(', ')}`);
+  log(`seed ${seed}; faults ${parameters.faults.join(', ')}`);
   try {
-    const progress = (line: string): void => say(`${(performance.now() / 1_000).toFixed(0).padStart(4)} s  ${line}`);
-    const { rows, problems, requests, kinds } = await run({ ...parameters, dir, history: createHistory(file), say: progress });
-    say(`\n${formatTable(rows)}\n`);
-    say(`${requests} requests of ${kinds} kinds`);
-    tell(problems, seed, file);
+    const progress = (line: string): void => log(`${(performance.now() / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+    const { rows, problems, requests, kinds } = await run({ ...parameters, dir, history: createHistory(file), log: progress });
+    log(`\n${formatTable(rows)}\n`);
+    log(`${requests} requests of ${kinds} kinds`);
+    printReport(problems, seed, file);
     return problems.length === 0 ? 0 : 1;
   } catch (error) {
-    say(`\nThe run with seed ${seed} broke off: ${error instanceof Error ? error.stack : String(error)}\nhistory ${file}`);
+    log(`\nThe run with seed ${seed} broke off: ${error instanceof Error ? error.stack : String(error)}\nhistory ${file}`);
     return 1;
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /** The table of a run: what was done to the platform, and what clients noticed of it. */
-import type { Problem } from './checker/judge.ts';
+import type { Problem } from './checker/check-history.ts';
 import type { Entry } from './history.ts';
 
 export interface Turn {

@@ -1,6 +1,6 @@
 /** When a platform is at rest, and what is there then. */
 import { waitFor } from '../../libs/testing/wait-for.ts';
-import type { Facts } from './checker/judge.ts';
+import type { Facts } from './checker/check-history.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { ChaosServers } from './servers.ts';
 
@@ -71,7 +71,7 @@ export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers):
           )
           .join(' union all '),
       )),
-      ...(await listLeft(chaos)),
+      ...(await listRemaining(chaos)),
       ...(await listFiles(chaos)),
     ],
   };
@@ -90,7 +90,7 @@ async function listSeats({ sql }: ChaosPlatform): Promise<string[]> {
 }
 
 /** What a cancellation that was taken has not ended: a guest with a seat, an occurrence of a series. */
-async function listLeft({ sql }: ChaosPlatform): Promise<string[]> {
+async function listRemaining({ sql }: ChaosPlatform): Promise<string[]> {
   const rows = await sql<{ line: string }>(
     `select format('%s left and is in conversation %s', p.name, c.id) as line
      from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
@@ -137,13 +137,13 @@ async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
 
 /** What came to the endpoint against the feed: each event that it wants, as often as it takes, and no other. */
 async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<string[]> {
-  const events = await sql<{ id: string; type: string; wanted: boolean }>(
+  const events = await sql<{ id: string; type: string; expected: boolean }>(
     `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as wanted
      from events.feed f, events.webhook_endpoints e`,
   );
   const [told, came] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
   return [
-    ...events.filter(({ id, wanted }) => wanted && !came.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
+    ...events.filter(({ id, expected }) => expected && !came.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
     ...[...came].filter((id) => !told.has(id)).map((id) => `${id} was delivered, of which the feed does not tell`),
   ];
 }

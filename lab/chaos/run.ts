@@ -1,7 +1,7 @@
 /** One run: servers, platform, load, one fault after the other, rest, judgement. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../libs/testing/wait-for.ts';
-import { judge, type Problem } from './checker/judge.ts';
+import { checkHistory, type Problem } from './checker/check-history.ts';
 import { faults, listTurns, noDisk, type Target } from './faults.ts';
 import type { History } from './history.ts';
 import { listKinds, startLoad } from './load.ts';
@@ -20,7 +20,7 @@ export interface RunOptions {
   /** Existing folder for the data of the servers. */
   readonly dir: string;
   readonly history: History;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface Result {
@@ -38,12 +38,12 @@ const calmMs = 1_000;
 const recoveryTimeoutMs = 240_000;
 
 export async function run(options: RunOptions): Promise<Result> {
-  const { history, dir, say } = options;
+  const { history, dir, log } = options;
   const random = createRandom(options.seed);
-  const servers = await startServers(dir, say);
+  const servers = await startServers(dir, log);
   let chaos: ChaosPlatform | undefined;
   try {
-    say('the servers are there; starting two processes of each service');
+    log('the servers are there; starting two processes of each service');
     chaos = await startChaosPlatform(servers, dir);
     const load = startLoad(chaos, history, random.fork('load'));
     const turns: Turn[] = [];
@@ -53,10 +53,14 @@ export async function run(options: RunOptions): Promise<Result> {
     } finally {
       await load.stop();
     }
-    say('waiting for rest');
+    log('waiting for rest');
     await waitForRest(chaos, servers);
     await load.readEverything();
-    const problems = [...judge(history.entries, await collectFacts(chaos, servers)), ...listEnded(chaos), ...listHarmless(turns, say)];
+    const problems = [
+      ...checkHistory(history.entries, await collectFacts(chaos, servers)),
+      ...listEnded(chaos),
+      ...listHarmless(turns, log),
+    ];
     const { entries } = history;
     return { rows: summarize(entries, turns, problems), problems, requests: entries.length, kinds: listKinds(entries).length };
   } finally {
@@ -65,7 +69,7 @@ export async function run(options: RunOptions): Promise<Result> {
   }
 }
 
-async function harm(target: Target, { seconds, faults: names, history, say }: RunOptions): Promise<Turn[]> {
+async function harm(target: Target, { seconds, faults: names, history, log }: RunOptions): Promise<Turn[]> {
   const turns: Turn[] = [];
   if (names.length === 0) {
     await sleep(seconds * 1_000);
@@ -78,7 +82,7 @@ async function harm(target: Target, { seconds, faults: names, history, say }: Ru
     const what = await (faults[fault] as (typeof faults)[string])(target);
     await waitUntilAnswered(history, history.now(), 1);
     turns.push({ fault, target: what, from, to: history.now() });
-    say(`${fault} of ${what}: all is answered again after ${((history.now() - from) / 1000).toFixed(1)} s`);
+    log(`${fault} of ${what}: all is answered again after ${((history.now() - from) / 1000).toFixed(1)} s`);
     await sleep(calmMs);
   }
   return turns;
@@ -119,11 +123,11 @@ const allKinds = [
 ];
 
 /** A fault that harmed nothing has shown nothing: wrong where the machine allows it, and told aloud where it does not. */
-function listHarmless(turns: readonly Turn[], say: (line: string) => void): Problem[] {
+function listHarmless(turns: readonly Turn[], log: (line: string) => void): Problem[] {
   const harmless = turns.filter(({ target }) => target === noDisk).map(({ fault }) => fault);
   if (harmless.length === 0) return [];
   const text = `WARNING: ${harmless.join(', ')} harmed ${noDisk}`;
-  say(text);
+  log(text);
   return hasNameSpaces() ? [{ what: 'wrong', text, entries: [] }] : [];
 }
 

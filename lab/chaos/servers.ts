@@ -56,7 +56,7 @@ const limits = { JOBS: streamBytes, EVENTS: streamBytes, FEED: streamBytes, WEBH
 const wholeTimeoutMs = 120_000;
 
 /** @param dir existing folder for data and logs */
-export async function startServers(dir: string, say: (line: string) => void): Promise<ChaosServers> {
+export async function startServers(dir: string, log: (line: string) => void): Promise<ChaosServers> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const work of stops.toReversed()) await work();
@@ -66,8 +66,8 @@ export async function startServers(dir: string, say: (line: string) => void): Pr
   try {
     const [postgres, nats, objectStore] = await startTogether(stops, [
       startDatabase(dir),
-      startCluster(dir, say),
-      startStore(join(dir, 'objects', 'data'), join(dir, 'objects.log'), say),
+      startCluster(dir, log),
+      startStore(join(dir, 'objects', 'data'), join(dir, 'objects.log'), log),
     ]);
     const databaseProxies = [await startTcpProxy(postgres.primary.url), await startTcpProxy(postgres.standby.url)];
     const objectStoreProxy = await startTcpProxy(objectStore.server.endpoint);
@@ -127,8 +127,8 @@ async function startTogether(
 const startDatabase = (dir: string): Promise<PostgresPair> =>
   startPostgresPair({ dir, dataDirs: [join(dir, 'database-one'), join(dir, 'database-two')], synchronous: true, synced: false });
 
-async function startCluster(dir: string, say: (line: string) => void): Promise<NatsMember[]> {
-  const program = await provideGoTool(natsServerTool, say);
+async function startCluster(dir: string, log: (line: string) => void): Promise<NatsMember[]> {
+  const program = await provideGoTool(natsServerTool, log);
   const names = ['one', 'two', 'three'];
   const ports: number[] = [];
   while (ports.length < 2 * names.length) ports.push(await findFreePort());
@@ -146,9 +146,9 @@ async function startCluster(dir: string, say: (line: string) => void): Promise<N
   );
 }
 
-async function startStore(dataDir: string, logFile: string, say: (line: string) => void): Promise<ChaosServers['objectStore']> {
+async function startStore(dataDir: string, logFile: string, log: (line: string) => void): Promise<ChaosServers['objectStore']> {
   const port = await findFreePort();
-  const start = (): Promise<ObjectStoreServer> => startObjectStore({ dataDir, logFile, port, durable: false, progress: say });
+  const start = (): Promise<ObjectStoreServer> => startObjectStore({ dataDir, logFile, port, durable: false, progress: log });
   const store = { dataDir, server: await start(), restart: async () => void (store.server = await start()) };
   return store;
 }

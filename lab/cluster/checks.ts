@@ -18,7 +18,7 @@ import {
   releaseName,
   releaseSelector,
   startServers,
-  untilGone,
+  waitUntilRemoved,
   waitUntilReady,
 } from './release.ts';
 import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
@@ -130,7 +130,7 @@ export const checks: readonly Check[] = [
       const scale = async (replicas: number): Promise<void> => {
         await cluster.kubectl(['scale', `--replicas=${replicas}`, ...components.map((name) => `deployment/${releaseName}-${name}`)]);
         await waitUntilReady(cluster, replicas);
-        await untilGone(cluster, replicas);
+        await waitUntilRemoved(cluster, replicas);
       };
       const summary = await underLoad(cluster, await requireKnown(cluster), async () => {
         await scale(3);
@@ -143,9 +143,10 @@ export const checks: readonly Check[] = [
   {
     title: 'wrong values are refused with a message that says what to do',
     run: async (cluster) => {
-      for (const { values, says } of refusals) {
+      for (const { values, message } of refusals) {
         const { status, stderr } = await applyRelease(cluster, 'upgrade', values);
-        if (status === 0 || !stderr.includes(says)) throw new Error(`${JSON.stringify(values)} was answered with: ${stderr || 'nothing'}`);
+        if (status === 0 || !stderr.includes(message))
+          throw new Error(`${JSON.stringify(values)} was answered with: ${stderr || 'nothing'}`);
       }
       return `${refusals.length} refusals`;
     },
@@ -187,10 +188,10 @@ async function replaceUnderLoad(cluster: Cluster, replace: () => ReturnType<type
   const summary = await underLoad(cluster, await requireKnown(cluster), async () => {
     await mustSucceed(replace());
     await waitUntilReady(cluster);
-    await untilGone(cluster, 1);
+    await waitUntilRemoved(cluster, 1);
   });
-  const kept = (await cluster.listPods(platformSelector)).filter(({ uid }) => before.has(uid));
-  if (kept.length > 0) throw new Error(`not replaced: ${kept.map(({ name }) => name).join(', ')}`);
+  const retained = (await cluster.listPods(platformSelector)).filter(({ uid }) => before.has(uid));
+  if (retained.length > 0) throw new Error(`not replaced: ${retained.map(({ name }) => name).join(', ')}`);
   return describeLoad(summary);
 }
 

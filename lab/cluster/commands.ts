@@ -110,7 +110,7 @@ export async function readConditions(cluster: Cluster, kind: string, name: strin
 }
 
 /** @returns true when the cluster has it, false when CLUSTER_WITHOUT says that it has not. @throws Error when it is merely absent. */
-export async function askFor(cluster: Cluster, capability: Capability, probe: () => Promise<boolean>): Promise<boolean> {
+export async function callUrl(cluster: Cluster, capability: Capability, probe: () => Promise<boolean>): Promise<boolean> {
   if (cluster.settings.without.has(capability)) return false;
   if (await probe()) return true;
   throw new Error(describeAbsent(capability));

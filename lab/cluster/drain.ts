@@ -1,8 +1,8 @@
 /** Voluntary disruptions: what budgets let the cluster's owner do to the pods. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeLoad, underLoad, type Known } from './client.ts';
-import { askFor, type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
-import { applyRelease, components, platformSelector, takeOver, untilGone, waitUntilReady } from './release.ts';
+import { callUrl, type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
+import { applyRelease, components, platformSelector, takeOver, waitUntilRemoved, waitUntilReady } from './release.ts';
 
 const replicas = 2;
 
@@ -21,23 +21,23 @@ export async function checkDrain(cluster: Cluster, known: Known): Promise<string
   await waitUntilReady(cluster, replicas);
   await evictTwoOfEach(cluster);
   await waitUntilReady(cluster, replicas);
-  await untilGone(cluster, replicas);
-  const canDrain = await askFor(cluster, 'nodes', async () => {
+  await waitUntilRemoved(cluster, replicas);
+  const canDrain = await callUrl(cluster, 'nodes', async () => {
     const answer = await cluster.kubectl(['auth', 'can-i', 'patch', 'nodes']).catch(() => 'no');
     return answer.includes('yes');
   });
-  let told = `of two evictions of each component at once one is refused`;
+  let reported = `of two evictions of each component at once one is refused`;
   if (canDrain) {
     let drained = '';
     const summary = await underLoad(cluster, known, async () => {
       drained = await drain(cluster);
     });
-    told += `; ${drained}: ${describeLoad(summary)}`;
+    reported += `; ${drained}: ${describeLoad(summary)}`;
   }
   await mustSucceed(applyRelease(cluster, 'upgrade'));
   await waitUntilReady(cluster);
-  await untilGone(cluster, 1);
-  return told;
+  await waitUntilRemoved(cluster, 1);
+  return reported;
 }
 
 /** @throws Error when the budget of a component lets both of its pods go at once, or none. */
@@ -92,15 +92,15 @@ async function drain(cluster: Cluster): Promise<string> {
     }
     await mustSucceed(ended);
     await waitUntilReady(cluster, replicas);
-    await untilGone(cluster, replicas);
+    await waitUntilRemoved(cluster, replicas);
   } finally {
     isOver = true;
     await cluster.kubectl(['uncordon', node]);
   }
   const least = await watched;
   const uids = new Set((await cluster.listPods(platformSelector)).map(({ uid }) => uid));
-  const kept = before.filter(({ name, uid }) => onNode.has(name) && uids.has(uid));
-  if (kept.length > 0) throw new Error(`not drained: ${kept.map(({ name }) => name).join(', ')}`);
+  const retained = before.filter(({ name, uid }) => onNode.has(name) && uids.has(uid));
+  if (retained.length > 0) throw new Error(`not drained: ${retained.map(({ name }) => name).join(', ')}`);
   if (least < replicas - 1) throw new Error('a component had no pod ready');
   return `${onNode.size} pods drained from ${moreNodes.length === 0 ? 'the only node' : `one of ${moreNodes.length + 1} nodes`}`;
 }

@@ -44,14 +44,14 @@ export async function checkEvaluation(cluster: Cluster): Promise<string> {
   const id = await runProgram(cluster, '-');
   if (!cluster.settings.without.has('network-policies')) await mustBeClosed(cluster);
   await uninstall(cluster, hasVolumes);
-  let told = `ready after ${seconds} s`;
+  let reported = `ready after ${seconds} s`;
   if (hasVolumes) {
     const again = await install(cluster, hasVolumes);
     if ((await runProgram(cluster, id)) !== id) throw new Error(`person ${id} is not found again`);
     await uninstall(cluster, hasVolumes);
-    told += `, with the data that were left after ${again} s`;
+    reported += `, with the data that were left after ${again} s`;
   }
-  return told;
+  return reported;
 }
 
 /** @returns seconds until every pod was ready. */

@@ -18,10 +18,10 @@ export function refer(settings: ClusterSettings, image: typeof platformImage): s
 }
 
 /** Builds both and brings them to the nodes, as the settings say. @throws Error with what the command said. */
-export async function provideImages(settings: ClusterSettings, say: (line: string) => void): Promise<void> {
-  if (settings.imageCommand === '') return say('CLUSTER_IMAGE_COMMAND is not set: the images must be on the nodes');
+export async function provideImages(settings: ClusterSettings, log: (line: string) => void): Promise<void> {
+  if (settings.imageCommand === '') return log('CLUSTER_IMAGE_COMMAND is not set: the images must be on the nodes');
   await provideImage(settings, repoDir, platformImage);
-  await provideImage(settings, await layOutServers(say), serversImage);
+  await provideImage(settings, await layOutServers(log), serversImage);
 }
 
 async function provideImage(settings: ClusterSettings, dir: string, image: typeof platformImage): Promise<void> {
@@ -32,7 +32,7 @@ async function provideImage(settings: ClusterSettings, dir: string, image: typeo
 }
 
 /** The folder of the servers' image: programs that are cached here anyway, so that nothing is fetched. */
-async function layOutServers(say: (line: string) => void): Promise<string> {
+async function layOutServers(log: (line: string) => void): Promise<string> {
   const dir = join(repoDir, '.data', 'cluster', 'servers');
   rmSync(dir, { recursive: true, force: true });
   const bin = join(dir, 'bin');
@@ -41,7 +41,7 @@ async function layOutServers(say: (line: string) => void): Promise<string> {
   cpSync(join(source, 'Dockerfile'), join(dir, 'Dockerfile'));
   for (const script of ['start-postgresql', 'pg_isready']) cpSync(join(source, script), join(bin, script));
   for (const tool of [natsServerTool, versitygwTool, k6Tool])
-    cpSync(await provideGoTool(tool, say), join(bin, tool.name), { dereference: true });
+    cpSync(await provideGoTool(tool, log), join(bin, tool.name), { dereference: true });
   for (const name of ['start-postgresql', 'pg_isready', 'nats-server', 'versitygw', 'k6']) chmodSync(join(bin, name), 0o755);
   cpSync(prepareNativeDir(join(repoDir, 'node_modules')), join(dir, 'postgresql'), { recursive: true, verbatimSymlinks: true });
   return dir;

@@ -1,6 +1,6 @@
 /** Pods by what waits or is under way: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
-import { askFor, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
-import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
+import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
+import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-transcripts`;
 const selector = `${releaseSelector},app.kubernetes.io/component=transcripts`;
@@ -14,7 +14,7 @@ const settleMs = 180_000;
 const busySeconds = 60;
 
 export async function checkLag(cluster: Cluster): Promise<string> {
-  if (!(await askFor(cluster, 'keda', () => servesLag(cluster)))) return 'its objects are accepted; nothing here reads them';
+  if (!(await callUrl(cluster, 'keda', () => servesLag(cluster)))) return 'its objects are accepted; nothing here reads them';
   await cluster.apply(describeMonitoring());
   try {
     await mustSucceed(applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)));
@@ -27,7 +27,7 @@ export async function checkLag(cluster: Cluster): Promise<string> {
     await cluster.kubectl(['delete', 'service', monitoring]);
   }
   await waitUntilReady(cluster);
-  await untilGone(cluster, 1);
+  await waitUntilRemoved(cluster, 1);
   return `${waiting} jobs that wait or are under way bring ${most} pods, ${lagThreshold} for each`;
 }
 

@@ -1,10 +1,19 @@
 /** The loss of each server and of one pod of each service, under load, with two pods of each: what fails meanwhile, for how long, and that nothing acknowledged is lost. */
 import { execInClient, measureLoad, withLedger, type Known } from './client.ts';
-import { askFor, type Cluster, kill, mustSucceed, until } from './commands.ts';
+import { callUrl, type Cluster, kill, mustSucceed, until } from './commands.ts';
 import { natsServers } from './nats-cluster.ts';
 import { poolerSelector, startPooler, stopPooler, untilPooled } from './pooler.ts';
 import { findPrimary, makeSynchronous, promoteStandby } from './postgres-pair.ts';
-import { applyRelease, components, listPooledKeys, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
+import {
+  applyRelease,
+  components,
+  listPooledKeys,
+  releaseSelector,
+  takeOver,
+  waitUntilRemoved,
+  type Values,
+  waitUntilReady,
+} from './release.ts';
 
 const replicas = 2;
 const nats = 'servers-coherence-nats';
@@ -30,7 +39,7 @@ interface Row {
 
 /** Straight to PostgreSQL, whose two addresses every service has. */
 export async function checkLosses(cluster: Cluster, known: Known): Promise<string> {
-  if (!(await hasRoom(cluster, {}))) return 'not shown';
+  if (!(await hasCapacity(cluster, {}))) return 'not shown';
   const rows = await loseEach(cluster, known, [
     ...(await listNats(cluster)).map(({ server, leads }) => ({
       title: `${server}${leads ? `, the leader of ${stream}` : ''}`,
@@ -42,14 +51,15 @@ export async function checkLosses(cluster: Cluster, known: Known): Promise<strin
   ]);
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
-  await untilGone(cluster, 1);
+  await waitUntilRemoved(cluster, 1);
   return rows;
 }
 
 /** By way of PgBouncer, which goes where the Service of the primary leads. */
 export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise<string> {
   await startPooler(cluster);
-  if (!(await hasRoom(cluster, { settings: { DATABASE_POOLER: 'transaction' }, secrets: { keys: listPooledKeys() } }))) return 'not shown';
+  if (!(await hasCapacity(cluster, { settings: { DATABASE_POOLER: 'transaction' }, secrets: { keys: listPooledKeys() } })))
+    return 'not shown';
   const rows = await loseEach(cluster, known, [
     { title: 'a pod of PgBouncer', failsForMs: 10_000, lose: () => losePoolers(cluster, 1) },
     { title: 'both pods of PgBouncer', failsForMs: 30_000, lose: () => losePoolers(cluster, 2) },
@@ -57,19 +67,19 @@ export async function checkPoolerLosses(cluster: Cluster, known: Known): Promise
   ]);
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
-  await untilGone(cluster, 1);
+  await waitUntilRemoved(cluster, 1);
   await stopPooler(cluster);
   return rows;
 }
 
 /** Two pods of each service, with these values. @returns false when the cluster need not have room for them. */
-function hasRoom(cluster: Cluster, values: Values): Promise<boolean> {
-  return askFor(cluster, 'room', async () => {
+function hasCapacity(cluster: Cluster, values: Values): Promise<boolean> {
+  return callUrl(cluster, 'room', async () => {
     await mustSucceed(applyRelease(cluster, 'upgrade', { ...values, defaults: { replicas } }, takeOver));
     const pending = ['get', 'pods', '--field-selector', 'status.phase=Pending', '-o', 'jsonpath={.items[*].status.conditions[*].reason}'];
     if ((await cluster.kubectl(pending)).includes('Unschedulable')) return false;
     await waitUntilReady(cluster, replicas);
-    await untilGone(cluster, replicas);
+    await waitUntilRemoved(cluster, replicas);
     return true;
   });
 }
@@ -105,7 +115,7 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
   return {
     title,
     requests: summary.requests,
-    failures: countBy(failures.map(tellKind)),
+    failures: countBy(failures.map(describeKind)),
     failedForMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
     maxMs: summary.maxMs,
     acknowledged,
@@ -116,7 +126,7 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
 const statusPattern = /msg="?\w+: (\d+)/;
 
 /** `503`, or what kept k6 from getting an answer. */
-function tellKind(line: string): string {
+function describeKind(line: string): string {
   const status = statusPattern.exec(line)?.[1];
   return status === undefined || status === '0' ? 'no answer' : status;
 }

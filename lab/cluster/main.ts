@@ -12,17 +12,17 @@ import { connectCluster, run, type Cluster } from './commands.ts';
 import { provideImages } from './images.ts';
 import { readClusterSettings } from './settings.ts';
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** @returns whether all checks passed. */
 async function test(): Promise<boolean> {
   const { values } = parseArgs({ options: { from: { type: 'string', default: '1' } } });
   const given = readClusterSettings(process.env);
-  const helm = given.helm.length > 0 ? given.helm : [await provideGoTool(helmTool, say)];
+  const helm = given.helm.length > 0 ? given.helm : [await provideGoTool(helmTool, log)];
   const cluster = connectCluster({ ...given, helm });
   const first = Number(values.from);
   if (first === 1) {
-    await timed('images', () => provideImages(given, say));
+    await timed('images', () => provideImages(given, log));
     await timed(`namespace ${given.namespace}`, () => makeNamespace(cluster));
   }
   let failed = 0;
@@ -33,10 +33,10 @@ async function test(): Promise<boolean> {
       const seconds = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
       try {
         const told = await check.run(cluster);
-        say(`ok      ${index + 1} ${check.title} (${seconds()})${told === undefined ? '' : `\n          ${told}`}`);
+        log(`ok      ${index + 1} ${check.title} (${seconds()})${told === undefined ? '' : `\n          ${told}`}`);
       } catch (error) {
         failed += 1;
-        say(`FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`);
+        log(`FAILED  ${index + 1} ${check.title} (${seconds()})\n${error instanceof Error ? error.message : String(error)}`);
         await showState(cluster);
         break; // the next ones build on it
       }
@@ -44,15 +44,15 @@ async function test(): Promise<boolean> {
   } finally {
     if (!given.keep) await removeNamespace(cluster);
   }
-  for (const capability of given.without) say(`not shown, CLUSTER_WITHOUT names it: what needs ${capabilities[capability]}`);
-  say(failed === 0 ? `${checks.length - first + 1} checks passed` : 'a check failed');
+  for (const capability of given.without) log(`not shown, CLUSTER_WITHOUT names it: what needs ${capabilities[capability]}`);
+  log(failed === 0 ? `${checks.length - first + 1} checks passed` : 'a check failed');
   return failed === 0;
 }
 
 async function timed(title: string, work: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   await work();
-  say(`        ${title} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`);
+  log(`        ${title} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`);
 }
 
 async function makeNamespace(cluster: Cluster): Promise<void> {
@@ -78,7 +78,7 @@ async function showState(cluster: Cluster): Promise<void> {
     ['get', 'pods', '-o', 'wide'],
     ['get', 'events', '--field-selector', 'type=Warning', '--sort-by', '.lastTimestamp'],
   ]) {
-    say((await cluster.kubectl(args).catch((error: unknown) => String(error))).split('\n').slice(-30).join('\n'));
+    log((await cluster.kubectl(args).catch((error: unknown) => String(error))).split('\n').slice(-30).join('\n'));
   }
 }
 

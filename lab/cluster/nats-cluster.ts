@@ -30,7 +30,7 @@ export function clusterNats(objects: readonly ServerObject[], fullname: string):
 }
 
 function withRoutes(secret: ServerObject, name: string, peers: string): object {
-  const routes = Array.from({ length: natsServers }, (_, place) => `"nats-route://${name}-${place}.${peers}:${clusterPort}"`);
+  const routes = Array.from({ length: natsServers }, (_, node) => `"nats-route://${name}-${node}.${peers}:${clusterPort}"`);
   const cluster = `
 server_name: $POD_NAME
 cluster { name: coherence, listen: "0.0.0.0:${clusterPort}", ping_interval: "1s", routes: [${routes.join(', ')}] }

@@ -1,5 +1,5 @@
 /** What the network lets through: asked with connections, from pods that the policies know and from others. */
-import { askFor, type Cluster, until } from './commands.ts';
+import { callUrl, type Cluster, until } from './commands.ts';
 import { clientApp, components, modelPort, othersApp, releaseName } from './release.ts';
 
 /** From where, to which host and port, and whether the chart promises that it is open. */
@@ -46,7 +46,7 @@ async function enforcesPolicies(cluster: Cluster): Promise<boolean> {
 }
 
 export async function checkPolicies(cluster: Cluster): Promise<string> {
-  if (!(await askFor(cluster, 'network-policies', () => enforcesPolicies(cluster)))) return 'accepted, not enforced here';
+  if (!(await callUrl(cluster, 'network-policies', () => enforcesPolicies(cluster)))) return 'accepted, not enforced here';
   const wrong: string[] = [];
   for (const from of new Set(connections.map(([name]) => name))) {
     const own = connections.filter(([name]) => name === from);

@@ -208,7 +208,7 @@ export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<vo
 }
 
 /** Pods that were told to end are gone, their last requests with them. */
-export async function untilGone(cluster: Cluster, replicas: number): Promise<void> {
+export async function waitUntilRemoved(cluster: Cluster, replicas: number): Promise<void> {
   await until('the old pods to be gone', 120_000, async () => {
     const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
     return names.trim().split('\n').length === replicas * components.length;

@@ -1,7 +1,7 @@
 /** Pods by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md says. */
 import { describeLoad, underLoad, type Known } from './client.ts';
-import { askFor, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
-import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
+import { callUrl, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
+import { applyRelease, releaseName, releaseSelector, takeOver, waitUntilRemoved, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-gateway`;
 const conditionsOf = (cluster: Cluster) => readConditions(cluster, 'horizontalpodautoscaler', name);
@@ -19,10 +19,10 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
   await mustSucceed(applyRelease(cluster, 'upgrade', fixed));
   await until('two pods of the gateway', settleMs, async () => (await listReady(cluster)).length === before);
   await handOver(cluster);
-  await keepsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
+  await retainsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
   await until('the least number of pods', settleMs, async () => (await listReady(cluster)).length === least);
   await until('the autoscaler to be able to scale', settleMs, async () => (await conditionsOf(cluster))['AbleToScale'] === 'True');
-  const hasMetrics = await askFor(cluster, 'metrics', async () => {
+  const hasMetrics = await callUrl(cluster, 'metrics', async () => {
     const answer = await cluster.kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes']).catch(() => '');
     return answer.includes('NodeMetricsList');
   });
@@ -40,10 +40,10 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
     await until('its status to say what is missing', settleMs, async () => (await conditionsOf(cluster))['ScalingActive'] === 'False');
     told += '; its status says that it has no metrics';
   }
-  await keepsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
+  await retainsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
   await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
-  await untilGone(cluster, 1);
+  await waitUntilRemoved(cluster, 1);
   return told;
 }
 
@@ -54,12 +54,12 @@ async function handOver(cluster: Cluster): Promise<void> {
 }
 
 /** @throws Error when the upgrade stopped a pod of the gateway. */
-async function keepsPods(cluster: Cluster, upgrade: () => ReturnType<typeof applyRelease>): Promise<void> {
+async function retainsPods(cluster: Cluster, upgrade: () => ReturnType<typeof applyRelease>): Promise<void> {
   const uids = await listReady(cluster);
   await mustSucceed(upgrade());
   const after = new Set(await listReady(cluster));
-  const gone = uids.filter((uid) => !after.has(uid));
-  if (gone.length > 0) throw new Error(`helm upgrade stopped ${gone.length} of ${uids.length} pods of the gateway`);
+  const removed = uids.filter((uid) => !after.has(uid));
+  if (removed.length > 0) throw new Error(`helm upgrade stopped ${removed.length} of ${uids.length} pods of the gateway`);
 }
 
 /** Uids of the gateway's pods that are ready and stay. */

@@ -26,21 +26,21 @@ const restMs = 10_000;
 const sampleEveryMs = 100;
 
 /** @param wants chooses operations by their name. @throws Error where there is no `/proc` */
-export function measure(seconds: number, wants: (operation: string) => boolean, say: (line: string) => void): Promise<MeasuredCosts> {
-  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, async (platform) => {
+export function measure(seconds: number, isSelected: (operation: string) => boolean, log: (line: string) => void): Promise<MeasuredCosts> {
+  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, log, async (platform) => {
     const baseUrl = `http://127.0.0.1:${platform.settings['PORT']}`;
     const play = async (makeRequest: (index: number) => Request, length: number): Promise<number> =>
       (await runLoad({ baseUrl, connections, seconds: length, makeRequest })).requests;
-    const requests = Object.entries(await listRequests(baseUrl, platform.settings)).filter(([operation]) => wants(operation));
+    const requests = Object.entries(await listRequests(baseUrl, platform.settings)).filter(([operation]) => isSelected(operation));
     const meter = await openMeter(platform);
     try {
-      const idle = await measureIdle(meter, say);
+      const idle = await measureIdle(meter, log);
       // Those that leave work behind come first, so that it is done when costs are counted.
-      say('everything once, to warm up');
+      log('everything once, to warm up');
       for (const [, makeRequest] of requests.toReversed()) await play(makeRequest, warmUpSeconds);
       const operations: OperationCost[] = [];
       for (const [operation, makeRequest] of requests) {
-        say(operation);
+        log(operation);
         operations.push({ operation, ...(await measureOne(meter, { idle, seconds, load: (length) => play(makeRequest, length) })) });
       }
       const memory = new Map(platform.processes.map((item) => [partNamed(item.name), readMemory(item)]));
@@ -57,8 +57,8 @@ export function measure(seconds: number, wants: (operation: string) => boolean, 
 }
 
 /** What the platform does in a second without requests, after a rest. */
-async function measureIdle(meter: Meter, say: (line: string) => void): Promise<Reading> {
-  say('nothing, for comparison');
+async function measureIdle(meter: Meter, log: (line: string) => void): Promise<Reading> {
+  log('nothing, for comparison');
   await sleep(restMs);
   const rest = await meter.read();
   await sleep(idleMs);

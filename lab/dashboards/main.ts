@@ -23,16 +23,16 @@ const repoDir = join(import.meta.dirname, '..', '..');
 const rateInterval = `${6 * scrapeSeconds}s`;
 /** Between two demo conversations. */
 const pauseMs = 20_000;
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function run(minutes: number): Promise<void> {
-  const program = await provideGoTool(prometheusTool, say);
+  const program = await provideGoTool(prometheusTool, log);
   const workDir = mkdtempSync(join(tmpdir(), 'dashboards-'));
   const stops: (() => unknown)[] = [() => rmSync(workDir, { recursive: true, force: true })];
   try {
     const model = await startLlm();
     stops.push(model.stop);
-    say('starting a platform');
+    log('starting a platform');
     const platform = await startOwnPlatform({ LLM_BASE_URL: model.baseUrl, LLM_API_KEY: model.apiKey, LLM_MODEL: 'demo' });
     stops.push(platform.stop);
     const settings = readSettings({}, join(platform.dataDir, 'environment.json'));
@@ -42,7 +42,7 @@ async function run(minutes: number): Promise<void> {
     const fromSeconds = Math.floor(Date.now() / 1000);
     const { endedAtMs } = await playLoad(minutes, { COHERENCE_DATA_DIR: platform.dataDir, RESULT_DIR: workDir });
     const range = { fromSeconds, toSeconds: Math.floor(endedAtMs / 1000), stepSeconds: scrapeSeconds };
-    say(`alerts that are firing: ${(await prometheus.listFiring()).join(', ') || 'none'}`);
+    log(`alerts that are firing: ${(await prometheus.listFiring()).join(', ') || 'none'}`);
     await draw(prometheus, range);
   } finally {
     for (const stop of stops.toReversed()) await stop();
@@ -51,7 +51,7 @@ async function run(minutes: number): Promise<void> {
 
 /** The average load, and conversations with everything that a demo has, one after the other. */
 async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<Ended> {
-  say(`playing the average load for ${minutes} minutes`);
+  log(`playing the average load for ${minutes} minutes`);
   const load = runNode(['lab/load/main.ts', 'average'], { RATE: '5', WARM_UP: '1m', DURATION: `${minutes - 1}m`, ...variables });
   let end: Ended | undefined;
   while (end === undefined) {
@@ -59,7 +59,7 @@ async function playLoad(minutes: number, variables: NodeJS.ProcessEnv): Promise<
     if (demo.code !== 0) throw new Error(`The demo has failed:\n${demo.output}`);
     end = await Promise.race([load, sleep(pauseMs, undefined)]);
   }
-  if (end.code !== 0) say(end.output); // a slow machine crosses thresholds; its panels have data all the same
+  if (end.code !== 0) log(end.output); // a slow machine crosses thresholds; its panels have data all the same
   return end;
 }
 
@@ -101,8 +101,8 @@ async function draw(prometheus: Prometheus, range: Range): Promise<void> {
       panels,
     });
   }
-  await drawPictures(pictures, say);
-  for (const file of pictures.keys()) say(file);
+  await drawPictures(pictures, log);
+  for (const file of pictures.keys()) log(file);
   if (problems.length > 0) throw new Error(`These panels are not as they should be:\n${problems.join('\n')}`);
 }
 

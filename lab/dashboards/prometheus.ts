@@ -65,7 +65,7 @@ export async function startPrometheus(program: string, dir: string, metricsPorts
     stopSignal: 'SIGTERM',
     isReady: async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok === true,
   });
-  const ask = async <Data>(path: string, form?: Record<string, string>): Promise<Data> => {
+  const runQuery = async <Data>(path: string, form?: Record<string, string>): Promise<Data> => {
     const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
     const answer = (await (await fetch(`http://${address}/api/v1/${path}`, init)).json()) as { status: string; error?: string; data: Data };
     if (answer.status !== 'success') throw new Error(answer.error ?? answer.status);
@@ -75,10 +75,12 @@ export async function startPrometheus(program: string, dir: string, metricsPorts
     ...server,
     queryRange: async (expr, { fromSeconds, toSeconds, stepSeconds }) => {
       const form = { query: expr, start: String(fromSeconds), end: String(toSeconds), step: String(stepSeconds) };
-      return (await ask<{ result: Series[] }>('query_range', form)).result;
+      return (await runQuery<{ result: Series[] }>('query_range', form)).result;
     },
     listFiring: async () => {
-      const { groups } = await ask<{ groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] }>('rules');
+      const { groups } = await runQuery<{ groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] }>(
+        'rules',
+      );
       const rules = groups.flatMap((group) => group.rules);
       const broken = rules.find(({ health }) => health !== 'ok');
       if (broken !== undefined) throw new Error(`the alert ${broken.name} could not be evaluated: ${broken.lastError ?? broken.health}`);

@@ -17,13 +17,13 @@ import { seedPlatform } from './seed-platform.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const suites = ['smoke', 'average', 'spike', 'soak'];
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** @returns the exit status: k6's, which is 99 when a threshold is crossed. */
 async function run(args: readonly string[]): Promise<number> {
   const suite = args.find((arg) => !arg.startsWith('--')) ?? 'smoke';
   if (!suites.includes(suite)) throw new Error(`There is no suite "${suite}"; there are ${suites.join(', ')}.`);
-  const k6 = await provideGoTool(k6Tool, say);
+  const k6 = await provideGoTool(k6Tool, log);
   const dataDir = process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data');
   const running = !args.includes('--own') && readRunning(dataDir) !== undefined;
   const seedFile = join(repoDir, '.data', 'load', `seed-${process.pid}.json`);
@@ -31,7 +31,7 @@ async function run(args: readonly string[]): Promise<number> {
   let model: LlmServer | undefined;
   try {
     if (!running) {
-      say('No platform runs in this folder; starting one for this run.');
+      log('No platform runs in this folder; starting one for this run.');
       own = await startOwnPlatform();
     }
     const settings = readRunning(own?.dataDir ?? dataDir);
@@ -39,7 +39,7 @@ async function run(args: readonly string[]): Promise<number> {
     model = await playModel(settings);
     const { prefix } = await seedPlatform(seedFile, { ...process.env, COHERENCE_DATA_DIR: own?.dataDir ?? dataDir });
     const baseUrl = `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`;
-    say(`${suite} on ${baseUrl}, seeded as ${prefix}`);
+    log(`${suite} on ${baseUrl}, seeded as ${prefix}`);
     const firstOf = (name: string): string | undefined => listSecretValues(settings[name] ?? '')[0];
     return await runK6(k6, suite, {
       BASE_URL: baseUrl,
@@ -93,7 +93,7 @@ function runK6(program: string, suite: string, env: NodeJS.ProcessEnv): Promise<
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void child.kill(signal));
   return new Promise((resolve) => {
     child.once('error', (error) => {
-      say(error.message);
+      log(error.message);
       resolve(1);
     });
     child.once('exit', (code) => resolve(code ?? 1));

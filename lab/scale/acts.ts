@@ -14,10 +14,10 @@ export interface DoneAct {
 }
 
 /** @throws Error at the first answer that is not 2xx */
-export async function measureActs(baseUrl: string, token: string, acts: readonly Act[], say: (line: string) => void): Promise<DoneAct[]> {
+export async function measureActs(baseUrl: string, token: string, acts: readonly Act[], log: (line: string) => void): Promise<DoneAct[]> {
   const done: DoneAct[] = [];
   for (const { name, path, body } of acts) {
-    say(name);
+    log(name);
     const startedAt = performance.now();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const answer = await fetch(baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });

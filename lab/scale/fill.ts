@@ -22,8 +22,8 @@ const emptyTables = ['directory.people', 'directory.holons', 'conversations.conv
  * @param say told what is under way.
  * @throws Error when the database holds people, holons or conversations already.
  */
-export async function fillDatabase(options: { url: string; seed: Seed; say: (line: string) => void }): Promise<void> {
-  const { seed, say } = options;
+export async function fillDatabase(options: { url: string; seed: Seed; log: (line: string) => void }): Promise<void> {
+  const { seed, log } = options;
   const logger = createLogger({ service: 'seed', level: 'warn' });
   const database = await createDatabase({
     url: options.url,
@@ -41,16 +41,16 @@ export async function fillDatabase(options: { url: string; seed: Seed; say: (lin
       await run(tx, 'set local synchronous_commit = off');
       const indexes = await dropIndexes(tx, seed.tables);
       for (const { what, sql } of seed.steps) {
-        say(what);
+        log(what);
         await run(tx, sql);
       }
       for (const [index, sql] of indexes.entries()) {
-        say(`index ${index + 1} of ${indexes.length}`);
+        log(`index ${index + 1} of ${indexes.length}`);
         await run(tx, sql);
       }
       for (const table of seed.identities) await run(tx, advanceSequence(table));
     });
-    say('vacuum analyze');
+    log('vacuum analyze');
     await database.query({ name: 'vacuum', text: 'vacuum (analyze)' });
   } finally {
     await database.close();
@@ -83,7 +83,7 @@ async function holdsRows(tx: Tx): Promise<boolean> {
  * @returns the statements that make them again.
  */
 async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ gone: string; again: string }>(
+  const rows = await tx.query<{ removed: string; again: string }>(
     {
       name: 'seed.indexes',
       text: `select case when own.oid is null then format('drop index %s', i.indexrelid::regclass)
@@ -97,7 +97,7 @@ async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]>
     },
     [tables],
   );
-  for (const { gone } of rows) await run(tx, gone);
+  for (const { removed } of rows) await run(tx, removed);
   return rows.map((row) => row.again);
 }
 

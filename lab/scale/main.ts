@@ -24,9 +24,9 @@ import { measureAnswers, measurePair, type Subject } from './latency.ts';
 import { renderActs, renderLatencies, renderMemory, renderScans, renderStreams, renderTails, type LatencyRow } from './report.ts';
 import { fillDatabase } from './fill.ts';
 import { startSide, type Side } from './side.ts';
-import { leaveStream, streamEverything } from './stream.ts';
-import { measureSpoken } from './spoken.ts';
-import { spokenSeed, usualRowsPerConversation } from './spoken-sql.ts';
+import { closeStream, streamEverything } from './stream.ts';
+import { measureTranscriptSearch } from './transcript-search.ts';
+import { transcriptSeed, usualRowsPerConversation } from './transcript-sql.ts';
 import { conversationSurface, networkSurface, operatorSurface, type Surface } from './surfaces.ts';
 
 const longestWarmUpSeconds = 3;
@@ -50,7 +50,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const startedAt = performance.now();
-const say = (line: string): void => {
+const log = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 const count = (
@@ -62,20 +62,20 @@ const count = (
   return value;
 };
 
-const wanted = values.only.split(',');
+const selected = values.only.split(',');
 
 const surface = values.surface === 'transcripts' ? undefined : chooseSurface(values.surface);
 
 if (positionals[0] === 'seed') {
   const seed =
-    surface === undefined ? spokenSeed({ rows: count('rows'), rowsPerConversation: usualRowsPerConversation }) : surface.seeds[1];
-  await fillDatabase({ url: process.env['DATABASE_URL'] ?? '', seed, say });
+    surface === undefined ? transcriptSeed({ rows: count('rows'), rowsPerConversation: usualRowsPerConversation }) : surface.seeds[1];
+  await fillDatabase({ url: process.env['DATABASE_URL'] ?? '', seed, log });
 } else {
-  const servers = await startBenchServers({ say, dataDir: values.data === undefined ? undefined : resolve(values.data) });
+  const servers = await startBenchServers({ log, dataDir: values.data === undefined ? undefined : resolve(values.data) });
   try {
     await (surface === undefined ? measureTranscripts(servers) : measureBoth(servers, surface));
   } finally {
-    say('stopping');
+    log('stopping');
     await servers.stop();
   }
 }
@@ -92,13 +92,13 @@ function chooseSurface(name: string): Surface {
 
 async function measureTranscripts(servers: BenchServers): Promise<void> {
   const [rows, seconds, connections, targets] = [count('rows'), count('seconds'), count('connections'), count('targets')];
-  await measureSpoken(servers, {
+  await measureTranscriptSearch(servers, {
     rows,
     seconds,
     connections,
     targets,
-    wanted: (name) => wanted.some((part) => name.includes(part)),
-    say,
+    selected: (name) => selected.some((part) => name.includes(part)),
+    log,
     print,
   });
 }
@@ -110,7 +110,7 @@ async function measureBoth(
   const sides: Side[] = [];
   try {
     for (const index of [0, 1] as const) {
-      sides.push(await startSide({ servers, name: names[index], seed: seeds[index], group, say }));
+      sides.push(await startSide({ servers, name: names[index], seed: seeds[index], group, log }));
     }
     const [small, large] = sides;
     if (small === undefined || large === undefined) throw new Error('A side is missing');
@@ -120,8 +120,8 @@ async function measureBoth(
     for (const [index, { name, request, grows = false }] of smallScenarios.entries()) {
       const other = largeScenarios[index];
       if (other?.name !== name) throw new Error('The sides measure different requests');
-      if (!wanted.some((part) => name.includes(part))) continue;
-      say(name);
+      if (!selected.some((part) => name.includes(part))) continue;
+      log(name);
       const measured = await measureLatency({ baseUrl: small.baseUrl, request }, { baseUrl: large.baseUrl, request: other.request });
       rows.push({ operation: name, grows, ...measured });
     }
@@ -131,10 +131,10 @@ async function measureBoth(
     if (rows.length > 0) print(promise === undefined ? renderLatencies(rows) : renderTails(rows, promise.p95Ms));
     const scanned = await countScans(large, promise?.unscanned ?? []);
     if (scanned.size > 0) print(renderScans(scannedBefore, scanned));
-    const wantedActs = acts.filter(({ name }) => wanted.some((part) => name.includes(part)));
-    if (promise !== undefined && wantedActs.length > 0)
-      print(renderActs(await measureActs(large.baseUrl, large.tokens.user, wantedActs, say), promise.actSeconds));
-    if (values.surface === 'conversations' && wanted.some((name) => 'stream'.includes(name))) await measureStreams(small, large);
+    const selectedActs = acts.filter(({ name }) => selected.some((part) => name.includes(part)));
+    if (promise !== undefined && selectedActs.length > 0)
+      print(renderActs(await measureActs(large.baseUrl, large.tokens.user, selectedActs, log), promise.actSeconds));
+    if (values.surface === 'conversations' && selected.some((name) => 'stream'.includes(name))) await measureStreams(small, large);
   } finally {
     await Promise.all(sides.map((side) => side.stop()));
   }
@@ -161,13 +161,13 @@ async function measureLatency(smallSubject: Subject, largeSubject: Subject): Pro
 }
 
 async function measureStreams(smallSide: Side, largeSide: Side): Promise<void> {
-  say('search without a filter, on the small side');
+  log('search without a filter, on the small side');
   const smallStream = await streamEverything(smallSide.stream);
-  say('search without a filter, on the large side');
+  log('search without a filter, on the large side');
   const largeStream = await streamEverything(largeSide.stream);
-  say('search without a filter, whose reader leaves');
-  const largeLeft = await leaveStream(largeSide.stream, largeSide.pool);
-  print(renderStreams({ small: smallStream, large: { ...largeStream, leftMs: largeLeft } }));
+  log('search without a filter, whose reader leaves');
+  const largeStillFilled = await closeStream(largeSide.stream, largeSide.pool);
+  print(renderStreams({ small: smallStream, large: { ...largeStream, remainingMs: largeStillFilled } }));
   print(renderMemory(largeStream));
 }
 

@@ -193,7 +193,7 @@ export function networkSeed(sizes: NetworkSizes): Seed {
       { what: 'triggers and foreign keys off: what they would keep is filled below', sql: 'set local session_replication_role = replica' },
       ...recordSteps(sizes),
       ...workflowSteps(sizes),
-      ...keptSteps(),
+      ...configuredSteps(),
       { what: 'triggers on', sql: 'set local session_replication_role = origin' },
     ],
   };
@@ -288,7 +288,7 @@ function workflowSteps(sizes: NetworkSizes): Seed['steps'] {
 }
 
 /** What the triggers keep: values of channels, counts of use, tallies (docs/performance-notes.md#worklist-tallies). */
-function keptSteps(): Seed['steps'] {
+function configuredSteps(): Seed['steps'] {
   const channels = [
     ['people', 'contact'],
     ['holons', 'links'],

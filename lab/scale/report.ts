@@ -71,14 +71,14 @@ export function renderScans(before: ReadonlyMap<string, number>, after: Readonly
   return renderTable(['table', 'read from end to end', 'never'], lines);
 }
 
-export function renderStreams(streams: Readonly<Record<string, StreamResult & { leftMs?: number }>>): string {
-  const lines = Object.entries(streams).map(([size, { items, bytes, firstByteMs, seconds, leftMs }]) => [
+export function renderStreams(streams: Readonly<Record<string, StreamResult & { remainingMs?: number }>>): string {
+  const lines = Object.entries(streams).map(([size, { items, bytes, firstByteMs, seconds, remainingMs }]) => [
     size,
     String(items),
     (bytes / 1024 / 1024).toFixed(1),
     firstByteMs.toFixed(0),
     seconds.toFixed(1),
-    leftMs?.toFixed(0) ?? '',
+    remainingMs?.toFixed(0) ?? '',
   ]);
   return renderTable(['search without a filter', 'items', 'MB', 'first byte ms', 'whole s', 'stopped after the reader left, ms'], lines);
 }

@@ -38,7 +38,7 @@ export function createScenarios(targets: Targets, tokens: Tokens): Scenario[] {
     },
     { name: 'summary', request: (index) => get(tokens.user, `${conversationPath(index)}/summary`) },
     { name: 'search holon_slug (event, 50 seen)', request: (index) => search({ holon_slug: pick(targets.events, index) }) },
-    { name: 'search holon_slug (place, 450 seen)', request: (index) => search({ holon_slug: pick(targets.places, index) }) },
+    { name: 'search holon_slug (place, 450 seen)', request: (index) => search({ holon_slug: pick(targets.locations, index) }) },
     { name: 'search connected_holon_slug', request: (index) => search({ connected_holon_slug: pick(targets.linked, index) }) },
     { name: 'search person_id', request: (index) => search({ person_id: pick(targets.guests, index) }) },
     { name: 'search person_id, date_asc', request: (index) => search({ person_id: pick(targets.guests, index), sort: 'date_asc' }) },

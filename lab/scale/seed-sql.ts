@@ -111,7 +111,7 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
  */
 function conversationRows(sizes: SeedSizes, first: number, last: number): string {
   const hosts = hostCount(sizes);
-  const guest = (seed: number): string => `${hosts} + 1 + ${pickNear(sizes, seed, neighbours.guests, sizes.people - hosts)}`;
+  const visitor = (seed: number): string => `${hosts} + 1 + ${pickNear(sizes, seed, neighbours.guests, sizes.people - hosts)}`;
   const sentence = 'They spoke about what had changed since the last meeting and what each of them would try next. ';
   return `insert into conversations.conversations
       (id, journey_id, step_id, event_id, start_at, finish_at, participant_ids, connected_ids, infos, config, room, created_at, updated_at)
@@ -137,7 +137,7 @@ function conversationRows(sizes: SeedSizes, first: number, last: number): string
         'claims', jsonb_build_object('Ada', jsonb_build_object('personId', host, 'claimedAt', start_at))) end,
       coalesce(start_at, '2024-01-01'), coalesce(start_at, '2024-01-01')
     from (
-      select n, journey, 1 + ${pickNear(sizes, 5, neighbours.hosts, hosts)} as host, ${guest(6)} as guest, ${guest(7)} as other,
+      select n, journey, 1 + ${pickNear(sizes, 5, neighbours.hosts, hosts)} as host, ${visitor(6)} as guest, ${visitor(7)} as other,
         1 + ${pickNear(sizes, 8, neighbours.holons, sizes.holons)} as linked,
         case when n % 100 > 0 then timestamptz '2024-01-01T00:00:00Z' + ${pick(11, 1_576_800)} * interval '1 minute' end as start_at
       from generate_series(${first}, ${last}) as n, lateral (select (n - 1) % ${journeyCount(sizes)} + 1 as journey) as own

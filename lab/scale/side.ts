@@ -29,15 +29,15 @@ export async function startSide(options: {
   seed: Seed;
   /** Of the account that asks. */
   group?: string | undefined;
-  say: (line: string) => void;
+  log: (line: string) => void;
 }): Promise<Side> {
   const { servers, name } = options;
-  const say = (line: string): void => options.say(`${name}: ${line}`);
+  const log = (line: string): void => options.log(`${name}: ${line}`);
   const databaseUrl = await ensureDatabase(servers.postgres.url, name);
   await migrateServices({ url: databaseUrl, logger: createLogger({ service: 'bench', level: 'warn' }) });
-  if (await isFilled(databaseUrl)) say('the database is filled already');
-  else await fillDatabase({ url: databaseUrl, seed: options.seed, say });
-  say('starting the services');
+  if (await isFilled(databaseUrl)) log('the database is filled already');
+  else await fillDatabase({ url: databaseUrl, seed: options.seed, log });
+  log('starting the services');
   const platform = await startBenchPlatform({ servers, databaseUrl, name });
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   const stop = async (): Promise<void> => {

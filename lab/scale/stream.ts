@@ -51,7 +51,7 @@ export async function streamEverything(target: StreamTarget): Promise<StreamResu
  * @returns milliseconds until PostgreSQL runs the query no more.
  * @throws Error when the query was not seen running, or runs on.
  */
-export async function leaveStream(target: StreamTarget, pool: Pool): Promise<number> {
+export async function closeStream(target: StreamTarget, pool: Pool): Promise<number> {
   const client = new Client(target.baseUrl);
   try {
     const answer = await open(client, target);
@@ -65,12 +65,12 @@ export async function leaveStream(target: StreamTarget, pool: Pool): Promise<num
   } finally {
     await client.destroy();
   }
-  const leftAt = performance.now();
+  const closedAt = performance.now();
   while ((await countQueries(pool)) > 0) {
-    if (performance.now() - leftAt > stopDeadlineMs) throw new Error(`The query still runs ${stopDeadlineMs} ms after its reader left`);
+    if (performance.now() - closedAt > stopDeadlineMs) throw new Error(`The query still runs ${stopDeadlineMs} ms after its reader left`);
     await sleep(10);
   }
-  return performance.now() - leftAt;
+  return performance.now() - closedAt;
 }
 
 async function open(client: Client, { userToken }: StreamTarget): Promise<Awaited<ReturnType<Client['request']>>> {

@@ -10,7 +10,7 @@ export interface Targets {
   /** Open events that own one journey's conversations. */
   events: string[];
   /** Holons whose ten children are such events. */
-  places: string[];
+  locations: string[];
   /** Holons with about 30 links. */
   linked: string[];
   /** People in about ten conversations. */
@@ -57,7 +57,7 @@ export async function readTargets(pool: Pool, most: number): Promise<Targets> {
       `select h.slug as value from (${owned}) as o join directory.holons h on h.id = o.event_id
        where o.owned = ${conversationsPerJourney} and ${isOpen('h')} order by hashint4(h.id)`,
     ),
-    places: await values(
+    locations: await values(
       `select p.slug as value from (${owned}) as o join directory.holons h on h.id = o.event_id join directory.holons p on p.id = h.parent_id
        where o.owned = ${conversationsPerJourney} group by p.id having count(*) = ${childrenPerHolon} order by hashint4(p.id)`,
     ),

@@ -55,7 +55,7 @@ export async function findMigrationProblems(migrations: readonly CheckedMigratio
     if (created.has(`${schema}.${name}`)) created.add(`${schema}.${now}`);
   }
   const schemas = new Set(migrations.map(({ schema }) => schema));
-  return [...units.flatMap((unit) => findOwnProblems(unit, schemas, created)), ...askSquawk(units, created)];
+  return [...units.flatMap((unit) => findOwnProblems(unit, schemas, created)), ...lintStatements(units, created)];
 }
 
 const createTable = /\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?(\w+\.\w+)/gi;
@@ -99,7 +99,7 @@ function findOwnProblems(unit: Unit, schemas: ReadonlySet<string>, created: Read
   });
 }
 
-function askSquawk(units: readonly Unit[], created: ReadonlySet<string>): string[] {
+function lintStatements(units: readonly Unit[], created: ReadonlySet<string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
   try {
     const files = units.map((unit, index) => {
@@ -110,13 +110,13 @@ function askSquawk(units: readonly Unit[], created: ReadonlySet<string>): string
       return { file, unit, lines: texts.flatMap((text) => text.split('\n').map(() => text)) };
     });
     return [true, false].flatMap((isConcurrent) => {
-      const asked = files.filter(({ unit }) => unit.isConcurrent === isConcurrent);
+      const checked = files.filter(({ unit }) => unit.isConcurrent === isConcurrent);
       const findings = runSquawk(
-        asked.map(({ file }) => file),
+        checked.map(({ file }) => file),
         isConcurrent,
       );
       return findings.flatMap((finding) => {
-        const found = asked.find(({ file }) => file === finding.file);
+        const found = checked.find(({ file }) => file === finding.file);
         const sql = found?.lines[finding.line] ?? '';
         if (created.has(subject.exec(sql)?.[1] ?? '')) return [];
         return [describe(found?.unit.migration ?? finding.file, finding.rule_name, finding.message, sql)];

@@ -64,8 +64,8 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
     const set = toUnicodeSet(repeated, flags);
     const min = element.type === 'Quantifier' ? element.min : 1;
     if (element.type === 'Quantifier' && element.max === Infinity && canFail(elements.slice(index + 1))) {
-      const staysInWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // no attempt begins within a word
-      if (prefix.length > 0 && !staysInWord && prefix.every((one) => !one.isDisjointWith(set))) return element;
+      const isWithinWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // no attempt begins within a word
+      if (prefix.length > 0 && !isWithinWord && prefix.every((one) => !one.isDisjointWith(set))) return element;
     }
     if (min > 0) prefix.push(set);
   }

@@ -65,7 +65,7 @@ export function makeArtifact(meeting: Meeting, speakers: readonly Speaker[]): Ar
 }
 
 /** Turns of one to four sentences each, one row per sentence, with pauses, wholly between two times. */
-function talk(random: Random, peers: readonly Peer[], fromMs: number, untilMs: number, say: () => string): ArtifactRow[] {
+function talk(random: Random, peers: readonly Peer[], fromMs: number, untilMs: number, log: () => string): ArtifactRow[] {
   const rows: ArtifactRow[] = [];
   let atMs = fromMs;
   let last: Peer | undefined;
@@ -75,8 +75,8 @@ function talk(random: Random, peers: readonly Peer[], fromMs: number, untilMs: n
       peers.filter((item) => item !== last),
     );
     last = peer;
-    for (let left = 1 + Math.floor(random() * 4); left > 0; left -= 1) {
-      const sentence = say();
+    for (let remaining = 1 + Math.floor(random() * 4); remaining > 0; remaining -= 1) {
+      const sentence = log();
       const lengthMs = 700 + sentence.length * 62;
       if (atMs + lengthMs > untilMs - 100) return rows;
       rows.push(row(peer, atMs, atMs + lengthMs, sentence));

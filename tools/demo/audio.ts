@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AudioMetadata } from '#services/media';
 import type { HostSession } from './booking.ts';
 import { formatBytes, type Narrator } from './narrator.ts';
-import { ask, DemoError, type DemoPlatform } from './platform.ts';
+import { callApi, DemoError, type DemoPlatform } from './platform.ts';
 
 const sampleRate = 16_000;
 const seconds = 300;
@@ -15,23 +15,23 @@ export async function exchangeAudio(platform: DemoPlatform, narrator: Narrator, 
   );
   const path = `/api/coherence/conversations/${conversationId}/audio`;
   const bytes = makeWav();
-  const audio = (await ask(platform, 'POST', path, { token: host.token, body: makeForm('open-circle.wav', bytes), expect: 201 }))
+  const audio = (await callApi(platform, 'POST', path, { token: host.token, body: makeForm('open-circle.wav', bytes), expect: 201 }))
     .json as AudioMetadata;
   narrator.result(`POST ${path} → ${audio.name}, ${audio.content_type}, ${formatBytes(audio.size_bytes)}`);
-  const refused = await ask(platform, 'POST', path, { token: host.token, body: makeForm('notes.txt', bytes), expect: 400 });
+  const refused = await callApi(platform, 'POST', path, { token: host.token, body: makeForm('notes.txt', bytes), expect: 400 });
   narrator.result(`a file called notes.txt is refused: ${(refused.json as { error: string }).error}`);
 
   narrator.step(
     'The audio is downloaded',
     'Only with a token. Players may ask for a part, and a client that has the file already is told so.',
   );
-  const whole = await ask(platform, 'GET', path);
+  const whole = await callApi(platform, 'GET', path);
   const sha256 = createHash('sha256').update(whole.bytes).digest('hex');
   if (sha256 !== createHash('sha256').update(bytes).digest('hex')) throw new DemoError('The audio came back changed.');
   narrator.result(`${formatBytes(whole.bytes.byteLength)} came back unchanged, SHA-256 ${sha256.slice(0, 16)}…`);
-  const part = await ask(platform, 'GET', path, { headers: { range: 'bytes=0-43' }, expect: 206 });
+  const part = await callApi(platform, 'GET', path, { headers: { range: 'bytes=0-43' }, expect: 206 });
   narrator.result(`Range: bytes=0-43 → ${part.status}, ${part.headers.get('content-range')}`);
-  const same = await ask(platform, 'GET', path, { headers: { 'if-none-match': whole.headers.get('etag') ?? '' }, expect: 304 });
+  const same = await callApi(platform, 'GET', path, { headers: { 'if-none-match': whole.headers.get('etag') ?? '' }, expect: 304 });
   narrator.result(`If-None-Match with its ETag → ${same.status}, no byte sent`);
 }
 

@@ -6,7 +6,7 @@ import { conversations, type ConversationOut } from '#services/conversations';
 import { createContext } from '../../cli/context.ts';
 import { formatTime, type Narrator } from './narrator.ts';
 import { host, invited, journeySlug } from './people.ts';
-import { ask, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
+import { callApi, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
 import type { Meeting } from './artifact.ts';
 
 export interface HostSession {
@@ -19,7 +19,7 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
     'The host logs in',
     'People have accounts; a login gives a token for 24 hours. What is done with it is attributed to that person.',
   );
-  const answer = await ask(platform, 'POST', '/api/v1/auth/login', {
+  const answer = await callApi(platform, 'POST', '/api/v1/auth/login', {
     token: null,
     headers: { 'x-svc-api-key': platform.loginSecret },
     json: { email: host.email, password: platform.password },
@@ -29,7 +29,7 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
     throw error instanceof DemoError ? new DemoError(`${error.message}\n${hint}`) : error;
   });
   const { token, expires_at: expiresAt } = answer.json as { token: string; expires_at: string };
-  const { person } = (await ask(platform, 'GET', '/api/v1/auth/whoami', { token })).json as { person: { id: number; name: string } };
+  const { person } = (await callApi(platform, 'GET', '/api/v1/auth/whoami', { token })).json as { person: { id: number; name: string } };
   narrator.result(`${person.name} (person ${person.id}), token ${token.slice(0, 16)}…, valid until ${expiresAt}`);
   return { token, personId: person.id };
 }
@@ -48,7 +48,7 @@ export async function book(
   );
   const booking = makeBooking(uid, meeting);
   const headers = sign(platform, JSON.stringify(booking));
-  const hook = await ask(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, headers, json: booking });
+  const hook = await callApi(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, headers, json: booking });
   narrator.result(`POST /api/coherence/hook/booking/${personId} (BOOKING_CREATED, ${invited.length} guests) → ${hook.text}`);
 
   narrator.step(
@@ -70,7 +70,7 @@ export async function book(
 
 async function findBooked(platform: DemoPlatform, personId: number, time: string, uid: string): Promise<ConversationOut | undefined> {
   const query = new URLSearchParams({ person_id: String(personId), journey: journeySlug, time });
-  const list = (await ask(platform, 'GET', `/api/coherence/conversations?${query.toString()}`)).json as ConversationOut[];
+  const list = (await callApi(platform, 'GET', `/api/coherence/conversations?${query.toString()}`)).json as ConversationOut[];
   return list.find(({ config }) => (config as { booking?: { uid?: string } }).booking?.uid === uid);
 }
 

@@ -2,7 +2,7 @@
 import type { LlmServer } from '../../libs/testing/llm.ts';
 import type { Narrator } from './narrator.ts';
 import { agentSlug } from './people.ts';
-import { ask, type DemoPlatform } from './platform.ts';
+import { callApi, type DemoPlatform } from './platform.ts';
 
 const questions = ['Hello! What is an open circle?', 'And what happens with what I say?'];
 
@@ -16,13 +16,13 @@ export async function chat(platform: DemoPlatform, narrator: Narrator, model: Ll
     'A visitor chats with the agent',
     'No account is needed. The agent has its instructions and remembers the thread; the reply comes back as HTML that every messenger understands.',
   );
-  const agent = (await ask(platform, 'GET', `/api/agents/${agentSlug}/`)).json as { name: string; prompt: string };
+  const agent = (await callApi(platform, 'GET', `/api/agents/${agentSlug}/`)).json as { name: string; prompt: string };
   narrator.result(`agent "${agent.name}": ${agent.prompt.split('\n')[0]}`);
   if (model !== undefined) narrator.result('no language model is configured (LLM_BASE_URL), so a small scripted server answers');
   let visitorId: string | undefined;
   for (const question of questions) {
     const json = { body: question, ...(visitorId === undefined ? {} : { visitor_id: visitorId }) };
-    const turn = (await ask(platform, 'POST', `/api/chat/${agentSlug}/message/`, { token: null, json })).json as Turn;
+    const turn = (await callApi(platform, 'POST', `/api/chat/${agentSlug}/message/`, { token: null, json })).json as Turn;
     visitorId = turn.visitor_id;
     narrator.quote(`visitor: ${question}\n${agent.name.toLowerCase()}: ${turn.agent_html}`);
   }

@@ -67,7 +67,7 @@ export interface Request {
 }
 
 /** @throws DemoError when the platform is away or answers something else than expected. */
-export async function ask(platform: DemoPlatform, method: string, path: string, request: Request = {}): Promise<Answer> {
+export async function callApi(platform: DemoPlatform, method: string, path: string, request: Request = {}): Promise<Answer> {
   const { token = platform.apiToken, headers = {}, json, body, expect = 200 } = request;
   const init: RequestInit = {
     method,

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { ConversationOut } from '#services/conversations';
 import type { Meeting, Speaker } from './artifact.ts';
 import { formatTime, type Narrator } from './narrator.ts';
-import { ask, type DemoPlatform } from './platform.ts';
+import { callApi, type DemoPlatform } from './platform.ts';
 
-export interface Room {
+export interface MeetingRoom {
   meetingId: string;
   speakers: Speaker[];
 }
@@ -16,7 +16,7 @@ export async function claimRoom(
   narrator: Narrator,
   conversation: ConversationOut,
   meeting: Meeting,
-): Promise<Room> {
+): Promise<MeetingRoom> {
   narrator.step(
     'The room is claimed',
     "The meeting page tells the platform who is in the room: the provider's meeting, and for each participant an id that connects what is said with a person.",
@@ -54,7 +54,7 @@ export async function storeWindow(platform: DemoPlatform, narrator: Narrator, co
   narrator.result(`end   ${ended.captureEndedAt}, complete: ${ended.transcriptWindowComplete}`);
   const later = formatTime(meeting.windowEndMs + 600_000);
   const path = `/api/coherence/conversations/${conversationId}/enter-coherence`;
-  const conflict = await ask(platform, 'POST', path, { json: { captureEndedAt: later }, expect: 409 });
+  const conflict = await callApi(platform, 'POST', path, { json: { captureEndedAt: later }, expect: 409 });
   narrator.result(`ten minutes more? ${conflict.status} ${(conflict.json as { error: string }).error}`);
 }
 
@@ -66,9 +66,9 @@ export async function markRecorded(platform: DemoPlatform, narrator: Narrator, b
   );
   const key = randomUUID();
   const path = `/api/coherence/conversations/${before.id}/recorded`;
-  const first = (await ask(platform, 'POST', path, { headers: { 'idempotency-key': key } })).json as ConversationOut;
+  const first = (await callApi(platform, 'POST', path, { headers: { 'idempotency-key': key } })).json as ConversationOut;
   narrator.result(`"${before.step_title}" → "${first.step_title}"`);
-  await ask(platform, 'POST', path, { headers: { 'idempotency-key': key } });
+  await callApi(platform, 'POST', path, { headers: { 'idempotency-key': key } });
   narrator.result('repeated with the same key: accepted, nothing done again');
 }
 
@@ -81,5 +81,5 @@ interface RoomReply {
 }
 
 async function writeRoom(platform: DemoPlatform, conversationId: number, json: unknown): Promise<RoomReply> {
-  return (await ask(platform, 'POST', `/api/coherence/conversations/${conversationId}/enter-coherence`, { json })).json as RoomReply;
+  return (await callApi(platform, 'POST', `/api/coherence/conversations/${conversationId}/enter-coherence`, { json })).json as RoomReply;
 }

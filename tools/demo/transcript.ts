@@ -5,13 +5,13 @@ import type { ConversationOut } from '#services/conversations';
 import type { ImportEvidence } from '#services/transcripts';
 import { makeArtifact, type Artifact, type Meeting } from './artifact.ts';
 import { formatBytes, formatTime, type Narrator } from './narrator.ts';
-import { ask, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
-import type { Room } from './room.ts';
+import { callApi, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
+import type { MeetingRoom } from './room.ts';
 
-const shownLines = 22;
+const printedLines = 22;
 
 /** Gives the played provider the session and its transcript. */
-export function playMeeting(narrator: Narrator, provider: RealtimeKitServer, room: Room, meeting: Meeting): Artifact {
+export function playMeeting(narrator: Narrator, provider: RealtimeKitServer, room: MeetingRoom, meeting: Meeting): Artifact {
   narrator.step(
     'The meeting takes place',
     'A small server plays the meeting provider (Cloudflare RealtimeKit) in its own wire format. Its transcript has what four people said in an hour, and also the small ' +
@@ -40,7 +40,7 @@ export async function showImport(platform: DemoPlatform, narrator: Narrator, con
   );
   const path = `/api/coherence/conversations/${conversationId}/transcript/import-evidence`;
   const evidence = await waitUntil('the import', 60_000, async () => {
-    const found = (await ask(platform, 'GET', path)).json as ImportEvidence;
+    const found = (await callApi(platform, 'GET', path)).json as ImportEvidence;
     return found.status === 'never_ran' ? undefined : found;
   });
   const { counts, window } = evidence;
@@ -67,13 +67,13 @@ export async function showTranscript(
     'The transcript can be read',
     'As Markdown, with the speakers by their present names and the time since the start of the window. These are its first lines:',
   );
-  const { text, headers } = await ask(platform, 'GET', `/api/coherence/conversations/${conversationId}/transcript`);
+  const { text, headers } = await callApi(platform, 'GET', `/api/coherence/conversations/${conversationId}/transcript`);
   const lines = text.split('\n');
-  narrator.quote(lines.slice(0, shownLines).join('\n'));
+  narrator.quote(lines.slice(0, printedLines).join('\n'));
   narrator.result(`${headers.get('content-disposition')}, ${lines.length} lines, ${formatBytes(Buffer.byteLength(text))}`);
   const leaked = artifact.outside.find((sentence) => text.includes(sentence));
   if (leaked !== undefined) throw new DemoError(`The transcript contains "${leaked}", which was said outside the window.`);
   narrator.result(`none of the ${artifact.outside.length} sentences from outside the window is in it`);
-  const conversation = (await ask(platform, 'GET', `/api/coherence/conversations/${conversationId}`)).json as ConversationOut;
+  const conversation = (await callApi(platform, 'GET', `/api/coherence/conversations/${conversationId}`)).json as ConversationOut;
   narrator.result(`the import has moved the conversation to "${conversation.step_title}"`);
 }

@@ -7,11 +7,11 @@ import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { type Schema, toComment, toKey, toType } from './client-types.ts';
 
-type Place = 'path' | 'query' | 'header';
+type Location = 'path' | 'query' | 'header';
 
 interface Parameter {
   name: string;
-  in: Place;
+  in: Location;
   required: boolean;
   description?: string;
   schema: Schema;
@@ -146,21 +146,21 @@ function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>
 
 /** `hasFormats`: the query's `format` decides about the type of the reply. */
 function writeRequest({ parameters = [], requestBody }: Operation, hasFormats: boolean): string {
-  const groups = (['path', 'query', 'header'] as const).flatMap((place) => {
-    const own = parameters.filter((parameter) => parameter.in === place);
+  const groups = (['path', 'query', 'header'] as const).flatMap((location) => {
+    const own = parameters.filter((parameter) => parameter.in === location);
     if (own.length === 0) return [];
     const optional = own.every(({ required }) => !required) ? '?' : '';
     const fields = own.flatMap(({ name, required, description, schema }) => [
       ...toComment([description], '    '),
-      `    ${toKey(name)}${required ? '' : '?'}: ${hasFormats && place === 'query' && name === 'format' ? 'Format' : toType(schema, '    ')};`,
+      `    ${toKey(name)}${required ? '' : '?'}: ${hasFormats && location === 'query' && name === 'format' ? 'Format' : toType(schema, '    ')};`,
     ]);
-    return [`  ${groupOf[place]}${optional}: {`, ...fields, '  };'];
+    return [`  ${groupOf[location]}${optional}: {`, ...fields, '  };'];
   });
   const lines = [...groups, ...writeBody(requestBody)];
   return lines.length === 0 ? '{}' : `{\n${lines.join('\n')}\n}`;
 }
 
-const groupOf: Readonly<Record<Place, string>> = { path: 'path', query: 'query', header: 'headers' };
+const groupOf: Readonly<Record<Location, string>> = { path: 'path', query: 'query', header: 'headers' };
 
 function writeBody(body: Operation['requestBody']): string[] {
   const [contentType, content] = Object.entries(body?.content ?? {})[0] ?? [];

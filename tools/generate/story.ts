@@ -41,11 +41,11 @@ export function readStory(): StoryStep[] {
 }
 
 /** The text with each marker replaced; a text that is a marker alone becomes the value itself. */
-export function fillText(text: string, valueOf: (name: string, shown: string | undefined) => unknown): unknown {
+export function fillText(text: string, valueOf: (name: string, documented: string | undefined) => unknown): unknown {
   const markers = [...text.matchAll(marker)];
   const [only] = markers;
   if (only !== undefined && only[0] === text) return valueOf(only[1] ?? '', only[2]);
-  return text.replace(marker, (_all, name: string, shown: string | undefined) => String(valueOf(name, shown)));
+  return text.replace(marker, (_all, name: string, documented: string | undefined) => String(valueOf(name, documented)));
 }
 
 /** Every text of a value filled. */
@@ -59,12 +59,12 @@ export function fillTexts(value: unknown, fill: (text: string) => unknown): unkn
 /** The story as the documents show it. @throws Error for a name that no earlier step brings */
 export function showStory(steps: readonly StoryStep[]): StoryStep[] {
   const known = new Map<string, unknown>();
-  const show = (name: string, shown: string | undefined): unknown => {
-    if (shown === undefined) {
+  const show = (name: string, documented: string | undefined): unknown => {
+    if (documented === undefined) {
       if (!known.has(name)) throw new Error(`the story knows no {{${name}}} yet`);
       return known.get(name);
     }
-    const value: unknown = parse(shown);
+    const value: unknown = parse(documented);
     if (name !== '') known.set(name, value);
     return value;
   };

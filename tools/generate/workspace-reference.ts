@@ -68,13 +68,13 @@ interface Described {
   readonly description?: string;
 }
 
-function listRows(item: Described, place = ''): string[] {
+function listRows(item: Described, path = ''): string[] {
   return Object.entries(item.properties ?? {}).flatMap(([name, field]) => {
     const needed = item.required?.includes(name) === true ? ' **required**' : '';
     const below = field.items?.properties === undefined ? field : field.items;
-    const nested = listTextsKnow(below) ? listRows(below, `${place}${name}.`) : [];
+    const nested = listTextsKnow(below) ? listRows(below, `${path}${name}.`) : [];
     const meaning = (field.description ?? '').replaceAll('|', '\\|');
-    return [`| \`${place}${name}\`${needed} | ${typeOf(field)} | ${meaning} |`, ...nested];
+    return [`| \`${path}${name}\`${needed} | ${typeOf(field)} | ${meaning} |`, ...nested];
   });
 }
 
@@ -95,7 +95,7 @@ const names: Readonly<Record<string, string>> = {
 
 function typeOf(field: Described): string {
   const types = field.anyOf === undefined ? [field.type ?? []].flat() : field.anyOf.flatMap(({ type }) => type ?? []);
-  const shown = types
+  const listed = types
     .filter((type) => type !== 'null')
     .map((type) => {
       if (type === 'array' && field.items?.type === 'string') return 'list of texts';
@@ -104,5 +104,5 @@ function typeOf(field: Described): string {
       if (field.format === 'date-time') return 'date and time';
       return names[type] ?? type;
     });
-  return [...new Set(shown)].join(' or ') + (types.includes('null') ? ' or null' : '');
+  return [...new Set(listed)].join(' or ') + (types.includes('null') ? ' or null' : '');
 }

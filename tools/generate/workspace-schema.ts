@@ -57,13 +57,13 @@ function textOf(name: string): (typeof listTexts)[string] {
 }
 
 /** @param place list and, below a field, that field's name with a dot */
-function itemOf(fields: Fields, name: string, place = ''): Schema {
+function itemOf(fields: Fields, name: string, location = ''): Schema {
   return {
     type: 'object',
     properties: Object.fromEntries(
       Object.entries(fields).map(([field, rule]) => [
         field,
-        { ...schemaOf(rule, name, `${place}${field}.`), description: tell(name, place + field, rule) },
+        { ...schemaOf(rule, name, `${location}${field}.`), description: describeValue(name, location + field, rule) },
       ]),
     ),
     required: Object.entries(fields).flatMap(([field, { needed }]) => (needed === 'always' ? [field] : [])),
@@ -71,16 +71,16 @@ function itemOf(fields: Fields, name: string, place = ''): Schema {
   };
 }
 
-function tell(name: string, field: string, rule?: FieldRule): string {
+function describeValue(name: string, field: string, rule?: FieldRule): string {
   const text = textOf(name).fields[field];
   if (text === undefined) throw new Error(`tools/generate/workspace-texts.ts says nothing of ${name}.${field}`);
   return rule?.needed === 'create' ? `${text} Required for new items.` : text;
 }
 
 /** null empties a text, list or object, unless the field is needed; elsewhere it must have a meaning of its own. */
-function schemaOf(rule: FieldRule, name: string, place: string): Schema {
+function schemaOf(rule: FieldRule, name: string, location: string): Schema {
   const { kind } = rule.field;
-  const schema = rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, place)) : simple[kind as keyof typeof simple];
+  const schema = rule.field.kind === 'items' ? list(itemOf(rule.field.fields, name, location)) : simple[kind as keyof typeof simple];
   const emptiable = ['array', 'object'].includes(String(schema['type'])) || kind === 'text' || kind === 'line';
   return rule.nullable === true || (emptiable && rule.needed !== 'always') ? withNull(schema) : schema;
 }
@@ -185,18 +185,18 @@ const foreignItems: Readonly<Record<string, Schema>> = {
 };
 
 /** The schema with what the reference says of each of its fields. */
-function describe(schema: Schema, name: string, place = ''): Schema {
+function describe(schema: Schema, name: string, location = ''): Schema {
   const { properties, items, ...rest } = schema as { properties?: Record<string, Schema>; items?: Schema };
   return {
     ...rest,
-    ...(items === undefined ? {} : { items: describe(items, name, place) }),
+    ...(items === undefined ? {} : { items: describe(items, name, location) }),
     ...(properties === undefined
       ? {}
       : {
           properties: Object.fromEntries(
             Object.entries(properties).map(([field, value]) => [
               field,
-              { ...describe(value, name, `${place}${field}.`), description: tell(name, place + field) },
+              { ...describe(value, name, `${location}${field}.`), description: describeValue(name, location + field) },
             ]),
           ),
         }),

@@ -78,7 +78,7 @@ describe('references of images', () => {
 describe('the images of others', () => {
   it('are the same in the compose file and in the chart, each with its registry and a tag', () => {
     const images = listImages(repoDir);
-    expect(images.map(({ places }) => places.length)).toEqual(images.map(() => 2));
+    expect(images.map(({ files }) => files.length)).toEqual(images.map(() => 2));
     expect(images.map(formatReference)).toEqual(
       expect.arrayContaining(['docker.io/library/postgres:18.4-bookworm', 'docker.io/library/node:24.21.0-bookworm-slim']),
     );

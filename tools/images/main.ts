@@ -54,8 +54,8 @@ async function check(): Promise<number> {
 }
 
 function printRows(rows: readonly Row[]): void {
-  for (const { finding, places, ...image } of rows) {
-    console.log(`${formatReference(image)}\n    named by  ${places.join(', ')}`);
+  for (const { finding, files, ...image } of rows) {
+    console.log(`${formatReference(image)}\n    named by  ${files.join(', ')}`);
     if (finding.state !== 'found') {
       console.log(`    ${finding.state.padEnd(8)}  ${finding.reason}`);
       continue;

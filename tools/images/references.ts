@@ -13,7 +13,7 @@ export interface ImageReference {
 
 export interface NamedImage extends ImageReference {
   /** Where it is named, for people. */
-  places: string[];
+  files: string[];
 }
 
 interface ComposeFile {
@@ -58,11 +58,11 @@ export function listImages(repoDir: string): NamedImage[] {
       named.push([`${valuesFile} (evaluation.${name})`, parseReference(`${formatReference(image)}${image.digest && '@'}${image.digest}`)]);
   }
   const images = new Map<string, NamedImage>();
-  for (const [place, reference] of named) {
+  for (const [file, reference] of named) {
     const key = formatReference(reference);
     const known = images.get(key);
-    if (known === undefined) images.set(key, { ...reference, places: [place] });
-    else known.places.push(place);
+    if (known === undefined) images.set(key, { ...reference, files: [file] });
+    else known.files.push(file);
   }
   return [...images.values()];
 }

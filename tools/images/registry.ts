@@ -30,15 +30,16 @@ interface Manifest {
 export async function findImage(image: ImageReference, options: RegistryOptions = {}): Promise<Finding> {
   const url = manifestUrl(image, options.from);
   try {
-    const response = await ask(url, options.credentials);
+    const response = await fetchPath(url, options.credentials);
     const body = Buffer.from(await response.arrayBuffer());
     if (response.status === 404) return { state: 'missing', reason: `${url.host} knows no ${formatReference(image)}` };
     if (response.status === 401 || response.status === 403)
       return { state: 'missing', reason: `${url.host} has no such image, or not for everybody (status ${response.status})` };
     if (!response.ok) return { state: 'unknown', reason: `${url.host} answered with status ${response.status}` };
     const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
-    const told = response.headers.get('docker-content-digest');
-    if (told !== null && told !== digest) return { state: 'unknown', reason: `${url.host} says ${told}, but what it sent is ${digest}` };
+    const declared = response.headers.get('docker-content-digest');
+    if (declared !== null && declared !== digest)
+      return { state: 'unknown', reason: `${url.host} says ${declared}, but what it sent is ${digest}` };
     return { state: 'found', digest, platforms: listPlatforms(JSON.parse(body.toString('utf8')) as Manifest) };
   } catch (error) {
     const { cause, message } = error as Error;
@@ -54,7 +55,7 @@ function manifestUrl({ registry, repository, tag }: ImageReference, from: string
 }
 
 /** Once more with the token or the credentials that the registry asks for. */
-async function ask(url: URL, credentials: string | undefined): Promise<Response> {
+async function fetchPath(url: URL, credentials: string | undefined): Promise<Response> {
   const send = (to: URL, authorization?: string): Promise<Response> => {
     const headers = { accept: manifestTypes, ...(authorization === undefined ? {} : { authorization }) };
     return fetch(to, { headers, signal: AbortSignal.timeout(timeoutMs) });

@@ -12,19 +12,19 @@ import { FollowedFile, mergeByTime } from './follow.ts';
 const repoDir = join(import.meta.dirname, '..', '..');
 const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
 const logsDir = join(dataDir, 'logs');
-const lookEveryMs = 200;
+const pollMs = 200;
 /** Of each log that was written before. */
 const earlierLines = 10;
 
 /** @throws Error that says what to do */
 function chooseLogs(names: readonly string[]): string[] {
   const services = readdirSync(join(repoDir, 'services'));
-  const kept = existsSync(logsDir) ? readdirSync(logsDir).flatMap((file) => /^(.+)\.log$/.exec(file)?.[1] ?? []) : [];
-  const known = [...new Set([...services, ...kept])];
+  const existing = existsSync(logsDir) ? readdirSync(logsDir).flatMap((file) => /^(.+)\.log$/.exec(file)?.[1] ?? []) : [];
+  const known = [...new Set([...services, ...existing])];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`There is no log of ${unknown.join(', ')}. There are: ${known.toSorted().join(', ')}.`);
   if (findStarted(join(dataDir, 'start.lock')) === undefined) {
-    const earlier = kept.length === 0 ? '' : ` What ran before left its logs in ${logsDir}.`;
+    const earlier = existing.length === 0 ? '' : ` What ran before left its logs in ${logsDir}.`;
     throw new Error(`No platform runs in this folder. Start it in another terminal with: npm start${earlier}`);
   }
   return names.length === 0 ? services : [...new Set(names)];
@@ -35,7 +35,7 @@ async function follow(names: readonly string[]): Promise<never> {
   const show = process.stdout.isTTY ? createReadableLines({ colors: true }) : (line: string): string => `${line}\n`;
   for (;;) {
     for (const line of mergeByTime(files.map((file) => file.read(earlierLines)))) process.stdout.write(show(line));
-    await sleep(lookEveryMs);
+    await sleep(pollMs);
   }
 }
 

@@ -38,17 +38,17 @@ export function listProductionPackages(repoDir: string): Set<string> {
 
 /** @throws Error with what npm said. */
 export function createSbom(repoDir: string): Sbom {
-  const kept = listProductionPackages(repoDir);
+  const included = listProductionPackages(repoDir);
   const { name } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { name: string };
   const { metadata, components, dependencies, ...rest } = runNpmSbom(repoDir);
   const root = metadata.component['bom-ref'];
   return {
     ...rest,
     metadata: { ...metadata, component: { ...metadata.component, name } }, // npm names it after the folder
-    components: components.filter((component) => kept.has(component['bom-ref'])),
+    components: components.filter((component) => included.has(component['bom-ref'])),
     dependencies: dependencies
-      .filter(({ ref }) => ref === root || kept.has(ref))
-      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((item) => kept.has(item)) })),
+      .filter(({ ref }) => ref === root || included.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((item) => included.has(item)) })),
   };
 }
 

@@ -10,20 +10,20 @@ const secondTryMs = 8_000;
 /** As WEBHOOK_ALLOWED_HOSTS has it. */
 const receiverPort = 3_000;
 
-interface ShownEndpoint {
+interface EndpointSetup {
   /** Of its page. */
   readonly path: string;
   end(): Promise<void>;
 }
 
-export async function makeEndpoint(baseUrl: string, email: string, password: string): Promise<ShownEndpoint> {
+export async function makeEndpoint(baseUrl: string, email: string, password: string): Promise<EndpointSetup> {
   const receiver = await startWebhookReceiver(receiverPort);
-  receiver.answer('/hooks', (place) => answers[place - 1] ?? 204);
+  receiver.answer('/hooks', (location) => answers[location - 1] ?? 204);
   const gate = createClient({ baseUrl, token: '', loginKey: demoValues.API_LOGIN_SECRET });
   const { body: session } = await gate.login({ body: { email, password } });
   const client = gate.withToken(session.token);
-  const wanted = { url: `http://localhost:${receiver.port}/hooks`, description: 'Archive' };
-  const { body: made } = await client.createWebhookEndpoint({ body: wanted });
+  const expected = { url: `http://localhost:${receiver.port}/hooks`, description: 'Archive' };
+  const { body: made } = await client.createWebhookEndpoint({ body: expected });
   const path = { endpoint_id: made.endpoint.id };
   for (const answer of answers) {
     await client.testWebhookEndpoint({ path });

@@ -10,7 +10,7 @@ import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { demoValues } from '#libs/config';
 import { makeEndpoint } from './endpoint.ts';
-import { setStage } from './stage.ts';
+import { createScene } from './scene.ts';
 import { chromiumProgram, provideDebianProgram } from '../servers/debian-program.ts';
 
 const imagesDir = join(import.meta.dirname, '..', '..', 'docs', 'images');
@@ -23,9 +23,9 @@ const pages = [
 const desk = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const [, , baseUrl = 'http://localhost:8080', ...names] = process.argv;
-const isWanted = ({ name }: { readonly name: string }): boolean => names.length === 0 || names.includes(name);
+const isSelected = ({ name }: { readonly name: string }): boolean => names.length === 0 || names.includes(name);
 const [email, password] = ['admin@example.org', process.env['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD];
-const stage = await setStage(baseUrl, email, password);
+const scene = await createScene(baseUrl, email, password);
 const endpoint = await makeEndpoint(baseUrl, email, password);
 /** Of the console; `ready` is what is there when the figures are. */
 const consolePages = [
@@ -33,8 +33,8 @@ const consolePages = [
   { name: 'console-jobs-phone', path: '/console/jobs?state=dead', ready: 'td', options: phone },
   { name: 'console-webhooks', path: '/console/webhooks', ready: 'td', options: desk },
   { name: 'console-pipelines', path: '/console/pipelines', ready: 'td', options: desk },
-  { name: 'console-conversation', path: stage.conversation, ready: 'video', options: { viewport: { width: 1280, height: 1_100 } } },
-  { name: 'console-conversation-dark', path: stage.conversation, ready: 'video', options: { ...desk, colorScheme: 'dark' } },
+  { name: 'console-conversation', path: scene.conversation, ready: 'video', options: { viewport: { width: 1280, height: 1_100 } } },
+  { name: 'console-conversation-dark', path: scene.conversation, ready: 'video', options: { ...desk, colorScheme: 'dark' } },
   { name: 'console-keys', path: '/console/keys', ready: 'td', options: desk },
   { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
   // Webhooks come while these are looked at.
@@ -60,14 +60,14 @@ const terminalStyle = `
 const [executablePath = ''] = await provideDebianProgram(chromiumProgram, (line) => void process.stderr.write(`${line}\n`));
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 try {
-  for (const { name, path, height, ready } of pages.filter(isWanted)) {
+  for (const { name, path, height, ready } of pages.filter(isSelected)) {
     const page = await browser.newPage({ viewport: { width: 1280, height }, locale: 'en-GB', reducedMotion: 'reduce' });
     await page.goto(`${baseUrl}${path}`);
     await page.locator(ready).first().waitFor();
     await page.evaluate('document.fonts.ready');
     await keepPicture(page, name);
   }
-  for (const { name, path, ready, options } of consolePages.filter(isWanted)) {
+  for (const { name, path, ready, options } of consolePages.filter(isSelected)) {
     const page = await browser.newPage({ ...options, locale: 'en-GB', reducedMotion: 'reduce' });
     await page.goto(`${baseUrl}${path}`);
     await page.getByLabel('Email').fill(email);
@@ -76,9 +76,9 @@ try {
     await page.locator(ready).first().waitFor();
     if (ready === 'video') await showRecording(page);
     // The plots show what the page has seen.
-    const looks = ready === 'canvas' ? 9 : 0;
-    for (let look = 0; look < looks; look++) {
-      await stage.goOn(look);
+    const views = ready === 'canvas' ? 9 : 0;
+    for (let view = 0; view < views; view++) {
+      await scene.goOn(view);
       await page.waitForTimeout(refreshMs);
     }
     await page.waitForTimeout(1_000);
@@ -86,7 +86,7 @@ try {
     if (name === 'console-jobs-phone') await page.getByRole('table').scrollIntoViewIfNeeded();
     await keepPicture(page, name);
   }
-  if (isWanted({ name: 'cli' })) {
+  if (isSelected({ name: 'cli' })) {
     const page = await browser.newPage({ viewport: { width: 960, height: 200 } });
     await page.setContent(`<style>${terminalStyle}</style><pre>${commands.map(showCommand).join('\n')}</pre>`);
     await keepPicture(page, 'cli');

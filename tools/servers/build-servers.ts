@@ -5,5 +5,5 @@
 import { provideGoTool } from './go-tool.ts';
 import { natsServerTool, versitygwTool } from './go-tools.ts';
 
-const wanted = [process.env['NATS_URL'] ? [] : natsServerTool, process.env['S3_ENDPOINT'] ? [] : versitygwTool].flat();
-await Promise.allSettled(wanted.map((tool) => provideGoTool(tool, (line) => process.stderr.write(`  ${line}\n`))));
+const selected = [process.env['NATS_URL'] ? [] : natsServerTool, process.env['S3_ENDPOINT'] ? [] : versitygwTool].flat();
+await Promise.allSettled(selected.map((tool) => provideGoTool(tool, (line) => process.stderr.write(`  ${line}\n`))));

@@ -58,26 +58,26 @@ const progressIntervalMs = 10_000;
  * @throws Error that names the ways out.
  */
 export async function provideDebianProgram(
-  wanted: DebianProgram,
+  requested: DebianProgram,
   progress: Progress,
   isRoot = process.getuid?.() === 0,
 ): Promise<readonly string[]> {
   const lock = join(findCacheDir(), 'apt-get.lock');
-  for (let told = false; ;) {
-    const found = findAll(wanted);
+  for (let output = false; ;) {
+    const found = findAll(requested);
     if (found !== undefined) return found;
     const aptGet = findProgram('apt-get', listPath());
-    if (aptGet === undefined) throw describeFailure(wanted, 'is not installed, and there is no apt-get to install it with');
-    if (!isRoot) throw describeFailure(wanted, 'is not installed, and only root may install it');
+    if (aptGet === undefined) throw describeFailure(requested, 'is not installed, and there is no apt-get to install it with');
+    if (!isRoot) throw describeFailure(requested, 'is not installed, and only root may install it');
     if (takeLock(lock)) {
       try {
-        return findAll(wanted) ?? (await install(aptGet, wanted, progress));
+        return findAll(requested) ?? (await install(aptGet, requested, progress));
       } finally {
         rmSync(lock, { force: true });
       }
     }
-    if (!told) progress(`packages are being installed by another process, ${wanted.name} waits for it`);
-    told = true;
+    if (!output) progress(`packages are being installed by another process, ${requested.name} waits for it`);
+    output = true;
     while (readLockHolder(lock) !== undefined) await sleep(250);
   }
 }
@@ -89,21 +89,22 @@ function findAll({ programs }: DebianProgram): string[] | undefined {
   return paths.length === programs.length ? paths : undefined;
 }
 
-async function install(aptGet: string, wanted: DebianProgram, progress: Progress): Promise<string[]> {
-  progress(`installing ${wanted.name} with apt-get, once for this machine (about a minute)`);
+async function install(aptGet: string, requested: DebianProgram, progress: Progress): Promise<string[]> {
+  progress(`installing ${requested.name} with apt-get, once for this machine (about a minute)`);
   const fresh = await updateLists(aptGet, progress);
-  const args = ['install', '-y', '--no-install-recommends', ...aptOptions, ...wanted.packages];
-  const run = (): Promise<string | undefined> => runAptGet(aptGet, args, `installing ${wanted.name}`, progress);
+  const args = ['install', '-y', '--no-install-recommends', ...aptOptions, ...requested.packages];
+  const run = (): Promise<string | undefined> => runAptGet(aptGet, args, `installing ${requested.name}`, progress);
   let failure = await run();
   // Somebody may have removed the lists since, or the archive may have moved on.
   if (failure !== undefined && !fresh) {
     await updateLists(aptGet, progress, 0);
     failure = await run();
   }
-  if (failure !== undefined) throw describeFailure(wanted, `could not be installed:\n${failure}`);
-  const found = findAll(wanted);
-  if (found === undefined) throw describeFailure(wanted, `is not on the PATH although ${wanted.packages.join(' and ')} was installed`);
-  progress(`installed ${wanted.name}`);
+  if (failure !== undefined) throw describeFailure(requested, `could not be installed:\n${failure}`);
+  const found = findAll(requested);
+  if (found === undefined)
+    throw describeFailure(requested, `is not on the PATH although ${requested.packages.join(' and ')} was installed`);
+  progress(`installed ${requested.name}`);
   return found;
 }
 
@@ -140,11 +141,11 @@ function runAptGet(aptGet: string, args: readonly string[], doing: string, progr
   });
 }
 
-function describeFailure(wanted: DebianProgram, what: string): Error {
-  const names = wanted.programs.map((one) => [one].flat().join(' or ')).join(' and ');
+function describeFailure(requested: DebianProgram, what: string): Error {
+  const names = requested.programs.map((one) => [one].flat().join(' or ')).join(' and ');
   return new Error(
-    `${wanted.name} ${what}.\nTwo ways out:\n` +
-      `  1. install it as root: apt-get update && apt-get install ${wanted.packages.join(' ')}\n` +
+    `${requested.name} ${what}.\nTwo ways out:\n` +
+      `  1. install it as root: apt-get update && apt-get install ${requested.packages.join(' ')}\n` +
       `  2. put ${names} on the PATH in another way`,
   );
 }

@@ -123,7 +123,7 @@ async function read(url: string, progress: Progress): Promise<Buffer> {
   const giveUp = (): void => silence.abort(new Error(`nothing came for ${silenceMs / 1_000} s`));
   let timer = setTimeout(giveUp, silenceMs);
   const megabytes = (bytes: number): number => Math.round(bytes / 1_000_000);
-  let saidAt = Date.now();
+  let reportedAt = Date.now();
   try {
     const response = await fetch(url, { signal: silence.signal });
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
@@ -135,8 +135,8 @@ async function read(url: string, progress: Progress): Promise<Buffer> {
       timer = setTimeout(giveUp, silenceMs);
       chunks.push(chunk);
       received += chunk.byteLength;
-      if (Date.now() - saidAt < progressEveryMs) continue;
-      saidAt = Date.now();
+      if (Date.now() - reportedAt < progressEveryMs) continue;
+      reportedAt = Date.now();
       progress(`fetching Go: ${megabytes(received)}${total === 0 ? '' : ` of ${megabytes(total)}`} MB`);
     }
     return Buffer.concat(chunks);

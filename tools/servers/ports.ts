@@ -29,8 +29,8 @@ export function findFreeRow(): Promise<number> {
 async function choose({ first, end, length }: typeof single): Promise<number> {
   const share = ownShare();
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    const place = randomInt(Math.floor((end - first) / (shares * length)));
-    const port = first + (place * shares + share) * length;
+    const slot = randomInt(Math.floor((end - first) / (shares * length)));
+    const port = first + (slot * shares + share) * length;
     const row = Array.from({ length }, (_, index) => port + index);
     if (chosen.has(port) || (await Promise.all(row.map((item) => findPortProblem(item)))).some((problem) => problem !== undefined))
       continue;

@@ -45,8 +45,8 @@ const testSettings = [
   'scram_iterations=1',
 ];
 /** What a killed server leaves behind for a moment; PostgreSQL refuses to start beside it. */
-const leftBehind = /pre-existing shared memory block/;
-const leftBehindWaitMs = 10_000;
+const staleFile = /pre-existing shared memory block/;
+const staleFileWaitMs = 10_000;
 
 /** @throws Error with a message for people when it cannot run here or does not start. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
@@ -71,19 +71,19 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
         return file?.pid === pid && file.ready; // a killed predecessor leaves one that says ready too
       },
     });
-  const server = await retryWhileLeftBehind(start);
+  const server = await retryWhileStale(start);
   const password = readFileSync(passwordFile, 'utf8').trim();
   const url = `postgresql://${administrator}:${password}@127.0.0.1:${port}/${options.database}`;
   return { ...server, url, dataDir: account.dataDir };
 }
 
-async function retryWhileLeftBehind(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
-  const deadline = Date.now() + leftBehindWaitMs;
+async function retryWhileStale(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
+  const deadline = Date.now() + staleFileWaitMs;
   for (;;) {
     try {
       return await start();
     } catch (error) {
-      if (!(error instanceof Error) || !leftBehind.test(error.message) || Date.now() > deadline) throw error;
+      if (!(error instanceof Error) || !staleFile.test(error.message) || Date.now() > deadline) throw error;
       await sleep(500);
     }
   }

@@ -66,8 +66,8 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
   return { name: options.name, identity, stopSignal: options.stopSignal, ended, stop };
 }
 
-const shownLines = 15;
-const shownBytes = 16 * 1024;
+const maxLines = 15;
+const maxBytes = 16 * 1024;
 
 /** A log that a process is about to write, after what others have written. */
 export interface Log {
@@ -89,7 +89,7 @@ export function openLog(file: string): Log {
     file,
     fd: openSync(file, 'a'),
     readTail: () => {
-      const lines = readLastLines(file, start).slice(-shownLines);
+      const lines = readLastLines(file, start).slice(-maxLines);
       return lines.length === 0 ? '    (nothing)' : lines.map((line) => `    ${line}`).join('\n');
     },
     findLast: (beginning) =>
@@ -103,7 +103,7 @@ function readLastLines(file: string, start: number): string[] {
   const fd = openSync(file, 'r');
   try {
     const end = fstatSync(fd).size;
-    const from = Math.max(start, end - shownBytes);
+    const from = Math.max(start, end - maxBytes);
     const bytes = Buffer.alloc(Math.max(0, end - from));
     const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, from)).trimEnd();
     return text === '' ? [] : text.split('\n');

@@ -21,8 +21,8 @@ export async function startVersitygw(options: ObjectStoreStart): Promise<ObjectS
   const port = options.port ?? (await findFreePort());
   const { accessKeyId, secretAccessKey } = options;
   const run = (): Promise<ServerProcess> => {
-    const place = existsSync(sidecarDir) ? ['--sidecar', sidecarDir, bucketsDir] : [bucketsDir];
-    return runVersitygw(options, port, place);
+    const directory = existsSync(sidecarDir) ? ['--sidecar', sidecarDir, bucketsDir] : [bucketsDir];
+    return runVersitygw(options, port, directory);
   };
   const server = await run().catch((error: Error) => {
     if (!error.message.includes(noAttributes) || readdirSync(bucketsDir).length > 0) throw error;
@@ -34,7 +34,7 @@ export async function startVersitygw(options: ObjectStoreStart): Promise<ObjectS
   return { ...server, endpoint, accessKeyId, secretAccessKey };
 }
 
-function runVersitygw(options: ObjectStoreStart, port: number, place: readonly string[]): Promise<ServerProcess> {
+function runVersitygw(options: ObjectStoreStart, port: number, directory: readonly string[]): Promise<ServerProcess> {
   const address = `127.0.0.1:${port}`;
   const { certificate } = options;
   const encryption = certificate === undefined ? [] : ['--cert', certificate.cert, '--key', certificate.key];
@@ -52,7 +52,7 @@ function runVersitygw(options: ObjectStoreStart, port: number, place: readonly s
       '--quiet',
       '--keep-alive',
       'posix',
-      ...place,
+      ...directory,
     ],
     env: { ROOT_ACCESS_KEY_ID: options.accessKeyId, ROOT_SECRET_ACCESS_KEY: options.secretAccessKey },
     logFile: options.logFile,

@@ -25,7 +25,7 @@ export function scheduleAuditLogs(
         signal: stopping.signal,
       });
     } catch (error) {
-      if (!stopping.signal.aborted) screen.say((error as Error).message);
+      if (!stopping.signal.aborted) screen.log((error as Error).message);
     }
   };
   const timer = setInterval(() => void keep(), dayMs);

@@ -19,7 +19,7 @@ export interface DemoAccount {
 }
 
 /** Of an account, revoked ones included; newest first, and 100 are not revoked at most. */
-const mostKeys = 1_000;
+const maxKeys = 1_000;
 
 /** Emails of the accounts that can log in, all with DEMO_PASSWORD at first. */
 function readEmails(repoDir: string): string[] {
@@ -103,7 +103,7 @@ async function replacePasswords(emails: readonly string[], password: string, set
   });
   try {
     for (const email of emails) {
-      const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: mostKeys, offset: 0 });
+      const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: maxKeys, offset: 0 });
       for (const { id, revoked_at: end } of items) if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
       await context.call(directory.rpcs.setPassword, { email, password }); // last: by the password the next start sees that there is nothing to do
     }

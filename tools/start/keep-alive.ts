@@ -9,7 +9,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-export interface Kept {
+export interface RestartedProcess {
   /** Stops it for good. */
   stop(): Promise<void>;
 }
@@ -20,7 +20,10 @@ const longestDelayMs = 15_000;
 const soundAfterMs = 60_000;
 
 /** @throws what the first start throws; later ones are tried again for ever, ever more slowly. */
-export async function keepAlive<P extends Running>(options: { start: () => Promise<P>; say: (line: string) => void }): Promise<Kept> {
+export async function keepAlive<P extends Running>(options: {
+  start: () => Promise<P>;
+  log: (line: string) => void;
+}): Promise<RestartedProcess> {
   const stopping = new AbortController();
   let current = await options.start();
   let startedAt = Date.now();
@@ -35,7 +38,7 @@ export async function keepAlive<P extends Running>(options: { start: () => Promi
         startedAt = Date.now();
         return;
       } catch (error) {
-        if (!stopping.signal.aborted) options.say(`${current.name} could not be started again: ${(error as Error).message}`);
+        if (!stopping.signal.aborted) options.log(`${current.name} could not be started again: ${(error as Error).message}`);
       }
     }
   };
@@ -45,10 +48,10 @@ export async function keepAlive<P extends Running>(options: { start: () => Promi
       const end = await current.ended;
       if (stopping.signal.aborted) return;
       if (Date.now() - startedAt > soundAfterMs) delayMs = firstDelayMs;
-      options.say(`${current.name} ${end}; starting it again`);
+      options.log(`${current.name} ${end}; starting it again`);
       await startAgain();
       if (stopping.signal.aborted) await current.stop();
-      else options.say(`${current.name} runs again`);
+      else options.log(`${current.name} runs again`);
     }
   };
   const watching = watch().catch((error: unknown) => {

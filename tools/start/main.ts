@@ -48,11 +48,11 @@ async function start(): Promise<void> {
   checkDiskSpace(dataDir, isFirst);
   const record = new ProcessRecord(join(dataDir, 'processes.json'));
   const leftovers = await record.endLeftovers();
-  if (leftovers.length > 0) screen.say(`Ended what a killed predecessor had left running: ${leftovers.join(', ')}.`);
+  if (leftovers.length > 0) screen.log(`Ended what a killed predecessor had left running: ${leftovers.join(', ')}.`);
   const address = await readGatewayAddress(process.env);
-  screen.say(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
+  screen.log(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
 
-  const place = { repoDir, dataDir, screen, record };
+  const location = { repoDir, dataDir, screen, record };
   const demoModel = process.env['LLM_BASE_URL'] ? undefined : await startDemoModel();
   if (demoModel !== undefined) stops.push(() => demoModel.stop());
   const chosen = await screen.quietStep('settings', async () => {
@@ -61,7 +61,7 @@ async function start(): Promise<void> {
     await checkBroughtServers(settings);
     return settings;
   });
-  for (const line of findMisspellings(Object.keys(process.env), await listKnownVariables())) screen.say(line);
+  for (const line of findMisspellings(Object.keys(process.env), await listKnownVariables())) screen.log(line);
   let isEmpty = false;
   let migrations: Migrations | undefined;
   const migrate = async (given: Readonly<Record<string, string>>): Promise<void> => {
@@ -71,7 +71,7 @@ async function start(): Promise<void> {
     if (found.arePending) ({ isEmpty } = await screen.step('migrations', () => found.run({ ...chosen, ...given })));
   };
   const warmed = screen.quietStep('compiling the services', () => warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? ''));
-  const servers = await startServers(process.env, place, migrate);
+  const servers = await startServers(process.env, location, migrate);
   stops.push(servers.stop);
   const settings = { ...chosen, ...servers.settings };
   if (stopping !== undefined) return;
@@ -92,10 +92,10 @@ async function start(): Promise<void> {
     demoAccounts = isEmpty ? [] : await screen.quietStep('demo accounts', () => findOwnDemoAccounts(settings));
     const isReached = isOpen(settings['HOST'] ?? '', settings);
     const replacement = isReached ? createReplacement(demoAccounts, settings) : undefined;
-    const services = await screen.step('seven services', () => startServices(settings, place, replacement?.run));
+    const services = await screen.step('seven services', () => startServices(settings, location, replacement?.run));
     stops.push(services.stop);
     if (replacement !== undefined) {
-      screen.say(`    ${replacement.describe(secretsFileOf(dataDir))}`);
+      screen.log(`    ${replacement.describe(secretsFileOf(dataDir))}`);
       demoAccounts = replacement.accounts;
     }
   }
@@ -103,7 +103,7 @@ async function start(): Promise<void> {
   writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (serversOnly) {
-    screen.say('PostgreSQL, NATS and the object store run, no service does. Ctrl-C stops them.');
+    screen.log('PostgreSQL, NATS and the object store run, no service does. Ctrl-C stops them.');
     return;
   }
   if (isEmpty) {
@@ -112,9 +112,9 @@ async function start(): Promise<void> {
   }
   migrations?.markDone();
   if (stopping !== undefined) return;
-  stops.push(scheduleAuditLogs(settings, place));
-  screen.say(describePlatform({ repoDir, dataDir, settings, demoAccounts, elapsed: screen.elapsed }));
-  if (process.argv.includes('--times')) screen.say(`\n${screen.describeTimes()}`);
+  stops.push(scheduleAuditLogs(settings, location));
+  screen.log(describePlatform({ repoDir, dataDir, settings, demoAccounts, elapsed: screen.elapsed }));
+  if (process.argv.includes('--times')) screen.log(`\n${screen.describeTimes()}`);
 }
 
 function findOwnDemoAccounts(settings: Readonly<Record<string, string>>): Promise<DemoAccount[]> {
@@ -125,7 +125,7 @@ function findOwnDemoAccounts(settings: Readonly<Record<string, string>>): Promis
 function stop(status: number): Promise<void> {
   stopping ??= (async () => {
     for (const work of stops.toReversed()) {
-      await work().catch((error: unknown) => screen.say(`while stopping: ${String(error)}`));
+      await work().catch((error: unknown) => screen.log(`while stopping: ${String(error)}`));
     }
     process.exit(status);
   })();
@@ -137,10 +137,10 @@ function stopOnSignals(): void {
   const onSignal = (): void => {
     if (firstAt === 0) {
       firstAt = Date.now();
-      screen.say(`\nStopping; the data are kept in ${dataDir}.`);
+      screen.log(`\nStopping; the data are kept in ${dataDir}.`);
       void stop(0);
     } else if (Date.now() - firstAt > sameSignalMs) {
-      screen.say('Stopping at once.');
+      screen.log('Stopping at once.');
       process.exit(130);
     }
   };

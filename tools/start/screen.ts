@@ -8,16 +8,16 @@ export class Screen {
     this.#record('packages, and loading the launcher', this.#startedAt);
   }
 
-  say(line = ''): void {
+  log(line = ''): void {
     process.stdout.write(`${line}\n`);
   }
 
   /** Runs a step and says how long it took; its progress is shown indented. */
   async step<T>(title: string, work: (progress: (line: string) => void) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
-    const result = await work((line) => this.say(`    ${line}`));
+    const result = await work((line) => this.log(`    ${line}`));
     this.#record(title, startedAt);
-    this.say(`  ${title.padEnd(34)} ${seconds(performance.now() - startedAt)}`);
+    this.log(`  ${title.padEnd(34)} ${seconds(performance.now() - startedAt)}`);
     return result;
   }
 

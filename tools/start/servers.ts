@@ -11,7 +11,7 @@ import { adminNatsUrl, listDatabaseUrls, listNatsUrls, listNatsUsers } from '../
 import type { ServerProcess } from '../servers/server-process.ts';
 import type { Screen } from './screen.ts';
 import type { ProcessRecord } from './start-lock.ts';
-import { keepAlive, type Kept } from './keep-alive.ts';
+import { keepAlive, type RestartedProcess } from './keep-alive.ts';
 
 export interface Servers {
   /** DATABASE_URL, NATS_URL, S3_… of what was started. */
@@ -19,7 +19,7 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-interface Place {
+interface ServerLocation {
   repoDir: string;
   dataDir: string;
   screen: Screen;
@@ -34,20 +34,20 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 export async function startServers(
   env: Variables,
-  place: Place,
+  location: ServerLocation,
   prepareDatabase: (settings: Readonly<Record<string, string>>) => Promise<void>,
 ): Promise<Servers> {
-  const postgres = env['DATABASE_URL'] ? undefined : runPostgres(place);
+  const postgres = env['DATABASE_URL'] ? undefined : runPostgres(location);
   const prepared = Promise.resolve(postgres).then((started) => prepareDatabase(started?.settings ?? {}));
   const starts = [
     postgres,
-    env['NATS_URL'] ? undefined : runNats(place),
-    env['S3_ENDPOINT'] ? undefined : runObjectStore(place, env),
+    env['NATS_URL'] ? undefined : runNats(location),
+    env['S3_ENDPOINT'] ? undefined : runObjectStore(location, env),
   ].filter((start) => start !== undefined);
   const [preparation, ...results] = await Promise.allSettled([prepared, ...starts]);
   const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const stop = async (): Promise<void> => {
-    await Promise.all(started.map((item) => item.kept.stop()));
+    await Promise.all(started.map((item) => item.restarted.stop()));
   };
   // A database that does not start fails its preparation too, with the same error.
   const failures = new Set([...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])));
@@ -60,7 +60,7 @@ export async function startServers(
 
 interface Started {
   settings: Record<string, string>;
-  kept: Kept;
+  restarted: RestartedProcess;
 }
 
 /** From which the passwords of the services' accounts are derived: made once for the folder, read by nobody else. */
@@ -70,41 +70,41 @@ function readServiceSecret(dataDir: string): string {
   return readFileSync(file, 'utf8');
 }
 
-function runPostgres(place: Place): Promise<Started> {
-  const dataDir = join(place.dataDir, 'postgres');
+function runPostgres(location: ServerLocation): Promise<Started> {
+  const dataDir = join(location.dataDir, 'postgres');
   const isNew = !existsSync(join(dataDir, 'PG_VERSION'));
-  return place.screen.step(isNew ? 'PostgreSQL, a new database' : 'PostgreSQL', () =>
+  return location.screen.step(isNew ? 'PostgreSQL, a new database' : 'PostgreSQL', () =>
     run(
-      place,
+      location,
       (port) =>
         startPostgres({
           dataDir,
-          logFile: join(place.dataDir, 'logs', 'postgres.log'),
-          modulesDir: join(place.repoDir, 'node_modules'),
+          logFile: join(location.dataDir, 'logs', 'postgres.log'),
+          modulesDir: join(location.repoDir, 'node_modules'),
           database: 'coherence',
           durable: true,
           ...port,
         }),
       (server) => server.url,
-      (server) => ({ DATABASE_URL: server.url, ...listDatabaseUrls(server.url, readServiceSecret(place.dataDir)) }),
+      (server) => ({ DATABASE_URL: server.url, ...listDatabaseUrls(server.url, readServiceSecret(location.dataDir)) }),
     ),
   );
 }
 
-function runNats(place: Place): Promise<Started> {
-  return place.screen.step('NATS with JetStream', async (progress) => {
+function runNats(location: ServerLocation): Promise<Started> {
+  return location.screen.step('NATS with JetStream', async (progress) => {
     const program = await provideGoTool(natsServerTool, progress);
-    const secret = readServiceSecret(place.dataDir);
+    const secret = readServiceSecret(location.dataDir);
     const users = listNatsUsers(secret, { anyPrefix: false });
     const options = {
       program,
-      dataDir: join(place.dataDir, 'nats'),
-      logFile: join(place.dataDir, 'logs', 'nats.log'),
+      dataDir: join(location.dataDir, 'nats'),
+      logFile: join(location.dataDir, 'logs', 'nats.log'),
       durable: true,
       users,
     };
     return run(
-      place,
+      location,
       (port) => startNats({ ...options, ...port }),
       (server) => server.url,
       (server) => ({ NATS_URL: adminNatsUrl(server.url, secret), ...listNatsUrls(server.url, secret) }),
@@ -113,19 +113,19 @@ function runNats(place: Place): Promise<Started> {
 }
 
 /** A folder that an earlier release has put objects into with MinIO keeps it. */
-function runObjectStore(place: Place, env: Variables): Promise<Started> {
-  const kind = existsSync(join(place.dataDir, 'minio')) ? 'minio' : 'versitygw';
-  return place.screen.step(`${kind}, the object store`, (progress) => {
+function runObjectStore(location: ServerLocation, env: Variables): Promise<Started> {
+  const kind = existsSync(join(location.dataDir, 'minio')) ? 'minio' : 'versitygw';
+  return location.screen.step(`${kind}, the object store`, (progress) => {
     const options = {
       kind,
-      dataDir: join(place.dataDir, kind === 'minio' ? 'minio' : 'object-store'),
-      logFile: join(place.dataDir, 'logs', 'object-store.log'),
+      dataDir: join(location.dataDir, kind === 'minio' ? 'minio' : 'object-store'),
+      logFile: join(location.dataDir, 'logs', 'object-store.log'),
       region: env['S3_REGION'] || undefined,
       durable: true,
       progress,
     } as const;
     return run(
-      place,
+      location,
       (port) => startObjectStore({ ...options, ...port }),
       (server) => server.endpoint,
       (server) => ({
@@ -141,14 +141,14 @@ function runObjectStore(place: Place, env: Variables): Promise<Started> {
 
 /** Starts it on any port, and from then on again on the same one whenever it ends. */
 async function run<S extends ServerProcess>(
-  { record, screen }: Place,
+  { record, screen }: ServerLocation,
   start: (port: { port?: number }) => Promise<S>,
   addressOf: (server: S) => string,
   settingsOf: (server: S) => Record<string, string>,
 ): Promise<Started> {
   let port: number | undefined;
   let settings: Record<string, string> = {};
-  const kept = await keepAlive({
+  const restarted = await keepAlive({
     start: async () => {
       const server = await start(port === undefined ? {} : { port });
       port = Number(new URL(addressOf(server)).port);
@@ -156,7 +156,7 @@ async function run<S extends ServerProcess>(
       record.add(server.name, server.identity, server.stopSignal);
       return server;
     },
-    say: (line) => screen.say(line),
+    log: (line) => screen.log(line),
   });
-  return { settings, kept };
+  return { settings, restarted };
 }

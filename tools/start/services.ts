@@ -3,13 +3,13 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServiceProcess, startServiceProcess } from '../servers/service-process.ts';
 import { serviceNames, settingsOf } from './environment.ts';
-import { keepAlive, type Kept } from './keep-alive.ts';
+import { keepAlive, type RestartedProcess } from './keep-alive.ts';
 import type { Screen } from './screen.ts';
 import type { ProcessRecord } from './start-lock.ts';
 
 const gateway = 'api-gateway';
 const readyTimeoutMs = 120_000;
-const sayMissingEveryMs = 5_000;
+const reportMissingEveryMs = 5_000;
 
 /**
  * Resolves when all are ready.
@@ -20,7 +20,7 @@ export async function startServices(
   settings: Readonly<Record<string, string>>,
   { repoDir, dataDir, screen, record }: { repoDir: string; dataDir: string; screen: Screen; record: ProcessRecord },
   beforeGateway?: () => Promise<void>,
-): Promise<Kept> {
+): Promise<RestartedProcess> {
   const start = async (name: string): Promise<ServiceProcess> => {
     const logFile = join(dataDir, 'logs', `${name}.log`);
     const item = await startServiceProcess({ repoDir, name, logFile, env: settingsOf(name, settings) });
@@ -40,7 +40,7 @@ export async function startServices(
     await Promise.all(processes.map((item) => item.stop()));
     throw error;
   }
-  const kept = await Promise.all(
+  const restarted = await Promise.all(
     processes.map((first) => {
       let next: ServiceProcess | undefined = first;
       return keepAlive({
@@ -49,20 +49,20 @@ export async function startServices(
           next = undefined;
           return item;
         },
-        say: (line) => screen.say(`${line} (log: ${relative(repoDir, first.logFile)})`),
+        log: (line) => screen.log(`${line} (log: ${relative(repoDir, first.logFile)})`),
       });
     }),
   );
   return {
     stop: async () => {
-      await Promise.all(kept.map((item) => item.stop()));
+      await Promise.all(restarted.map((item) => item.stop()));
     },
   };
 }
 
 async function waitUntilReady(processes: readonly ServiceProcess[], repoDir: string, screen: Screen): Promise<void> {
   const startedAt = Date.now();
-  let sayAt = startedAt + sayMissingEveryMs;
+  let reportAt = startedAt + reportMissingEveryMs;
   const missing = new Map<ServiceProcess, string>(processes.map((item) => [item, 'starting']));
   while (missing.size > 0) {
     for (const item of missing.keys()) {
@@ -74,9 +74,9 @@ async function waitUntilReady(processes: readonly ServiceProcess[], repoDir: str
     const [first] = missing.keys();
     if (first !== undefined && Date.now() - startedAt > readyTimeoutMs)
       throw describeFailure(first, `is not ready: ${missing.get(first)}`, repoDir);
-    if (missing.size > 0 && Date.now() > sayAt) {
-      sayAt = Date.now() + sayMissingEveryMs;
-      screen.say(`    waiting for ${[...missing].map(([item, state]) => `${item.name} (${state})`).join(', ')}`);
+    if (missing.size > 0 && Date.now() > reportAt) {
+      reportAt = Date.now() + reportMissingEveryMs;
+      screen.log(`    waiting for ${[...missing].map(([item, state]) => `${item.name} (${state})`).join(', ')}`);
     }
     await sleep(50);
   }

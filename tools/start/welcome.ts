@@ -20,16 +20,16 @@ export function describePlatform({
   demoAccounts: readonly DemoAccount[];
   elapsed: string;
 }): string {
-  const shownDir = relative(repoDir, dataDir) === '.data' ? '.data' : dataDir;
+  const displayDir = relative(repoDir, dataDir) === '.data' ? '.data' : dataDir;
   const host = settings['HOST'] ?? '';
   const secretsFile = isOpen(host, settings) ? secretsFileOf(dataDir) : undefined;
   const base = urlOf(host, settings['PORT'] ?? '');
   /** Not on a screen that others may see. */
-  const say = (name: string): string =>
+  const log = (name: string): string =>
     secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or as you set it`;
-  const sayPassword = (password: string | undefined): string => {
+  const describePassword = (password: string | undefined): string => {
     if (password === undefined) return 'a password of its own';
-    if (secretsFile !== undefined) return say('DEMO_PASSWORD');
+    if (secretsFile !== undefined) return log('DEMO_PASSWORD');
     return password === readOwnDemoPassword(dataDir) ? `DEMO_PASSWORD of ${secretsFileOf(dataDir)}` : password;
   };
   const rows: [string, string][] = [
@@ -45,15 +45,15 @@ export function describePlatform({
         : 'the demo model   (a real one: LLM_BASE_URL, LLM_MODEL and LLM_API_KEY before npm start)',
     ],
     ['conversations', conversationAccess[settings['CONVERSATION_ACCESS'] === 'members' ? 'members' : 'open']],
-    ['shared token', `${say('API_TOKEN')}   (Authorization: Bearer ...)`],
-    ['login key', `${say('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
+    ['shared token', `${log('API_TOKEN')}   (Authorization: Bearer ...)`],
+    ['login key', `${log('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
     ...demoAccounts.map(({ email, password }, index): [string, string] => [
       index === 0 ? 'demo accounts' : '',
-      index > 0 && password === demoAccounts[index - 1]?.password ? email : `${email}   ${sayPassword(password)}`,
+      index > 0 && password === demoAccounts[index - 1]?.password ? email : `${email}   ${describePassword(password)}`,
     ]),
     ['admin CLI', 'npm run --silent cli -- --help'],
     ['demo', 'npm run demo   (plays one whole conversation)'],
-    ['logs', `npm run logs   (follows them; they are in ${shownDir}/logs)`],
+    ['logs', `npm run logs   (follows them; they are in ${displayDir}/logs)`],
   ];
   return [
     '',
@@ -61,6 +61,6 @@ export function describePlatform({
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`),
     '',
-    `Ctrl-C stops everything; the data stay in ${shownDir}.`,
+    `Ctrl-C stops everything; the data stay in ${displayDir}.`,
   ].join('\n');
 }

@@ -76,9 +76,9 @@ function report(status: number, failedSteps: readonly string[], args: readonly s
 }
 
 /** One after the other. A failure is shown here and is one of the tests that need the program. */
-async function provide(wanted: readonly (DebianProgram | GoTool)[]): Promise<void> {
+async function provide(requested: readonly (DebianProgram | GoTool)[]): Promise<void> {
   const say = (line: string): void => console.log(`   ${line}`);
-  for (const item of wanted) {
+  for (const item of requested) {
     try {
       await ('module' in item ? provideGoTool(item, say) : provideDebianProgram(item, say));
     } catch (error) {

@@ -72,9 +72,9 @@ function matches(pattern: string, path: string): boolean {
   }
 }
 
-function suggest(wanted: string, files: readonly string[]): string[] {
+function suggest(requested: string, files: readonly string[]): string[] {
   return files
-    .map((file) => ({ file, likeness: Math.max(likenessOf(nameOf(wanted), nameOf(file)), likenessOf(wanted, file)) }))
+    .map((file) => ({ file, likeness: Math.max(likenessOf(nameOf(requested), nameOf(file)), likenessOf(requested, file)) }))
     .filter(({ likeness }) => likeness >= minLikeness)
     .toSorted((one, other) => other.likeness - one.likeness)
     .slice(0, maxSuggestions)

@@ -12,12 +12,12 @@ const ask = (key: string, outcome: Outcome, object = 'booking'): Entry => ({
   to: 1,
   answer: '',
 });
-const judge = (entries: readonly Entry[], found: readonly string[]) =>
+const checkHistory = (entries: readonly Entry[], found: readonly string[]) =>
   checkEffects('booking', entries, found).map(({ what, key }) => `${what} ${key}`);
 
 describe('effects of acknowledged requests', () => {
   it('are there once, of unanswered ones once or not at all', () => {
-    expect(judge([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b'])).toEqual([]);
+    expect(checkHistory([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b'])).toEqual([]);
   });
 
   it('are lost, doubled or nobody’s', () => {
@@ -29,7 +29,7 @@ describe('effects of acknowledged requests', () => {
       ask('d', 'refused'),
       ask('x', 'done', 'other'),
     ];
-    expect(judge(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual(['lost a', 'doubled b', 'doubled c', 'invented d', 'invented z']);
+    expect(checkHistory(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual(['lost a', 'doubled b', 'doubled c', 'invented d', 'invented z']);
   });
 
   it('name the requests that asked for them', () => {

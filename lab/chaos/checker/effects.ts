@@ -17,14 +17,14 @@ export function checkEffects(object: string, entries: readonly Entry[], found: r
   );
   const counts = new Map([...Map.groupBy(found, (key) => key)].map(([key, some]) => [key, some.length]));
   return [...new Set([...requests.keys(), ...counts.keys()])].flatMap((key) => {
-    const [asked, count] = [requests.get(key) ?? [], counts.get(key) ?? 0];
-    const what = judge(asked, count);
-    return what === undefined ? [] : [{ what, object, key, entries: asked }];
+    const [requested, count] = [requests.get(key) ?? [], counts.get(key) ?? 0];
+    const what = checkHistory(requested, count);
+    return what === undefined ? [] : [{ what, object, key, entries: requested }];
   });
 }
 
-function judge(asked: readonly Entry[], count: number): EffectProblem['what'] | undefined {
-  if (asked.every(({ outcome }) => outcome === 'refused')) return count > 0 ? 'invented' : undefined;
+function checkHistory(requested: readonly Entry[], count: number): EffectProblem['what'] | undefined {
+  if (requested.every(({ outcome }) => outcome === 'refused')) return count > 0 ? 'invented' : undefined;
   if (count > 1) return 'doubled';
-  return count === 0 && asked.some(({ outcome }) => outcome === 'done') ? 'lost' : undefined;
+  return count === 0 && requested.some(({ outcome }) => outcome === 'done') ? 'lost' : undefined;
 }

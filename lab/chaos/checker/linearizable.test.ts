@@ -5,15 +5,15 @@ import { createRandom } from '../random.ts';
 import { checkObject } from './linearizable.ts';
 import { keyedCounter, register, singleton } from './models.ts';
 
-type Asked = readonly [from: number, to: number, input: Input, output?: unknown, outcome?: Outcome];
+type Requested = readonly [from: number, to: number, input: Input, output?: unknown, outcome?: Outcome];
 
 const write = (value: unknown): Input => ({ do: 'write', value });
 const read: Input = { do: 'read' };
 const find: Input = { do: 'find' };
 const count = (key: string): Input => ({ do: 'count', key });
 
-function history(...asked: readonly Asked[]): Entry[] {
-  return asked.map(([from, to, input, output, outcome = 'done'], index) => ({
+function history(...requested: readonly Requested[]): Entry[] {
+  return requested.map(([from, to, input, output, outcome = 'done'], index) => ({
     id: index + 1,
     kind: input.do,
     object: 'one',
@@ -65,13 +65,13 @@ describe('a register', () => {
   });
 
   it('may or may not have what was asked without an answer, at any later time, but does not go back from it', () => {
-    const asked = [
+    const requested = [
       [0, 1, write('a')],
       [2, 3, write('b'), undefined, 'unknown'],
     ] as const;
-    expect(checkObject(register, history(...asked, [4, 5, read, 'a'])).is).toBe('linearizable');
-    expect(checkObject(register, history(...asked, [4, 5, read, 'a'], [90, 91, read, 'b'])).is).toBe('linearizable');
-    expect(shortestOf(register, history(...asked, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
+    expect(checkObject(register, history(...requested, [4, 5, read, 'a'])).is).toBe('linearizable');
+    expect(checkObject(register, history(...requested, [4, 5, read, 'a'], [90, 91, read, 'b'])).is).toBe('linearizable');
+    expect(shortestOf(register, history(...requested, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
   });
 
   it('never has what was refused, or what nobody wrote', () => {
@@ -89,7 +89,7 @@ describe('a register', () => {
   });
 
   it('is judged with hundreds of unanswered writes that nobody has seen', () => {
-    const unanswered = Array.from({ length: 400 }, (_, n): Asked => [n, n + 50, write(`u${n}`), undefined, 'unknown']);
+    const unanswered = Array.from({ length: 400 }, (_, n): Requested => [n, n + 50, write(`u${n}`), undefined, 'unknown']);
     const told = [
       [500, 501, write('a')],
       [502, 503, read, 'a'],
@@ -101,7 +101,7 @@ describe('a register', () => {
 
 describe('what is made by the first who asks', () => {
   it('is one for all, also when who made it was never told', () => {
-    const lost: Asked = [0, 1, find, undefined, 'unknown'];
+    const lost: Requested = [0, 1, find, undefined, 'unknown'];
     expect(checkObject(singleton, history(lost, [2, 9, find, 7], [2, 9, find, 7])).is).toBe('linearizable');
     expect(shortestOf(singleton, history([0, 9, find, 7], [0, 9, find, 7], [10, 11, find, 8]))).toEqual([2, 3]);
   });
@@ -140,7 +140,7 @@ function simulate(seed: number): Entry[] {
     else outputs.set(n, value);
   }
   return history(
-    ...operations.map(({ n, from, to, writes, answered }): Asked =>
+    ...operations.map(({ n, from, to, writes, answered }): Requested =>
       answered
         ? [from, to, writes ? write(`v${n}`) : read, outputs.get(n)]
         : [from, to, writes ? write(`v${n}`) : read, undefined, 'unknown'],

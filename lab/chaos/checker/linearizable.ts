@@ -14,7 +14,7 @@ export type Verdict =
   | { readonly is: 'undecided' };
 
 /** Steps of the search; a history of clients that each wait for their answer takes some thousand. */
-const mostSteps = 2_000_000;
+const maxSteps = 2_000_000;
 
 /** @param entries of one object, in any order */
 export function checkObject(model: Model, entries: readonly Entry[]): Verdict {
@@ -36,7 +36,7 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
   const seen = new Set<string>();
   const stack: Place[] = [{ state: model.initial, placed: 0n }];
   for (let steps = 0; stack.length > 0; steps++) {
-    if (steps > mostSteps) return undefined;
+    if (steps > maxSteps) return undefined;
     const { state, placed } = stack.pop() as Place;
     if ((placed & certain) === certain) return true;
     for (const [index, entry] of listCandidates(operations, placed)) {
@@ -58,10 +58,10 @@ function search(model: Model, entries: readonly Entry[]): boolean | undefined {
  * never have happened. They are what makes the search long.
  */
 function prepare(entries: readonly Entry[]): Entry[] {
-  const shown = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
+  const visible = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
   const tells = ({ outcome, input }: Entry): boolean => {
     if (outcome !== 'unknown') return outcome === 'done';
-    return input.do === 'write' ? shown.has(JSON.stringify(input.value)) : input.do !== 'read';
+    return input.do === 'write' ? visible.has(JSON.stringify(input.value)) : input.do !== 'read';
   };
   return entries.filter(tells).toSorted((one, other) => one.from - other.from);
 }
@@ -106,7 +106,7 @@ function cutAfter(entries: readonly Entry[], time: number): Entry[] {
     .filter(({ from }) => from <= time)
     .map((entry) => {
       if (entry.to <= time || entry.outcome !== 'done') return entry;
-      const { output: _, ...asked } = entry;
-      return { ...asked, outcome: 'unknown', answer: 'not answered yet' };
+      const { output: _, ...requested } = entry;
+      return { ...requested, outcome: 'unknown', answer: 'not answered yet' };
     });
 }

@@ -32,15 +32,15 @@ export const register: Model = {
   listRemovable: (entries) => [...Map.groupBy(entries, valueOf).values(), ...entries.filter(isRead).map((entry) => [entry])],
 };
 
-const nobodyKnows = '?';
+const unknownOutcome = '?';
 
 /** Is made by the first who asks for it; all are told of the same one. */
 export const singleton: Model = {
   initial: 'null',
   step: (state, entry) => {
-    if (!isKnown(entry)) return state === 'null' ? nobodyKnows : state;
+    if (!isKnown(entry)) return state === 'null' ? unknownOutcome : state;
     const told = text(entry.output);
-    return state === 'null' || state === nobodyKnows || state === told ? told : undefined;
+    return state === 'null' || state === unknownOutcome || state === told ? told : undefined;
   },
   listRemovable: (entries) => entries.map((entry) => [entry]),
 };

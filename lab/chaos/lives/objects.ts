@@ -12,7 +12,7 @@ const firstTime = Date.UTC(2021, 0, 1);
 const shared = { pair: 20, found: 21 } as const;
 const audioBytes = 24 * 1024;
 /** Uploads and keys of one conversation, until the next one is taken. */
-const mostOfOne = 30;
+const maxOperationsPerObject = 30;
 
 const at = (count: number): string => new Date(firstTime - count * 3_600_000).toISOString().replace('.000', '');
 const parse = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
@@ -84,7 +84,7 @@ async function patch(client: Client, id: number, value: string): Promise<void> {
 }
 
 async function patchAndRead(client: Client): Promise<Step> {
-  const take = takeTurns(client, 2 * mostOfOne, shared.pair);
+  const take = takeTurns(client, 2 * maxOperationsPerObject, shared.pair);
   let count = 0;
   return async () => {
     const id = await take(count);
@@ -121,7 +121,7 @@ const describeStepRead = (target: ChaosPlatform, id: number): Request => ({
 
 /** Each key moves the conversation one step, however often it is sent. */
 export async function recordSteps(client: Client): Promise<Step> {
-  const take = takeTurns(client, mostOfOne);
+  const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
   return async () => {
     const id = await take(count);
@@ -154,7 +154,7 @@ const describeRoomRead = (id: number): Request => ({
 });
 
 export async function writeRoom(client: Client): Promise<Step> {
-  const take = takeTurns(client, 2 * mostOfOne);
+  const take = takeTurns(client, 2 * maxOperationsPerObject);
   let count = 0;
   return async () => {
     const id = await take(count);
@@ -185,7 +185,7 @@ const describeAudioRead = (id: number): Request => ({
 
 /** What is heard is the file that was uploaded last. */
 export async function uploadAudio(client: Client): Promise<Step> {
-  const take = takeTurns(client, mostOfOne);
+  const take = takeTurns(client, maxOperationsPerObject);
   let count = 0;
   return async () => {
     const id = await take(count);

@@ -45,7 +45,7 @@ let client: pg.Client;
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
   const url = env.settings['DATABASE_URL'] ?? '';
-  await seedDatabase({ url, sizes, say: () => {} });
+  await seedDatabase({ url, sizes, log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
   // As the services have it: what is told goes to the outbox of the schema.

@@ -61,7 +61,7 @@ const accounts = [
 beforeAll(async () => {
   world = await createWorld(import.meta.url);
   const url = world.env.settings['DATABASE_URL'] ?? '';
-  await fillDatabase({ url, seed: networkSeed(sizes), say: () => {} });
+  await fillDatabase({ url, seed: networkSeed(sizes), log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
   for (const sql of accounts) await client.query(sql);

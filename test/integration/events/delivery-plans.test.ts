@@ -5,7 +5,7 @@ import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
 import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { fillFeed } from '../../../lab/feed/fill.ts';
+import { fillFeed } from '../../../lab/bench/fill-feed.ts';
 import * as endpoints from '../../../services/events/endpoints/statements.ts';
 import * as log from '../../../services/events/delivery-log/statements.ts';
 import * as queue from '../../../services/events/deliveries/statements.ts';

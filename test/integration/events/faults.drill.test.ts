@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type FaultWorld, startFaultWorld } from '../../../lab/feed/fault-world.ts';
-import { runFaults } from '../../../lab/feed/faults.ts';
+import { type FaultEnvironment, startFaultEnvironment } from '../../../lab/bench/feed-environment.ts';
+import { runFaults } from '../../../lab/bench/feed-faults.ts';
 import { sized } from '../../drill.ts';
 
 const dataDir = join(import.meta.dirname, '..', '..', '..', '.data', 'test-runs', `feed-${process.pid}`);
@@ -19,10 +19,10 @@ const { changes, writers, replicas, killed } = sized({
     killed: ['PostgreSQL', 'NATS', 'directory', 'directory#2', 'conversations', 'conversations#2', 'events', 'events#2'],
   },
 });
-let world: FaultWorld;
+let world: FaultEnvironment;
 beforeAll(async () => {
   mkdirSync(join(dataDir, '..'), { recursive: true });
-  world = await startFaultWorld(dataDir, {}, replicas);
+  world = await startFaultEnvironment(dataDir, {}, replicas);
 }, 240_000);
 afterAll(() => world.stop());
 
@@ -30,7 +30,7 @@ describe('the feed under faults (V2)', () => {
   // `npm run bench:feed -- faults` does the same with 100,000 changes.
   it('equals what committed, in order, for a follower and for a later reader, while the processes that it stands on are killed', async () => {
     expect(world.names).toEqual(expect.arrayContaining(killed));
-    const table = await runFaults(world, { changes, writers, rounds: 1, names: killed, say: () => {} });
+    const table = await runFaults(world, { changes, writers, rounds: 1, names: killed, log: () => {} });
     expect(table).toEqual({ changes: expect.any(Number), kills: killed.length, lost: 0, doubled: 0, outOfOrder: 0, gaps: 0 });
     expect(table.changes).toBeGreaterThanOrEqual(changes);
   }, 400_000);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { plannerOptions } from '#libs/orm';
 import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { fillFeed } from '../../../lab/feed/fill.ts';
+import { fillFeed } from '../../../lab/bench/fill-feed.ts';
 import { raiseFloor } from '../../../services/events/feed/statements/days.ts';
 import * as reading from '../../../services/events/feed/statements/read.ts';
 import * as writing from '../../../services/events/feed/statements/write.ts';

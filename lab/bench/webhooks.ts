@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
-import { startFaultWorld } from '../feed/fault-world.ts';
-import { isKept, runDeliveries } from './deliveries.ts';
+import { startFaultEnvironment } from './feed-environment.ts';
+import { isWithinTargets, runDeliveries } from './webhook-deliveries.ts';
 
 const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
 const { values } = parseArgs({ options: { deliveries: text('10000'), endpoints: text('20'), rate: text('50') } });
@@ -20,19 +20,19 @@ const count = (name: keyof typeof values): number => {
   return value;
 };
 const startedAt = performance.now();
-const say = (line: string): void => {
+const log = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 
 const size = { deliveries: count('deliveries'), endpoints: count('endpoints'), rate: count('rate') };
 const receiver = await startWebhookReceiver();
-const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), {
+const world = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), {
   WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
 });
 try {
-  const rows = await runDeliveries(world, receiver, { ...size, say });
+  const rows = await runDeliveries(world, receiver, { ...size, log });
   console.table(rows);
-  if (!isKept(rows)) process.exitCode = 1;
+  if (!isWithinTargets(rows)) process.exitCode = 1;
 } finally {
   await world.stop();
   await receiver.stop();

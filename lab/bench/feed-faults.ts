@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
-import type { FaultWorld } from './fault-world.ts';
+import type { FaultEnvironment } from './feed-environment.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
 /** The journey of the conversations that laboratories make. */
@@ -35,7 +35,7 @@ export interface FaultRun {
   readonly rounds: number;
   /** What is killed; without it everything. */
   readonly names?: readonly string[];
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /** All but the first two are 0 when the feed keeps what it promises. */
@@ -57,7 +57,10 @@ export const superuser: Actor = { kind: 'user', accountId: 1, personId: null, su
 export const contextFor = (rpc: Rpc, actor: Actor = superuser): CallContext =>
   Object.values(rpc.callers).some((kinds) => kinds.includes('none')) ? newContext() : { ...newContext(), actor };
 
-export async function runFaults(world: FaultWorld, { changes, writers, rounds, names = world.names, say }: FaultRun): Promise<FaultTable> {
+export async function runFaults(
+  world: FaultEnvironment,
+  { changes, writers, rounds, names = world.names, log }: FaultRun,
+): Promise<FaultTable> {
   const { bus, sql } = world;
   const ids = await setUp(world, writers);
   let isWritten = false;
@@ -71,14 +74,14 @@ export async function runFaults(world: FaultWorld, { changes, writers, rounds, n
   for (const [index, name] of faults.entries()) {
     const due = Math.floor((changes * (index + 1)) / (faults.length + 1));
     while ((await countCommitted()) < due) await sleep(200);
-    say(`${due} changes; killing ${name}`);
+    log(`${due} changes; killing ${name}`);
     await world.kill(name);
   }
   while ((await countCommitted()) < changes) await sleep(200);
   isWritten = true;
   await writing;
   const committed = await sql<Change>('select id, type from conversations.committed order by place');
-  say(`${committed.length} changes committed; waiting for the feed`);
+  log(`${committed.length} changes committed; waiting for the feed`);
   const isWhole = `select (select count(*) from events.feed where type like 'conversation.%updated') >= $1 and not exists (select from conversations.feed_outbox) as whole`;
   for (let tries = 0; tries < 300 && (await sql<{ whole: boolean }>(isWhole, [committed.length]))[0]?.whole !== true; tries++)
     await sleep(200);
@@ -92,26 +95,26 @@ export async function runFaults(world: FaultWorld, { changes, writers, rounds, n
 }
 
 function compare(committed: readonly Change[], all: readonly FeedEvent[], followed: readonly FeedEvent[], kills: number): FaultTable {
-  const told = all.filter(({ type }) => /^conversation\..*updated$/.test(type)).map(({ type, subject }) => ({ type, id: subject.id }));
+  const emitted = all.filter(({ type }) => /^conversation\..*updated$/.test(type)).map(({ type, subject }) => ({ type, id: subject.id }));
   const byId = (list: readonly Change[]): Map<number, string> => {
     const texts = new Map<number, string>();
     for (const { id, type } of list) texts.set(id, `${texts.get(id) ?? ''} ${type}`);
     return texts;
   };
-  const [expected, found] = [byId(committed), byId(told)];
+  const [expected, found] = [byId(committed), byId(emitted)];
   const repeated = all.length - new Set(all.map(({ id }) => id)).size;
   return {
     changes: committed.length,
     kills,
-    lost: Math.max(0, committed.length - told.length + repeated),
-    doubled: repeated + Math.max(0, told.length - repeated - committed.length),
+    lost: Math.max(0, committed.length - emitted.length + repeated),
+    doubled: repeated + Math.max(0, emitted.length - repeated - committed.length),
     outOfOrder: [...expected].filter(([id, text]) => found.get(id) !== text).length,
     gaps: Array.from({ length: Math.max(all.length, followed.length) }).filter((_, at) => all[at]?.id !== followed[at]?.id).length,
   };
 }
 
 /** Conversations to write to, one for each writer, and the record of what commits. */
-async function setUp({ bus, sql }: FaultWorld, writers: number): Promise<number[]> {
+async function setUp({ bus, sql }: FaultEnvironment, writers: number): Promise<number[]> {
   const document = {
     classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
     journeys: [journey],
@@ -141,7 +144,7 @@ async function setUp({ bus, sql }: FaultWorld, writers: number): Promise<number[
 }
 
 /** Writes until told to stop; what fails is left. */
-async function write({ bus }: FaultWorld, id: number, isOver: () => boolean): Promise<void> {
+async function write({ bus }: FaultEnvironment, id: number, isOver: () => boolean): Promise<void> {
   const { patch, writeRoom } = conversations.rpcs;
   for (let n = 1; !isOver(); n++) {
     const work =
@@ -153,11 +156,11 @@ async function write({ bus }: FaultWorld, id: number, isOver: () => boolean): Pr
 }
 
 const { readFeed } = events.rpcs;
-const read = ({ bus }: FaultWorld, after: string | undefined, wait: number): Promise<ReplyOf<typeof readFeed>> =>
+const read = ({ bus }: FaultEnvironment, after: string | undefined, wait: number): Promise<ReplyOf<typeof readFeed>> =>
   bus.call(readFeed, { ...(after !== undefined && { after }), wait, limit: 500 }, contextFor(readFeed));
 
 /** Follows the feed until told to stop, over every failure. */
-async function follow(world: FaultWorld, seen: FeedEvent[], isOver: () => boolean): Promise<void> {
+async function follow(world: FaultEnvironment, seen: FeedEvent[], isOver: () => boolean): Promise<void> {
   let after: string | undefined;
   while (!isOver()) {
     const page = await read(world, after, 1).catch(() => undefined);
@@ -167,7 +170,7 @@ async function follow(world: FaultWorld, seen: FeedEvent[], isOver: () => boolea
   }
 }
 
-async function readAll(world: FaultWorld): Promise<FeedEvent[]> {
+async function readAll(world: FaultEnvironment): Promise<FeedEvent[]> {
   const all: FeedEvent[] = [];
   for (let after: string | undefined, more = true; more;) {
     const page = await read(world, after, 0);

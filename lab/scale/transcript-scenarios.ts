@@ -1,14 +1,14 @@
 /** What is asked of the search in what was said: rare and frequent words, phrases, prefixes, filters, pages far down. */
 import type { Pool } from 'pg';
 import { pick, type Request } from '../bench/load.ts';
-import { vocabulary, wordOf } from './spoken-sql.ts';
+import { vocabulary, wordOf } from './transcript-sql.ts';
 
-export interface SpokenScenario {
+export interface TranscriptScenario {
   readonly name: string;
   readonly request: (index: number) => Request;
 }
 
-interface SpokenTargets {
+interface TranscriptTargets {
   readonly people: readonly number[];
   readonly journeys: readonly string[];
   readonly holons: readonly string[];
@@ -17,7 +17,7 @@ interface SpokenTargets {
 type Query = Readonly<Record<string, string | number>>;
 
 /** Things that a filter names. */
-export async function readSpokenTargets(pool: Pool, most: number): Promise<SpokenTargets> {
+export async function readTranscriptTargets(pool: Pool, most: number): Promise<TranscriptTargets> {
   const list = async <Value>(sql: string): Promise<Value[]> =>
     (await pool.query<{ value: Value }>(`${sql} limit ${most}`)).rows.map((row) => row.value);
   const conversations = `(select c.* from conversations.conversations c join transcripts.search_segments s on s.conversation_id = c.id and s.segment_index = 0)`;
@@ -53,12 +53,12 @@ async function followPages(baseUrl: string, token: string, query: Query, pages: 
 }
 
 /** @param tokens of somebody who may read everything, and of somebody who took part in some conversations */
-export async function spokenScenarios(
+export async function transcriptScenarios(
   baseUrl: string,
   tokens: { readonly all: string; readonly own: string },
-  { people, journeys, holons }: SpokenTargets,
-): Promise<SpokenScenario[]> {
-  const scenario = (name: string, query: (index: number) => Query, token = tokens.all): SpokenScenario => ({
+  { people, journeys, holons }: TranscriptTargets,
+): Promise<TranscriptScenario[]> {
+  const scenario = (name: string, query: (index: number) => Query, token = tokens.all): TranscriptScenario => ({
     name,
     request: (index) => toRequest(token, query(index)),
   });
@@ -67,7 +67,7 @@ export async function spokenScenarios(
   const frequent = (index: number): string => wordOf(8 + (index % 8));
   const most = wordOf(1);
   const day = (index: number): string => new Date(Date.UTC(2024, index % 12, 1)).toISOString();
-  const deep = async (name: string, query: Query, pages: number): Promise<SpokenScenario> => {
+  const deep = async (name: string, query: Query, pages: number): Promise<TranscriptScenario> => {
     const request = await followPages(baseUrl, tokens.all, query, pages);
     return { name, request: () => request };
   };

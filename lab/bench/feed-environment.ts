@@ -19,7 +19,7 @@ import { makeStreams } from '../../tools/streams.ts';
 const repoDir = join(import.meta.dirname, '..', '..');
 const services = ['directory', 'conversations', 'events'];
 
-export interface FaultWorld {
+export interface FaultEnvironment {
   readonly bus: Bus;
   readonly actors: ActorSigner;
   /** Everything that can be killed. */
@@ -36,7 +36,11 @@ export interface FaultWorld {
  * @param more settings of the services
  * @param replicas processes of each service
  */
-export async function startFaultWorld(dataDir: string, more: Readonly<Record<string, string>> = {}, replicas = 2): Promise<FaultWorld> {
+export async function startFaultEnvironment(
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+  replicas = 2,
+): Promise<FaultEnvironment> {
   mkdirSync(dataDir, { recursive: true });
   const logger = createLogger({ service: 'lab', level: 'fatal' });
   const ports = { nats: await findFreePort(), postgres: await findFreePort() };
@@ -102,7 +106,7 @@ export async function startFaultWorld(dataDir: string, more: Readonly<Record<str
       await server?.ended;
       servers.set(name, await start());
     },
-    sql: (text, params) => ask(databaseUrl, text, params),
+    sql: (text, params) => call(databaseUrl, text, params),
     stop: async () => {
       await bus.close();
       await Promise.all([...processes.values()].map((item) => item.stop()));
@@ -113,7 +117,7 @@ export async function startFaultWorld(dataDir: string, more: Readonly<Record<str
 }
 
 /** A connection for each: one that outlives PostgreSQL would be dead. */
-async function ask<Row>(url: string, text: string, params: readonly unknown[] = []): Promise<Row[]> {
+async function call<Row>(url: string, text: string, params: readonly unknown[] = []): Promise<Row[]> {
   for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);

@@ -19,17 +19,17 @@ export interface Facts {
   readonly leftovers: readonly string[];
 }
 
-export function judge(entries: readonly Entry[], facts: Facts): Problem[] {
+export function checkHistory(entries: readonly Entry[], facts: Facts): Problem[] {
   return [
-    ...judgeObjects(entries),
-    ...Object.entries(facts.effects).flatMap(([object, found]) => judgeEffects(object, entries, found)),
-    ...judgeRefusals(entries),
-    ...judgeErrors(entries),
+    ...checkObjectHistories(entries),
+    ...Object.entries(facts.effects).flatMap(([object, found]) => checkKindEffects(object, entries, found)),
+    ...checkRefusals(entries),
+    ...checkErrors(entries),
     ...facts.leftovers.map((text): Problem => ({ what: 'wrong', text, entries: [] })),
   ];
 }
 
-function judgeObjects(entries: readonly Entry[]): Problem[] {
+function checkObjectHistories(entries: readonly Entry[]): Problem[] {
   return [...Map.groupBy(entries, ({ object }) => object)].flatMap(([object, some]): Problem[] => {
     const model = modelOf(object);
     if (model === undefined) return [];
@@ -37,35 +37,35 @@ function judgeObjects(entries: readonly Entry[]): Problem[] {
     if (verdict.is === 'linearizable') return [];
     if (verdict.is === 'undecided') return [{ what: 'wrong', text: `${object}: too many possibilities to tell`, entries: [] }];
     const { shortest } = verdict;
-    return [{ what: judgeKind(object, shortest), text: `${object} answered what one ${object.split(' ')[1]} cannot`, entries: shortest }];
+    return [{ what: checkKind(object, shortest), text: `${object} answered what one ${object.split(' ')[1]} cannot`, entries: shortest }];
   });
 }
 
 /** A second thing of a kind that there may be one of, or a key that counted twice; everything else is something that is no longer there. */
-function judgeKind(object: string, shortest: readonly Entry[]): Problem['what'] {
+function checkKind(object: string, shortest: readonly Entry[]): Problem['what'] {
   if (object.startsWith('singleton ')) return 'doubled';
   if (!object.startsWith('counter ')) return 'lost';
   const keys = new Set(shortest.flatMap(({ input }) => ('key' in input ? [input.key] : [])));
   return Math.max(...shortest.map(({ output }) => Number(output ?? 0))) > keys.size ? 'doubled' : 'lost';
 }
 
-function judgeEffects(object: string, entries: readonly Entry[], found: readonly string[]): Problem[] {
-  return checkEffects(object, entries, found).map(({ what, key, entries: asked }) => ({
+function checkKindEffects(object: string, entries: readonly Entry[], found: readonly string[]): Problem[] {
+  return checkEffects(object, entries, found).map(({ what, key, entries: requested }) => ({
     what: what === 'invented' ? 'wrong' : what,
     text: `${object} ${key} was ${what === 'invented' ? 'made, though nobody was told so' : what}`,
-    entries: asked,
+    entries: requested,
   }));
 }
 
 /** The load asks for nothing that may be refused. */
-function judgeRefusals(entries: readonly Entry[]): Problem[] {
+function checkRefusals(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome }) => outcome === 'refused')
     .map((entry) => ({ what: 'wrong', text: `refused: ${entry.kind} of ${entry.object}`, entries: [entry] }));
 }
 
 /** Whatever is away, a client is told to come again (503) or hears nothing; another error is a fault of ours. */
-function judgeErrors(entries: readonly Entry[]): Problem[] {
+function checkErrors(entries: readonly Entry[]): Problem[] {
   return entries
     .filter(({ outcome, answer }) => outcome === 'unknown' && /^5(?!03)\d\d\b/.test(answer))
     .map((entry) => ({ what: 'wrong', text: `answered with an error: ${entry.kind} of ${entry.object}`, entries: [entry] }));

@@ -14,7 +14,7 @@ import { ffmpegProgram, provideDebianProgram } from '../servers/debian-program.t
 const repoDir = join(import.meta.dirname, '..', '..');
 const filmSeconds = 48;
 
-const said = [
+const messages = [
   ['ada', 'Welcome, everybody. What matters to you now?'],
   ['ben', 'That we hear each other out before we answer.'],
   ['chiara', 'The river behind the village. It was higher this spring than my father has ever seen it.'],
@@ -36,25 +36,25 @@ const deadJobs = [
   { service: 'agents', type: 'agents.publishing-summary', error: 'The language model did not answer within 60 s', count: 1 },
 ] as const;
 
-export interface Stage {
+export interface Scene {
   /** Of the conversation's page. */
   readonly conversation: string;
   /** Something happens: webhooks come, more of them the later it is. */
   goOn(turn: number): Promise<void>;
 }
 
-export async function setStage(baseUrl: string, email: string, password: string): Promise<Stage> {
+export async function createScene(baseUrl: string, email: string, password: string): Promise<Scene> {
   const conversation = await makeConversations();
   const person = await makeJobs(conversation);
-  const book = async (whose: number): Promise<void> => {
+  const book = async (owner: number): Promise<void> => {
     const payload = { uid: randomUUIDv7(), title: 'A conversation by the river' };
-    await fetch(`${baseUrl}/api/coherence/hook/booking/${whose}`, {
+    await fetch(`${baseUrl}/api/coherence/hook/booking/${owner}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ triggerEvent: 'BOOKING_CREATED', createdAt: new Date().toISOString(), payload }),
     });
   };
-  for (const whose of [person, 999_999]) await book(whose);
+  for (const owner of [person, 999_999]) await book(owner);
   await makeKeys(baseUrl, email, password);
   return {
     conversation: `/console/conversations/${conversation}`,
@@ -64,7 +64,7 @@ export async function setStage(baseUrl: string, email: string, password: string)
   };
 }
 
-function ask(...args: string[]): unknown {
+function request(...args: string[]): unknown {
   return JSON.parse(execFileSync(process.execPath, [join(repoDir, 'cli', 'main.ts'), ...args, '--json'], { encoding: 'utf8' }));
 }
 
@@ -79,7 +79,7 @@ async function makeConversations(): Promise<number> {
     execFileSync(ffmpeg, ['-loglevel', 'error', '-f', 'lavfi', '-i', source, '-f', 'lavfi', '-i', tone, ...encode]);
     execFileSync(ffmpeg, ['-loglevel', 'error', '-f', 'lavfi', '-i', tone, join(folder, 'circle.mp3')]);
     const common = { journey: 'open-circle', event: 'spring-2026', participants: ['ada', 'ben', 'chiara', 'elif'] };
-    const step = (filmSeconds * 1_000) / said.length;
+    const step = (filmSeconds * 1_000) / messages.length;
     const whole = {
       ...common,
       key: 'stage-whole',
@@ -88,12 +88,12 @@ async function makeConversations(): Promise<number> {
       finish: '2026-05-01T19:00:00+02:00',
       recording: { full: 'circle.mp4', finalized: true },
       audio: 'circle.mp3',
-      transcript: said.map(([person, text], index) => ({ start_ms: index * step, end_ms: index * step + step - 500, person, text })),
+      transcript: messages.map(([person, text], index) => ({ start_ms: index * step, end_ms: index * step + step - 500, person, text })),
     };
     const others = [2, 3, 4, 5].map((day) => ({ ...common, key: `stage-${day}`, step: 'held', start: `2026-05-0${day}T18:00:00+02:00` }));
     writeFileSync(join(folder, 'stage.json'), JSON.stringify({ conversations: [whole, ...others] }));
-    const { ids } = ask('workspace', 'apply', join(folder, 'stage.json')) as { ids: { conversations: Record<string, number> } };
-    for (const { key } of others) ask('conversations', 'move', String(ids.conversations[key]), 'import');
+    const { ids } = request('workspace', 'apply', join(folder, 'stage.json')) as { ids: { conversations: Record<string, number> } };
+    for (const { key } of others) request('conversations', 'move', String(ids.conversations[key]), 'import');
     return ids.conversations[whole.key] ?? 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { connectBus, newContext } from '#libs/nats';
 import { transcripts } from '#services/transcripts';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { emptyConversations, usualRowsPerConversation as rowsPerConversation, wordOf } from './spoken-sql.ts';
+import { emptyConversations, usualRowsPerConversation as rowsPerConversation, wordOf } from './transcript-sql.ts';
 
 export interface ImportSpeed {
   /** Rows a second. */
@@ -23,9 +23,9 @@ export async function measureImport(options: {
   readonly pool: Pool;
   /** The first conversation without a transcript. */
   readonly firstId: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }): Promise<ImportSpeed> {
-  const { settings, pool, firstId, say } = options;
+  const { settings, pool, firstId, log } = options;
   const logger = createLogger({ service: 'bench', level: 'warn' });
   const bus = await connectBus({
     url: settings['NATS_URL'] ?? '',
@@ -49,7 +49,7 @@ export async function measureImport(options: {
     await forgetImports(pool, firstId);
     for (let round = -2; round < rounds; round++) {
       const isIndexed = round % 2 === 0;
-      say(`import, round ${round + 3} of ${rounds + 2}, ${isIndexed ? 'with' : 'without'} the index`);
+      log(`import, round ${round + 3} of ${rounds + 2}, ${isIndexed ? 'with' : 'without'} the index`);
       await putOff(pool, !isIndexed);
       const speed = await importRound(round + 2);
       const endedAt = performance.now();
@@ -75,7 +75,7 @@ function makeRows(seed: number) {
     end_ms: index * 4_000 + 3_500,
     person_id: 1 + (index % 3),
     speaker: null,
-    text: Array.from({ length: 12 }, (_word, place) => wordOf((seed * 31 + index * 7919 + place * 104_729) % 160_000)).join(' '),
+    text: Array.from({ length: 12 }, (_word, position) => wordOf((seed * 31 + index * 7919 + position * 104_729) % 160_000)).join(' '),
   }));
 }
 
@@ -86,9 +86,9 @@ async function forgetImports(pool: Pool, firstId: number): Promise<void> {
 }
 
 /** Jobs of the index that are made from now on wait for a day, or do not. */
-async function putOff(pool: Pool, wanted: boolean): Promise<void> {
+async function putOff(pool: Pool, expected: boolean): Promise<void> {
   await pool.query('drop trigger if exists put_off on transcripts.jobs');
-  if (!wanted) return;
+  if (!expected) return;
   await pool.query(
     `create or replace function transcripts.put_off() returns trigger language plpgsql as $$ begin new.run_at := now() + interval '1 day'; return new; end $$`,
   );

@@ -7,8 +7,8 @@ import type { ReceivedWebhook, ReceiverAnswer, WebhookReceiver } from '../../lib
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
-import type { FaultWorld } from '../feed/fault-world.ts';
-import { contextFor, journey, superuser } from '../feed/faults.ts';
+import type { FaultEnvironment } from './feed-environment.ts';
+import { contextFor, journey, superuser } from './feed-faults.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
 
@@ -17,7 +17,7 @@ const ill: readonly ReceiverAnswer[] = [500, 'hang', 'redirect', 410, 'drop'];
 const illOfTen = 3;
 const endpointsOfAccount = 5;
 const subjects = 20;
-const wantedMs = 1_000;
+const targetMs = 1_000;
 /** For the events to come everywhere, once everything answers. */
 const mendMs = 300_000;
 
@@ -26,7 +26,7 @@ export interface Run {
   readonly endpoints: number;
   /** Deliveries that begin in a second. */
   readonly rate: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /** Of all endpoints that were answered likewise while events were made. */
@@ -56,22 +56,22 @@ interface Endpoint {
 const healthy = 204;
 
 /** Nothing is lost or changed, and who answers does not wait for who does not. */
-export function isKept(rows: readonly Row[]): boolean {
-  return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < wantedMs));
+export function isWithinTargets(rows: readonly Row[]): boolean {
+  return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs));
 }
 
-export async function runDeliveries(world: FaultWorld, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
-  const { say } = run;
+export async function runDeliveries(world: FaultEnvironment, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
+  const { log } = run;
   const ids = await setUp(world, Math.ceil(run.endpoints / endpointsOfAccount));
   const endpoints = await makeEndpoints(world, receiver, ids.accounts, run.endpoints);
   const made = Math.ceil(run.deliveries / run.endpoints);
-  say(`${made} events for ${run.endpoints} endpoints`);
+  log(`${made} events for ${run.endpoints} endpoints`);
   await write(world, ids.conversations, { made, everyMs: (1_000 * run.endpoints) / run.rate });
-  const told = await readTold(world);
+  const emitted = await readEmitted(world);
   const well = endpoints.filter(({ answer }) => answer === healthy);
-  await untilAll(receiver, well, told);
-  const rows = well.length === 0 ? [] : [describe(receiver, well, told)];
-  say(`${rows[0]?.requests ?? 0} came where they are answered; the others are mended`);
+  await untilAll(receiver, well, emitted);
+  const rows = well.length === 0 ? [] : [describe(receiver, well, emitted)];
+  log(`${rows[0]?.requests ?? 0} came where they are answered; the others are mended`);
   for (const { path } of endpoints) receiver.answer(path, healthy);
   const { switchEndpoint, recoverAnyEndpoint } = events.rpcs;
   for (const { id, answer } of endpoints) {
@@ -79,12 +79,12 @@ export async function runDeliveries(world: FaultWorld, receiver: WebhookReceiver
     if (answer === 410) await world.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
     await world.bus.call(recoverAnyEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, contextFor(recoverAnyEndpoint));
   }
-  await untilAll(receiver, endpoints, told);
+  await untilAll(receiver, endpoints, emitted);
   const others = ill.map((kind) => endpoints.filter(({ answer }) => answer === kind)).filter(({ length }) => length > 0);
-  return [...rows, ...others.map((alike) => describe(receiver, alike, told))];
+  return [...rows, ...others.map((alike) => describe(receiver, alike, emitted))];
 }
 
-async function setUp({ bus }: FaultWorld, accounts: number): Promise<{ accounts: Actor[]; conversations: number[] }> {
+async function setUp({ bus }: FaultEnvironment, accounts: number): Promise<{ accounts: Actor[]; conversations: number[] }> {
   const names = Array.from({ length: Math.max(accounts, subjects) }, (_, index) => `p${index}`);
   const document = {
     classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
@@ -110,7 +110,7 @@ async function setUp({ bus }: FaultWorld, accounts: number): Promise<{ accounts:
 }
 
 async function makeEndpoints(
-  { bus }: FaultWorld,
+  { bus }: FaultEnvironment,
   receiver: WebhookReceiver,
   accounts: readonly Actor[],
   count: number,
@@ -118,19 +118,19 @@ async function makeEndpoints(
   const made: Endpoint[] = [];
   for (let index = 0; index < count; index++) {
     const path = `/${index}`;
-    const place = Math.floor(index / 10) * illOfTen + (index % 10);
-    const answer = index % 10 < illOfTen ? (ill[place % ill.length] ?? healthy) : healthy;
+    const position = Math.floor(index / 10) * illOfTen + (index % 10);
+    const answer = index % 10 < illOfTen ? (ill[position % ill.length] ?? healthy) : healthy;
     receiver.answer(path, answer);
     const actor = accounts[Math.floor(index / endpointsOfAccount)] ?? superuser;
-    const wanted = { url: receiver.url(path), types: ['conversation.updated'] };
-    const { endpoint, secret } = await bus.call(events.rpcs.createEndpoint, wanted, { ...newContext(), actor });
+    const expected = { url: receiver.url(path), types: ['conversation.updated'] };
+    const { endpoint, secret } = await bus.call(events.rpcs.createEndpoint, expected, { ...newContext(), actor });
     made.push({ id: endpoint.id, path, secret: secret ?? '', answer });
   }
   return made;
 }
 
 /** At a pace that the platform does not choose. */
-async function write({ bus }: FaultWorld, ids: readonly number[], pace: { made: number; everyMs: number }): Promise<void> {
+async function write({ bus }: FaultEnvironment, ids: readonly number[], pace: { made: number; everyMs: number }): Promise<void> {
   const { patch } = conversations.rpcs;
   const beganMs = performance.now();
   const writing: Promise<unknown>[] = [];
@@ -142,44 +142,44 @@ async function write({ bus }: FaultWorld, ids: readonly number[], pace: { made: 
 }
 
 /** What the feed says that happened, when it has it all. */
-async function readTold({ bus, sql }: FaultWorld): Promise<FeedEvent[]> {
+async function readEmitted({ bus, sql }: FaultEnvironment): Promise<FeedEvent[]> {
   while ((await sql('select 1 from conversations.feed_outbox limit 1')).length > 0) await sleep(100);
-  await sleep(wantedMs);
+  await sleep(targetMs);
   const { readFeed } = events.rpcs;
-  const told: FeedEvent[] = [];
+  const emitted: FeedEvent[] = [];
   for (let after: string | undefined, more = true; more;) {
-    const wanted = { ...(after !== undefined && { after }), types: 'conversation.updated', wait: 0, limit: 500 };
-    const page = await bus.call(readFeed, wanted, contextFor(readFeed));
-    told.push(...page.items);
+    const expected = { ...(after !== undefined && { after }), types: 'conversation.updated', wait: 0, limit: 500 };
+    const page = await bus.call(readFeed, expected, contextFor(readFeed));
+    emitted.push(...page.items);
     [after, more] = [page.next, page.has_more];
   }
-  return told;
+  return emitted;
 }
 
 const requestsOf = (receiver: WebhookReceiver, { path }: Endpoint): ReceivedWebhook[] =>
   receiver.received.filter((request) => request.path === path);
 
 /** Requests that were answered as by one that is well. */
-async function untilAll(receiver: WebhookReceiver, endpoints: readonly Endpoint[], told: readonly FeedEvent[]): Promise<void> {
+async function untilAll(receiver: WebhookReceiver, endpoints: readonly Endpoint[], emitted: readonly FeedEvent[]): Promise<void> {
   const endMs = Date.now() + mendMs;
-  const isWhole = (endpoint: Endpoint): boolean => new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= told.length;
+  const isWhole = (endpoint: Endpoint): boolean => new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= emitted.length;
   while (Date.now() < endMs && !endpoints.every(isWhole)) await sleep(500);
 }
 
 const takenBy = (receiver: WebhookReceiver, endpoint: Endpoint): ReceivedWebhook[] =>
   requestsOf(receiver, endpoint).filter(({ answer }) => answer === healthy);
 
-function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], told: readonly FeedEvent[]): Row {
+function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], emitted: readonly FeedEvent[]): Row {
   const delays: number[] = [];
   let [requests, missing, wrong] = [0, 0, 0];
   for (const endpoint of alike) {
     const got = requestsOf(receiver, endpoint);
     const taken = new Set(takenBy(receiver, endpoint).map(({ id }) => id));
     requests += got.length;
-    missing += told.filter(({ id }) => !taken.has(id)).length;
+    missing += emitted.filter(({ id }) => !taken.has(id)).length;
     wrong += got.filter((request) => !isGenuine(request, endpoint.secret)).length + new Set(bodiesOf(got)).size - new Set(idsOf(got)).size;
     const firstMs = new Map(got.toReversed().map(({ id, atMs }) => [id, atMs]));
-    delays.push(...told.map(({ id, occurred_at: at }) => (firstMs.get(id) ?? Infinity) - Date.parse(at)));
+    delays.push(...emitted.map(({ id, occurred_at: at }) => (firstMs.get(id) ?? Infinity) - Date.parse(at)));
   }
   delays.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(delays[Math.floor((delays.length - 1) * share)] ?? 0);

@@ -3,46 +3,50 @@ import { type Measurement, quantile, runLoad } from '../bench/load.ts';
 import type { BenchServers } from '../bench/servers.ts';
 import { renderTable } from './report.ts';
 import { startSide } from './side.ts';
-import { measureImport } from './spoken-import.ts';
-import { readSpokenTargets, spokenScenarios } from './spoken-scenarios.ts';
-import { type SpokenSizes, spokenSeed, transcriptCount, usualRowsPerConversation } from './spoken-sql.ts';
+import { measureImport } from './transcript-import.ts';
+import { readTranscriptTargets, transcriptScenarios } from './transcript-scenarios.ts';
+import { type TranscriptSizes, transcriptSeed, transcriptCount, usualRowsPerConversation } from './transcript-sql.ts';
 
 const latencyGoalMs = 150;
 const importGoal = 0.8;
 const warmUpSeconds = 2;
 
-export async function measureSpoken(
+export async function measureTranscriptSearch(
   servers: BenchServers,
   options: {
     readonly rows: number;
     readonly seconds: number;
     readonly connections: number;
     readonly targets: number;
-    readonly wanted: (name: string) => boolean;
-    readonly say: (line: string) => void;
+    readonly selected: (name: string) => boolean;
+    readonly log: (line: string) => void;
     readonly print: (block: string) => void;
   },
 ): Promise<void> {
-  const { rows, seconds, connections, say, print } = options;
-  const sizes: SpokenSizes = { rows, rowsPerConversation: usualRowsPerConversation };
-  const side = await startSide({ servers, name: 'transcripts', seed: spokenSeed(sizes), say });
+  const { rows, seconds, connections, log, print } = options;
+  const sizes: TranscriptSizes = { rows, rowsPerConversation: usualRowsPerConversation };
+  const side = await startSide({ servers, name: 'transcripts', seed: transcriptSeed(sizes), log });
   try {
-    const targets = await readSpokenTargets(side.pool, options.targets);
+    const targets = await readTranscriptTargets(side.pool, options.targets);
     const lines: string[][] = [];
-    for (const { name, request } of await spokenScenarios(side.baseUrl, { all: side.tokens.superuser, own: side.tokens.user }, targets)) {
-      if (!options.wanted(name)) continue;
+    for (const { name, request } of await transcriptScenarios(
+      side.baseUrl,
+      { all: side.tokens.superuser, own: side.tokens.user },
+      targets,
+    )) {
+      if (!options.selected(name)) continue;
       const load = { baseUrl: side.baseUrl, connections, makeRequest: request };
       await runLoad({ ...load, seconds: warmUpSeconds });
       const line = renderLine(name, await runLoad({ ...load, seconds }));
-      say(line.join('  '));
+      log(line.join('  '));
       lines.push(line);
     }
     print(
       `${rows} utterances in ${transcriptCount(sizes)} conversations; ${connections} connections, ${seconds} s a question, ${options.targets} targets; ${await readSizes(side.pool)}`,
     );
     print(renderTable(['question', 'p50 ms', 'p95 ms', 'p99 ms', `p95 < ${latencyGoalMs}`], lines));
-    if (!options.wanted('import')) return;
-    const speed = await measureImport({ settings: side.settings, pool: side.pool, firstId: transcriptCount(sizes) + 1, say });
+    if (!options.selected('import')) return;
+    const speed = await measureImport({ settings: side.settings, pool: side.pool, firstId: transcriptCount(sizes) + 1, log });
     const ratio = speed.withIndex / speed.withoutIndex;
     const cells = [speed.withIndex.toFixed(0), speed.withoutIndex.toFixed(0), ratio.toFixed(2), ratio >= importGoal ? 'yes' : 'NO'];
     print(

@@ -9,9 +9,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { measureCosts } from './costs.ts';
-import { startFaultWorld } from './fault-world.ts';
-import { runFaults } from './faults.ts';
+import { measureCosts } from './feed-costs.ts';
+import { startFaultEnvironment } from './feed-environment.ts';
+import { runFaults } from './feed-faults.ts';
 
 const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
 const { values, positionals } = parseArgs({
@@ -26,7 +26,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const startedAt = performance.now();
-const say = (line: string): void => {
+const log = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 const count = (name: keyof typeof values): number => {
@@ -37,15 +37,15 @@ const count = (name: keyof typeof values): number => {
 
 const [command = 'costs'] = positionals;
 if (command !== 'costs' && command !== 'faults') throw new Error(`there is costs and faults, not "${command}"`);
-const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
+const world = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
 try {
   if (command === 'faults') {
-    const table = await runFaults(world, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), say });
+    const table = await runFaults(world, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), log });
     console.table([table]);
     if (table.lost + table.doubled + table.outOfOrder + table.gaps > 0) process.exitCode = 1;
   } else {
     const sizes = { days: count('days'), eventsPerDay: count('events'), hiddenSubjects: count('subjects') };
-    const { pages, catchUpPerSecond } = await measureCosts(world, sizes, say);
+    const { pages, catchUpPerSecond } = await measureCosts(world, sizes, log);
     console.table(
       pages.map(({ median, slowest, ...row }) => ({ ...row, 'median ms': Math.round(median), 'slowest ms': Math.round(slowest) })),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseTime } from './parse-time.ts';
+import { parseTime } from './parse-options.ts';
 
 const now = Date.parse('2030-01-01T12:00:00Z');
 

@@ -1,7 +1,7 @@
 import { CliError } from './failure.ts';
 
 /** Asks on the terminal without showing what is typed. @throws CliError on Ctrl-C. */
-export function askSecret(prompt: string): Promise<string> {
+export function promptSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   stderr.write(prompt);
   stdin.setRawMode(true);

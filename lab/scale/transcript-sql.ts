@@ -16,18 +16,18 @@ export const vocabulary = syllables.length ** syllablesPerWord;
 
 /** Neighbours in rank begin alike. */
 export function wordOf(rank: number): string {
-  const at = (place: number): string => syllables[Math.floor(rank / syllables.length ** place) % syllables.length] ?? '';
+  const at = (position: number): string => syllables[Math.floor(rank / syllables.length ** position) % syllables.length] ?? '';
   return Array.from({ length: syllablesPerWord }, (_, index) => at(syllablesPerWord - 1 - index)).join('');
 }
 
-export interface SpokenSizes {
+export interface TranscriptSizes {
   readonly rows: number;
   readonly rowsPerConversation: number;
 }
 
-export const transcriptCount = ({ rows, rowsPerConversation }: SpokenSizes): number => Math.ceil(rows / rowsPerConversation);
+export const transcriptCount = ({ rows, rowsPerConversation }: TranscriptSizes): number => Math.ceil(rows / rowsPerConversation);
 
-export function spokenSeed(sizes: SpokenSizes): Seed {
+export function transcriptSeed(sizes: TranscriptSizes): Seed {
   const { rows } = sizes;
   const transcripts = transcriptCount(sizes);
   const conversations = transcripts + emptyConversations;
@@ -69,7 +69,7 @@ function utterances(rowsPerConversation: number, first: number, last: number): s
   const word = (name: string): string =>
     Array.from(
       { length: syllablesPerWord },
-      (_, place) => `(${list})[1 + ${name} / ${syllables.length ** (syllablesPerWord - 1 - place)} % ${syllables.length}]`,
+      (_, position) => `(${list})[1 + ${name} / ${syllables.length ** (syllablesPerWord - 1 - position)} % ${syllables.length}]`,
     ).join(' || ');
   return `with said as (
       select 1 + (n - 1) / ${rowsPerConversation} as conversation_id, ((n - 1) % ${rowsPerConversation})::integer as place,

@@ -1,7 +1,7 @@
 /** A whole history with everything in it that must not be, each of which must be found (lab/chaos). */
 import { describe, expect, it } from '@jest/globals';
 import type { Entry, Input, Outcome } from '../history.ts';
-import { describeProblem, judge } from './judge.ts';
+import { describeProblem, checkHistory } from './check-history.ts';
 
 let time = 0;
 const entry = (object: string, input: Input, output?: unknown, outcome: Outcome = 'done'): Entry => {
@@ -38,7 +38,7 @@ const right = (): Entry[] => [
 
 describe('the judgement of a run', () => {
   it('finds nothing wrong with what is right', () => {
-    expect(judge(right(), { effects: { booking: ['one'] }, leftovers: [] })).toEqual([]);
+    expect(checkHistory(right(), { effects: { booking: ['one'] }, leftovers: [] })).toEqual([]);
   });
 
   it.each<[string, () => Entry[]]>([
@@ -49,7 +49,7 @@ describe('the judgement of a run', () => {
     ['wrong: refused: x of booking', () => [entry('booking', effect('one'), undefined, 'refused')]],
     ['wrong: answered with an error: x of booking', () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }]],
   ])('finds %s, and shows it in a few requests', (text, more) => {
-    const [problem, ...others] = judge([...right(), ...more()], nothing);
+    const [problem, ...others] = checkHistory([...right(), ...more()], nothing);
     if (problem === undefined) throw new Error('nothing was found');
     const [first = '', ...shown] = describeProblem(problem).split('\n');
     expect([first.startsWith(text), shown.length <= 4, others]).toEqual([true, true, []]);
@@ -58,13 +58,13 @@ describe('the judgement of a run', () => {
   it('lets a client be told to come again, or hear nothing', () => {
     const told = ['503 {"status":503}', 'fetch failed: other side closed'];
     const some = told.map((answer) => ({ ...entry('booking', effect('one'), undefined, 'unknown'), answer }));
-    expect(judge([...right(), ...some], nothing)).toEqual([]);
+    expect(checkHistory([...right(), ...some], nothing)).toEqual([]);
   });
 
   it('finds a guest who is among those of another booking, and one who has lost the seat', () => {
-    const asked = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
+    const requested = ['Guest seats-1 stays', 'Guest seats-2 stays'].map((key) => entry('seat', effect(key)));
     const effects = { booking: ['one'], seat: ['Guest seats-1 stays', 'Guest seats-1 stays in seats-2'] };
-    expect(judge([...right(), ...asked], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`)).toEqual([
+    expect(checkHistory([...right(), ...requested], { effects, leftovers: [] }).map(({ what, text }) => `${what}: ${text}`)).toEqual([
       'lost: seat Guest seats-2 stays was lost',
       'wrong: seat Guest seats-1 stays in seats-2 was made, though nobody was told so',
     ]);
@@ -72,7 +72,7 @@ describe('the judgement of a run', () => {
 
   it('finds effects that are lost or doubled, and what is left over', () => {
     const leftovers = ['media: upload running'];
-    const found = judge([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });
+    const found = checkHistory([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });
     expect(found.map(({ what, text }) => `${what}: ${text}`)).toEqual([
       'doubled: booking one was doubled',
       'lost: booking two was lost',

@@ -3,9 +3,9 @@ import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
-import type { FaultWorld } from './fault-world.ts';
-import { contextFor, journey, superuser } from './faults.ts';
-import { fillFeed, type FeedSizes } from './fill.ts';
+import type { FaultEnvironment } from './feed-environment.ts';
+import { contextFor, journey, superuser } from './feed-faults.ts';
+import { fillFeed, type FeedSizes } from './fill-feed.ts';
 
 const { readFeed } = events.rpcs;
 type Request = RequestOf<typeof readFeed>;
@@ -35,9 +35,9 @@ const document = {
 };
 
 export async function measureCosts(
-  { bus, sql }: FaultWorld,
+  { bus, sql }: FaultEnvironment,
   sizes: Pick<FeedSizes, 'days' | 'eventsPerDay' | 'hiddenSubjects'>,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<{ pages: CostRow[]; catchUpPerSecond: number }> {
   const { applyWorkspace } = directory.rpcs;
   const { ids } = await bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
@@ -49,11 +49,11 @@ export async function measureCosts(
     const [found] = await bus.call(findActive, { person_id: personId, journey: 'circle', time }, contextFor(findActive));
     if (found !== undefined) seen.push(found.id);
   }
-  say(`filling ${sizes.days} days of ${sizes.eventsPerDay} events`);
+  log(`filling ${sizes.days} days of ${sizes.eventsPerDay} events`);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   await fillFeed((text, params) => sql(text, params), { ...sizes, seen, hiddenHolon: ids['holons']?.['vault'] ?? 0, personId });
   const member: Actor = { kind: 'user', accountId: 2_000_000, personId, superuser: false, globalEditor: false, coherenceAccess: false };
-  const nobody: Actor = { ...member, personId: null };
+  const withoutReaders: Actor = { ...member, personId: null };
   const pages: CostRow[] = [];
   const measure = async (what: string, request: Request, actor: Actor): Promise<void> => {
     const times: number[] = [];
@@ -66,12 +66,12 @@ export async function measureCosts(
     }
     const sorted = times.toSorted((a, b) => a - b);
     pages.push({ what, items, median: sorted[Math.floor(readings / 2)] ?? 0, slowest: sorted.at(-1) ?? 0 });
-    say(`${what}: ${items} events, median ${sorted[Math.floor(readings / 2)]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`);
+    log(`${what}: ${items} events, median ${sorted[Math.floor(readings / 2)]?.toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms`);
   };
   await measure('a person who sees 1 in 1,000, from the beginning', {}, member);
   await measure('the same, conversations alone', { types: 'conversation.*' }, member);
   await measure('the same, memberships alone, of which they see none', { types: 'membership.*' }, member);
-  await measure('somebody who sees none of it', { types: 'conversation.updated,membership.*' }, nobody);
+  await measure('somebody who sees none of it', { types: 'conversation.updated,membership.*' }, withoutReaders);
   await measure('a superuser, everything', {}, superuser);
   await measure('a superuser, a rare type', { types: 'membership.created' }, superuser);
   await measure('a superuser, a type that there is none of', { types: 'videohost.published' }, superuser);
@@ -92,7 +92,7 @@ export async function measureCosts(
       if (!page.has_more) break;
     }
     const perSecond = count / ((performance.now() - startedMs) / 1_000);
-    say(`a reader who catches up: ${perSecond.toFixed(0)} events/s over ${count} events`);
+    log(`a reader who catches up: ${perSecond.toFixed(0)} events/s over ${count} events`);
     return perSecond;
   }
 }
