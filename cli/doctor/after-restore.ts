@@ -24,7 +24,7 @@ export interface AfterRestore {
   /** Null: services run, so that the queues are theirs. */
   readonly queues: { readonly dropped: number | null; readonly jobs: number; readonly outbox: number } | null;
   /** Null: no service runs yet. */
-  readonly people: { readonly erased: number[]; readonly missing: number; readonly others: number; readonly damaged: string[] } | null;
+  readonly people: { readonly erased: number[]; readonly gone: number; readonly others: number; readonly damaged: string[] } | null;
   readonly objects: { readonly missing: Orphans['missing']; readonly orphans: Orphans['orphans']; readonly scanned: number } | null;
 }
 
@@ -61,7 +61,7 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
     after = page.next;
   }
   const count = (expected: string): number => [...others].filter(([id, outcome]) => outcome === expected && !erased.has(id)).length;
-  return { erased: [...erased], missing: count('gone'), others: count('others'), damaged };
+  return { erased: [...erased], gone: count('gone'), others: count('others'), damaged };
 }
 
 const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids });
@@ -135,7 +135,7 @@ export function printRestored(context: CliContext, found: AfterRestore): void {
     found,
     fields({
       queues: 'left to the services, which run',
-      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.missing} were not there${others}`,
+      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.gone} were not there${others}`,
       objects: `${objects.scanned} compared: ${objects.missing.length} missing, ${objects.orphans.length} orphans`,
     }),
     ...(objects.missing.length === 0 ? [] : ['', table(objects.missing, missingColumns, '')]),

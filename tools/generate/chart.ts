@@ -33,7 +33,7 @@ interface SettingFacts {
   /** Needed too, unless this setting is true. */
   readonly neededUnless?: string;
   /** Of a secret that may have several values, separated by white space (K8). */
-  readonly maxValues?: number;
+  readonly mostValues?: number;
 }
 
 interface ComponentFacts {
@@ -83,7 +83,7 @@ function describeFacts(properties: ServiceSettings['properties'], required: read
           ...(schema.chosenByUs === true ? { own: true } : {}),
           ...(schema.namesAccount === true ? { name: true } : {}),
           ...(schema.neededUnless === undefined ? {} : { neededUnless: schema.neededUnless }),
-          ...(schema.maxValues === undefined ? {} : { maxValues: schema.maxValues }),
+          ...(schema.mostValues === undefined ? {} : { mostValues: schema.mostValues }),
         },
       ]),
   );

@@ -12,7 +12,7 @@ export interface SettingSchema {
   readonly chosenByUs?: boolean;
   readonly neededUnless?: string;
   /** See `rotatedSecret` of libs/config. */
-  readonly maxValues?: number;
+  readonly mostValues?: number;
   /** See `accountName` of libs/config. */
   readonly namesAccount?: boolean;
 }
