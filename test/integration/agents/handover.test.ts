@@ -6,16 +6,7 @@ import { agents } from '#services/agents';
 import { failureOf } from './place.ts';
 import { startDesk, type TelegramDesk } from './telegram-desk.ts';
 
-const {
-  adminListThreads,
-  adminReadThread,
-  adminTakeThread,
-  adminSayInThread,
-  adminHandThreadBack,
-  readChatUpdates,
-  getRecord,
-  forgetPerson,
-} = agents.rpcs;
+const { rpcs } = agents;
 const context = () => newContext();
 
 let desk: TelegramDesk;
@@ -31,13 +22,17 @@ afterAll(() => desk.stop());
 beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const call = (name: 'take' | 'handBack', threadId: number) =>
-  desk.place.bus.call(name === 'take' ? adminTakeThread : adminHandThreadBack, { thread_id: threadId }, context());
+  desk.place.bus.call(name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack, { thread_id: threadId }, context());
 const write = (threadId: number, body: string, name?: string) =>
-  desk.place.bus.call(adminSayInThread, { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) }, context());
+  desk.place.bus.call(
+    rpcs.adminSayInThread,
+    { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) },
+    context(),
+  );
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
-  desk.place.bus.call(adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
+  desk.place.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
-  desk.place.bus.call(readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
+  desk.place.bus.call(rpcs.readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
 const said = async (threadId: number): Promise<string[]> => (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
 
 async function threadOf(key: string): Promise<number> {
@@ -88,7 +83,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       'visitor: Thanks',
       'agent: You said: Thanks',
     ]);
-    const { threads } = await desk.place.bus.call(getRecord, { slug: 'guide', thread_key: key }, context());
+    const { threads } = await desk.place.bus.call(rpcs.getRecord, { slug: 'guide', thread_key: key }, context());
     expect(threads[0]?.messages.map(({ note_type: type }) => type)).toEqual([
       'chat_visitor',
       'chat_agent',
@@ -177,7 +172,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       const asked = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
       // Several requests, so that both replicas have some.
-      const answers = Promise.all(Array.from({ length: 6 }, () => desk.place.bus.call(readChatUpdates, asked, context())));
+      const answers = Promise.all(Array.from({ length: 6 }, () => desk.place.bus.call(rpcs.readChatUpdates, asked, context())));
       await desk.place.env.sql('select pg_sleep(0.3)');
       await act();
       const [first, ...others] = await answers;
@@ -199,7 +194,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     const seen: number[] = [];
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
-      const { items } = await desk.place.bus.call(adminListThreads, { limit: 1, ...(before !== undefined && { before }) }, context());
+      const { items } = await desk.place.bus.call(rpcs.adminListThreads, { limit: 1, ...(before !== undefined && { before }) }, context());
       const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
       seen.push(id);
       before = { at, id };
@@ -212,7 +207,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     await desk.place.say('Again', { visitor_id: visitorId });
     await call('take', id);
     const list = (taken: boolean) =>
-      desk.place.bus.call(adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
+      desk.place.bus.call(rpcs.adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
     expect((await list(true)).items.map((item) => item.id)).toContain(id);
     expect((await list(false)).items.map((item) => item.id)).not.toContain(id);
     expect(JSON.stringify(await list(true))).not.toContain(visitorId);
@@ -384,14 +379,14 @@ describe('what a person said (H4)', () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');
-    await desk.place.bus.call(forgetPerson, { visitor_id: visitorId }, context());
+    await desk.place.bus.call(rpcs.forgetPerson, { visitor_id: visitorId }, context());
     const group = -desk.next();
     const { id: ofGroup } = await openChat(group);
     await call('take', ofGroup);
     await write(ofGroup, 'To all before');
     await desk.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
     await write(ofGroup, 'Dear Bo');
-    await desk.place.bus.call(forgetPerson, { telegram_user_id: 777 }, context());
+    await desk.place.bus.call(rpcs.forgetPerson, { telegram_user_id: 777 }, context());
     expect(await said(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
     const left = await desk.place.env.sql(
       `select 1 from agents.thread_takeovers where thread_id = $1 union all select 1 from agents.messages where body = 'A secret of theirs'`,
