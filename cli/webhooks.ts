@@ -64,7 +64,8 @@ export function register(group: Command, context: CliContext): void {
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf });
       const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
-      const more = nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
+      const more =
+        nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
       context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
       requireAll(answers);
     });
