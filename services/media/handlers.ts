@@ -1,34 +1,23 @@
-/** What the service answers over NATS. */
+/** One handler for each operation of the media service. */
 import { auditHandlers } from '#libs/audit';
-import type { Ffmpeg } from '#libs/ffmpeg';
-import { jobAdminHandlers, type Jobs } from '#libs/jobs';
+import { jobAdminHandlers } from '#libs/jobs';
 import type { OwnHandlers } from '#libs/service';
 import type { media } from './contract.ts';
-import type { CaptionDependencies } from './downloads/captions.ts';
-import { createDownloadHandlers, type DownloadDependencies } from './downloads/handlers.ts';
-import { createErasureHandlers } from './erasures/handlers.ts';
-import { createFindOrphans } from './orphans/handlers.ts';
-import { createErasePerson, createMergePerson } from './person-data/handlers.ts';
-import { createDescribeTools } from './recording/handlers.ts';
-import { createTicketHandlers } from './tickets/handlers.ts';
+import type { Dependencies } from './dependencies.ts';
+import { createDownloadHandlers } from './downloads/handlers.ts';
+import { createTicketHandlers } from './http/handlers.ts';
+import { createOperatorHandlers } from './operator/handlers.ts';
+import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createUploadHandlers } from './uploads/handlers.ts';
 
-export interface HandlerDependencies extends DownloadDependencies, Pick<CaptionDependencies, 'bus'> {
-  readonly jobs: Jobs;
-  readonly ffmpeg: Ffmpeg;
-}
-
-export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof media> {
+export function createHandlers(deps: Dependencies): OwnHandlers<typeof media> {
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),
     ...createDownloadHandlers(deps),
-    ...createTicketHandlers(deps.db),
-    ...createUploadHandlers(deps.db),
-    ...createErasureHandlers(deps.store),
-    findOrphans: createFindOrphans(deps),
-    describeTools: createDescribeTools(deps.ffmpeg),
-    erasePerson: createErasePerson(deps.db),
-    mergePerson: createMergePerson(deps.db),
+    ...createTicketHandlers(deps),
+    ...createUploadHandlers(deps),
+    ...createOperatorHandlers(deps),
+    ...createPersonDataHandlers(deps),
   };
 }

@@ -33,3 +33,6 @@ export const StoredFile = Type.Object({
   finalized: Type.Boolean(),
 });
 export type StoredFile = Static<typeof StoredFile>;
+
+/** Largest logo in bytes: 5 MB, inclusive (rules/http#limits; D51). */
+export const maxLogoBytes = 5_242_880;

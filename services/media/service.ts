@@ -1,104 +1,91 @@
-/** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
+/** Composition of the media service: database, bus, jobs, object store, and the HTTP servers for bytes. */
 import { countRefusals } from '#libs/http';
-import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
+import { cleanupIntervalMs, removeOldRecords } from '#libs/idempotency';
 import type { JobTuning } from '#libs/jobs';
-import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
-import type { CallContext } from '#libs/nats';
-import { conversations } from '#services/conversations';
-import { createObjectStore, storeConfigOf } from '#libs/object-store';
+import { createObjectStore, lastBackupKey, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { measureBackups } from './backup-age.ts';
+import { createFrame } from '#libs/service';
+import type { Metrics } from '#libs/telemetry';
+import { systemClock } from '#libs/time';
 import { consumeDeletions, enqueueCatchUp } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
+import type { Dependencies } from './dependencies.ts';
 import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
 import { createHandlers } from './handlers.ts';
-import { createInternalListener } from './http/internal.ts';
-import { createPublicListener } from './http/public.ts';
-import { createMediaServer, type Listener, type Paces, usualPaces } from './http/server.ts';
-import { createLogoImages } from './logos/logo-image.ts';
-import { createLogoHandler } from './logos/logo-upload.ts';
-import { takeTicket } from './tickets/tickets.ts';
-import { createSweep } from './upload-leases/sweep.ts';
-import { createUploadHandler } from './uploads/audio-upload.ts';
-import { contractWith, createWorkers } from './workers.ts';
+import { redeemTicket } from './http/handlers.ts';
+import { createInternalListener, createPublicListener } from './http/listeners.ts';
+import { createMediaServer, defaultPaceRules, type Listener, type PaceRules } from './http/server.ts';
+import { createUploadLogo } from './logos/logo-upload.ts';
+import { createUploadSweeper } from './upload-leases/sweep.ts';
+import { createUploads } from './uploads/audio-upload.ts';
+import { consumeMeetingEvents, createExternalTools, createOnDead, createWorkers, jobContract } from './workers.ts';
 
 export interface MediaOptions {
-  config: MediaConfig;
-  logger?: Logger;
-  pipeline?: PipelineExtension;
-  /** Times of the job machinery; tests that kill processes shorten them. */
-  tuning?: Partial<JobTuning>;
-  /** How fast clients must send and take; tests are in a hurry. */
-  paces?: Paces;
+  readonly config: MediaConfig;
+  readonly logger?: Logger;
+  readonly pipeline?: PipelineExtension;
+  /** Intervals and timeouts of jobs; tests that kill processes shorten them. */
+  readonly tuning?: Partial<JobTuning>;
+  /** Minimum transfer rates; tests shorten their windows. */
+  readonly paceRules?: PaceRules;
 }
 
 export interface MediaService extends Service {
-  /** Ports of the public and of the internal HTTP server, once started. */
+  /** Ports of the public and the internal HTTP server, once started. */
   readonly port: number;
   readonly internalPort: number;
 }
 
-/** Time that running transfers have to finish when the service stops, the window included. */
+/** Time that running transfers have to finish when the service stops, the drain window included. */
 const drainMs = 20_000;
-/** An upload fills one buffer while another is sent. */
+/** An upload fills one buffer while it sends another. */
 const buffersPerUpload = 2;
-/** Imports of recordings and other jobs that store something. */
-const importsAtATime = 2;
+/** Jobs that store objects, such as recording imports, at the same time. */
+const parallelImports = 2;
 
-export async function createService({ config, logger: given, pipeline, tuning, paces = usualPaces }: MediaOptions): Promise<MediaService> {
+export async function createService(options: MediaOptions): Promise<MediaService> {
+  const { config, logger: customLogger, pipeline, tuning, paceRules = defaultPaceRules } = options;
   const frame = await createFrame({
     contract: media,
-    worked: contractWith(pipeline),
+    worked: jobContract(pipeline),
     config,
-    logger: given,
+    logger: customLogger,
     checks: { 'object store': () => store.ping() },
     tuning,
   });
-  const { db, bus, jobs, metrics, logger, actors, busMetrics } = frame;
+  const { db, bus, jobs, metrics, logger, eventOutbox } = frame;
   const store = createObjectStore(storeConfigOf(config), {
-    maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload,
+    maxBuffers: (config.MEDIA_MAX_UPLOADS + parallelImports) * buffersPerUpload,
     metrics,
   });
   frame.onClose(() => store.close());
+  const tools = createExternalTools(config, { logger, metrics });
+  frame.onClose(() => tools.close());
+  const sweeper = createUploadSweeper({ config, db, store, logger });
+  const requestSweep = (): void => sweeper.request();
+  const deps: Dependencies = { config, db, bus, jobs, eventOutbox, store, logger, clock: systemClock, ...tools, requestSweep };
 
-  const requireConversation = (id: number, context: CallContext): Promise<unknown> => bus.call(conversations.rpcs.exists, { id }, context);
-  const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
-  const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
-  const sweep = createSweep({ db, store, logger, leaseSeconds });
-  const sweepSoon = (): void => sweep.soon();
-  const workers = createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon });
-  frame.onClose(() => workers.close());
-  const maxUploads = config.MEDIA_MAX_UPLOADS;
-  const storing = { db, bus, jobs, eventOutbox: frame.eventOutbox, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
-  const uploads = createUploadHandler(storing);
-  const uploadLogo = createLogoHandler({ ...storing, idempotency: new IdempotencyStore(jobs), images: createLogoImages() });
-  const internal = createInternalListener(
+  const uploads = createUploads(deps);
+  const internalListener = createInternalListener(
+    { ...uploads, uploadLogo: createUploadLogo(deps), downloadAudio: createDownloadAudio(deps) },
     {
-      uploadLogo: ({ request, response, context, idempotencyKey }, holonId) =>
-        uploadLogo({ request, response, context, idempotencyKey, holonId }),
-      uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
-      importFile: ({ request, response, context }, conversationId, kind, query) =>
-        uploads.handleImport({ request, response, context, conversationId }, kind, query),
-      downloadAudio: createDownloadAudio({ db, store, logger, requireConversation }),
-    },
-    {
-      actors,
-      takeTicket: (ticket, request) => takeTicket(db, ticket, request),
+      actors: frame.actors,
+      redeemTicket: (ticket, request) => redeemTicket(db, ticket, request),
       logger,
-      onRefused: (reason) => busMetrics.refused?.('internal http', reason),
+      onRefused: (reason) => frame.busMetrics.refused?.('internal http', reason),
     },
   );
-  const open = createPublicListener(createServePublicFile({ db, store, logger }));
+  const publicListener = createPublicListener(createServePublicFile(deps));
   const requests = metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
   const refused = countRefusals(metrics);
-  const serve = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paces });
-  const servers = { open: serve(open), internal: serve(internal) };
-  metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
-  measureBackups(metrics, store, config.BACKUP_EXPECTED);
-  const ports = { open: 0, internal: 0 };
+  const createServer = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paceRules });
+  const servers = { public: createServer(publicListener), internal: createServer(internalListener) };
+  metrics.gauge('media_uploads_running', 'Uploads in progress', [], (gauge) => gauge.set(uploads.countRunning()));
+  registerBackupMetrics(metrics, store, config.BACKUP_EXPECTED);
+  const ports = { public: 0, internal: 0 };
   const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
   const listen = async (name: keyof typeof ports, port: number): Promise<void> => {
     ports[name] = await servers[name].listen({ host: config.HOST, port });
@@ -107,27 +94,37 @@ export async function createService({ config, logger: given, pipeline, tuning, p
 
   const service = frame.service(async () => {
     const { lifecycle } = await store.ensureBucket();
-    if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
-    await frame.serve(createHandlers({ db, bus, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
-    frame.feed(await workers.start(jobs, bus));
-    await jobs.work(workers.handlers(jobs, bus, frame.eventOutbox), { onDead: workers.onDead(jobs, bus) });
-    frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
+    if (!lifecycle) logger.info('the object store does not support lifecycle rules; only the sweep removes unfinished uploads');
+    await frame.serve(createHandlers(deps));
+    await tools.prepare();
+    frame.feed(await consumeMeetingEvents(deps, pipeline));
+    await jobs.work(createWorkers(deps, pipeline), { onDead: createOnDead(deps, pipeline) });
+    frame.feed(await consumeDeletions(deps));
     await frame.catchUp(() => enqueueCatchUp(jobs));
-    sweep.start();
+    sweeper.start();
     frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
-    frame.onStop(() => sweep.stop());
-    frame.breakOffAfter(drainMs - 5_000, () => uploads.stop());
-    await listen('open', config.PORT);
+    frame.onStop(() => sweeper.stop());
+    frame.breakOffAfter(drainMs - 5_000, () => uploads.abort());
+    await listen('public', config.PORT);
     await listen('internal', config.INTERNAL_PORT);
-    return { port: ports.open, internalPort: ports.internal };
+    return { port: ports.public, internalPort: ports.internal };
   });
   return {
     ...service,
     get port() {
-      return ports.open;
+      return ports.public;
     },
     get internalPort() {
       return ports.internal;
     },
   };
+}
+
+/** Whether backups are expected, and the age of the newest one, read from the object that each backup writes. */
+function registerBackupMetrics(metrics: Metrics, store: ObjectStore, isExpected: boolean): void {
+  metrics.gauge('backup_expected', '1 when backups are expected (BACKUP_EXPECTED)', [], (gauge) => gauge.set(isExpected ? 1 : 0));
+  metrics.gauge('backup_age_seconds', 'Seconds since the last successful `backup create`; absent without one', [], async (gauge) => {
+    const last = await store.head(lastBackupKey);
+    if (last !== undefined) gauge.set((Date.now() - last.modifiedAt.getTime()) / 1000);
+  });
 }

@@ -1,144 +1,112 @@
-/** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
+/** Job handlers of the media service, and the external programs and servers that they use. */
+import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage } from '#libs/ffmpeg';
+import type { JobHandler, OnDead } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { RunningConsumer } from '#libs/nats';
+import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
 import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
-import type { EventOutbox } from '#libs/feed';
-import type { JobHandler, Jobs, OnDead } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
+import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import type { Metrics } from '#libs/telemetry';
-import type { Bus, RunningConsumer } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
-import type { Database } from '#libs/orm';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { createMeetingProvider } from '#libs/realtimekit';
-import { systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { cleanUpJobs } from './clean-up/contract.ts';
-import { createCatchUp, createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
+import { createCleanUpWorkers } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
+import type { Dependencies } from './dependencies.ts';
 import { createRecordingImport } from './recording/workers.ts';
-import { createFollowTranscripts, createSendCaptions, noteDeadCaptions } from './videohost/captions.ts';
+import { createCaptionWorkers, noteDeadCaptions } from './videohost/captions.ts';
 import { videohostJobs } from './videohost/contract.ts';
-import type { VideoHost } from './videohost/video-host.ts';
 import { createVideohostPublish } from './videohost/workers.ts';
 import { createYoutube } from './videohost/youtube.ts';
-import { createFfmpeg, createScratchDirectory, ffmpegMissingMessage, type Ffmpeg } from '#libs/ffmpeg';
 
-export interface Workers {
-  readonly ffmpeg: Ffmpeg;
-  /** What a dead job leaves on its conversation. */
-  onDead(jobs: Jobs, bus: Bus): OnDead;
-  /** Handlers by job type. */
-  handlers(jobs: Jobs, bus: Bus, eventOutbox: EventOutbox): Record<string, JobHandler<never>>;
-  /** Empties the scratch folder, warns when ffmpeg is missing, and begins to consume the provider's events. */
-  start(jobs: Jobs, bus: Bus): Promise<RunningConsumer>;
-  close(): Promise<void>;
-}
+const stepContracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
 
-export interface WorkerOptions {
-  readonly config: MediaConfig;
-  readonly db: Database;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly pipeline: PipelineExtension | undefined;
-  readonly sweepSoon: () => void;
-}
-
-/** The service's contract with the jobs of the registry. */
-export function contractWith(pipeline: PipelineExtension | undefined) {
+/** The service's contract with the pipeline jobs of the registry. */
+export function jobContract(pipeline: PipelineExtension | undefined) {
   return {
     ...media,
-    jobs: { ...jobsOf('media', registryOf(pipeline)), ...cleanUpJobs, ...videohostJobs },
+    jobs: { ...jobsOf('media', jobRegistry(pipeline)), ...cleanUpJobs, ...videohostJobs },
   };
 }
 
-function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {
+function jobRegistry(pipeline: PipelineExtension | undefined): PipelineRegistry {
   return pipeline?.registry ?? pipelineJobs;
 }
 
-export function createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon }: WorkerOptions): Workers {
+/** Handlers by job type. */
+export function createWorkers(deps: Dependencies, pipeline: PipelineExtension | undefined): Record<string, JobHandler<never>> {
+  const { bus, jobs } = deps;
+  const pipelineWorkers = [createRecordingImport(deps), createVideohostPublish(deps), ...(pipeline?.workers ?? [])];
+  return {
+    ...createCleanUpWorkers(deps),
+    ...createCaptionWorkers(deps),
+    ...createPipelineWorkers({ bus, jobs, contracts: stepContracts }, pipelineWorkers),
+  };
+}
+
+/** Adds a note to the conversation of a dead job. */
+export function createOnDead({ bus, jobs }: Pick<Dependencies, 'bus' | 'jobs'>, pipeline: PipelineExtension | undefined): OnDead {
+  const notePipeline = noteDeadJobs({ bus, jobs, contracts: stepContracts }, jobRegistry(pipeline));
+  return async (tx, job) => {
+    await notePipeline(tx, job);
+    await noteDeadCaptions(jobs, tx, job);
+  };
+}
+
+/** Starts pipeline jobs when the provider reports that a meeting has ended. */
+export function consumeMeetingEvents(
+  { bus, jobs, logger }: Pick<Dependencies, 'bus' | 'jobs' | 'logger'>,
+  pipeline: PipelineExtension | undefined,
+): Promise<RunningConsumer> {
+  return consumeProviderEvents({
+    service: 'media',
+    bus,
+    jobs,
+    logger,
+    registry: jobRegistry(pipeline),
+    consumer: media.consumers.meetingReported,
+    meetingReported: conversations.events.meetingReported,
+  });
+}
+
+export interface ExternalTools extends Pick<Dependencies, 'ffmpeg' | 'scratch' | 'provider' | 'connectVideoHost'> {
+  /** Logs what is missing, and empties the scratch folder. */
+  prepare(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createExternalTools(config: MediaConfig, { logger, metrics }: { logger: Logger; metrics: Metrics }): ExternalTools {
   const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
   const scratch = createScratchDirectory(config.MEDIA_SCRATCH_DIR, 'recording', logger);
-  const guards = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
-  const outbound = createOutbound({ ...guards, baseUrls: [config.REALTIMEKIT_BASE_URL] });
+  const options = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
+  const providerOutbound = createOutbound({ ...options, baseUrls: [config.REALTIMEKIT_BASE_URL] });
   const videoHostOutbound = createOutbound({
-    ...guards,
+    ...options,
     baseUrls: [config.YOUTUBE_API_URL, config.YOUTUBE_TOKEN_URL],
-    // The answer to a chunk begins when all of it has arrived.
+    // The reply to a chunk starts only when the whole chunk has arrived.
     headersTimeoutMs: 300_000,
   });
-  const provider = configureProvider(config, outbound);
-  const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+  const provider = configureProvider(config, providerOutbound);
   return {
     ffmpeg,
-    onDead: (jobs, bus) => {
-      const notePipeline = noteDeadJobs({ bus, jobs, contracts }, registryOf(pipeline));
-      return async (tx, job) => {
-        await notePipeline(tx, job);
-        await noteDeadCaptions(jobs, tx, job);
-      };
-    },
-    handlers: (jobs, bus, eventOutbox) => {
-      const recordingImport = createRecordingImport({
-        db,
-        bus,
-        jobs,
-        eventOutbox,
-        store,
-        logger,
-        provider,
-        ffmpeg,
-        scratch,
-        sweepSoon,
-        leaseSeconds: config.MEDIA_UPLOAD_LEASE_SECONDS,
-        graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS,
-        maxRecordingBytes: config.MEDIA_RECORDING_MAX_BYTES,
-        maxScratchBytes: config.MEDIA_SCRATCH_MAX_BYTES,
-      });
-      const connect = configureVideoHost(config, videoHostOutbound);
-      const videohostPublish = createVideohostPublish({
-        db,
-        bus,
-        jobs,
-        store,
-        clock: systemClock,
-        chunkBytes: config.VIDEOHOST_CHUNK_BYTES,
-        connect,
-      });
-      return {
-        deleteBlob: createDeleteBlob({ db, store }),
-        followConversation: createFollowConversation({ bus, jobs, graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS }),
-        catchUp: createCatchUp({ bus, db, jobs }),
-        followTranscripts: createFollowTranscripts({ jobs }),
-        sendCaptions: createSendCaptions({ db, bus, jobs, connect }),
-        ...createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]),
-      };
-    },
-    start: async (jobs, bus) => {
+    scratch,
+    provider,
+    connectVideoHost: configureVideoHost(config, videoHostOutbound),
+    prepare: async () => {
       if (provider === undefined) logger.warn('REALTIMEKIT_BASE_URL is not set: recording imports wait');
       if ((await ffmpeg.version()) === undefined) logger.warn(ffmpegMissingMessage);
       await scratch.sweep();
-      const { meetingReported } = conversations.events;
-      return consumeProviderEvents({
-        service: 'media',
-        bus,
-        jobs,
-        logger,
-        registry: registryOf(pipeline),
-        consumer: media.consumers.meetingReported,
-        meetingReported,
-      });
     },
     close: async () => {
-      await outbound.close();
+      await providerOutbound.close();
       await videoHostOutbound.close();
     },
   };
 }
 
-function configureProvider(config: MediaConfig, outbound: Outbound) {
+function configureProvider(config: MediaConfig, outbound: Outbound): MeetingProvider | undefined {
   if (config.REALTIMEKIT_BASE_URL === undefined) return undefined;
   return createMeetingProvider({
     outbound,
@@ -149,8 +117,7 @@ function configureProvider(config: MediaConfig, outbound: Outbound) {
   });
 }
 
-/** Undefined while the platform is no client of the host. */
-function configureVideoHost(config: MediaConfig, outbound: Outbound): ((refreshToken: string) => VideoHost) | undefined {
+function configureVideoHost(config: MediaConfig, outbound: Outbound): Dependencies['connectVideoHost'] {
   const { YOUTUBE_CLIENT_ID: clientId, YOUTUBE_CLIENT_SECRET: clientSecret } = config;
   if (clientId === '' || clientSecret === '') return undefined;
   const client = { outbound, apiUrl: config.YOUTUBE_API_URL, tokenUrl: config.YOUTUBE_TOKEN_URL, clientId, clientSecret };

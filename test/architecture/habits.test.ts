@@ -61,9 +61,9 @@ const settableClock = {
   'services/events/feed/handlers.ts': 'deadlines of calls',
   'services/events/feed/rules/cursor.ts': 'the hour in a cursor',
   'services/events/feed/workers.ts': 'times of events',
-  'services/media/backup-age.ts': 'times of objects',
-  'services/media/orphans/handlers.ts': 'times of objects',
-  'services/media/videohost/youtube-replies.ts': 'the date in Retry-After',
+  'services/media/operator/handlers.ts': 'times of objects',
+  'services/media/service.ts': 'times of objects',
+  'services/media/videohost/youtube.ts': 'the date in Retry-After',
 };
 
 /** Tests that let time pass where nothing can be waited for; the list only gets shorter. */

@@ -17,7 +17,7 @@ export const showConversation = statement.none({
 });
 
 /** Remembers that the conversation is gone for good; under `lockConversation`. */
-export const markGone = statement.none({
+export const markPermanentlyDeleted = statement.none({
   name: 'media.insert-deleted',
   params: { conversationId: t.integer },
   sql: ({ conversationId }) => sql`insert into media.deleted_conversations (conversation_id) values (${conversationId})
@@ -25,7 +25,7 @@ export const markGone = statement.none({
 });
 
 /** Retires all files of the conversation. */
-export const retireAllFiles = statement.many({
+export const retireConversationFiles = statement.many({
   name: 'media.retire-conversation',
   params: { conversationId: t.integer },
   row: { id: t.integer },
@@ -48,11 +48,25 @@ export const deleteRetired = statement.none({
 });
 
 /** Conversations with files after this one, and whether they are hidden. */
-export const listOwners = statement.many({
+export const listConversationsWithFiles = statement.many({
   name: 'media.list-owners',
   params: { after: t.integer, limit: t.integer },
   row: { id: t.integer, is_hidden: t.boolean },
   sql: ({ after, limit }) => sql`select o.id, exists (select from media.deleted_conversations d where d.conversation_id = o.id) as is_hidden
     from (select distinct conversation_id as id from media.blobs where retired_at is null and conversation_id > ${after}
       order by conversation_id limit ${limit}) as o order by o.id`,
+});
+
+/** Deletes the recording import of a conversation; returns the key of the object that it stored. */
+export const deleteImport = statement.maybeOne({
+  name: 'media.drop-import',
+  params: { conversationId: t.integer },
+  row: { object_key: t.text },
+  sql: ({ conversationId }) => sql`delete from media.recording_imports where conversation_id = ${conversationId} returning object_key`,
+});
+
+export const deleteVideohostUploads = statement.none({
+  name: 'media.drop-videohost-uploads',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) => sql`delete from media.videohost_uploads where conversation_id = ${conversationId}`,
 });

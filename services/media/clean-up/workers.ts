@@ -1,90 +1,87 @@
-/** Removal of files that nothing refers to any more: replaced ones, and those of deleted conversations. */
+/** Jobs that hide and delete files: of deleted conversations, and files that were replaced. */
 import { conversations } from '#services/conversations';
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
-import type { Database, Tx } from '#libs/orm';
+import { followEvent, type RunningConsumer } from '#libs/nats';
+import type { Tx } from '#libs/orm';
 import { media } from '../contract.ts';
-import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
-import { lockConversation } from '../file-statements.ts';
-import { dropImport } from '../recording/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { lockConversation, scheduleBlobDeletion } from '../files.ts';
 import { abandonUpload } from '../upload-leases/index.ts';
-import { dropVideohostUploads } from '../videohost/index.ts';
-import { deleteRetired, findRetired, hideConversation, listOwners, markGone, retireAllFiles, showConversation } from './statements.ts';
+import { cleanUpJobs } from './contract.ts';
+import {
+  deleteImport,
+  deleteRetired,
+  deleteVideohostUploads,
+  findRetired,
+  hideConversation,
+  listConversationsWithFiles,
+  markPermanentlyDeleted,
+  retireConversationFiles,
+  showConversation,
+} from './statements.ts';
+
+type RemovalDependencies = Pick<Dependencies, 'jobs' | 'config'>;
+type CleanUpWorkers = { readonly [K in keyof typeof cleanUpJobs]: JobHandler<PayloadOf<(typeof cleanUpJobs)[K]>> };
 
 const conversationsPerPage = 1_000;
 
-/** Job `media.delete-blob`: first the object, then its record; a repetition finds less to do. */
-export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): JobHandler<PayloadOf<typeof media.jobs.deleteBlob>> {
-  return async (run) => {
-    const blobId = run.payload.blob_id;
-    const retired = await findRetired(deps.db, { blobId });
-    if (retired !== undefined) await deps.store.delete(retired.object_key);
-    await run.complete((tx) => deleteRetired(tx, { blobId }));
+export function createCleanUpWorkers(deps: RemovalDependencies & Pick<Dependencies, 'db' | 'bus' | 'store'>): CleanUpWorkers {
+  const { db, bus, jobs, store } = deps;
+  return {
+    deleteBlob: async (run) => {
+      const { blob_id: blobId } = run.payload;
+      const retired = await findRetired(db, { blobId });
+      if (retired !== undefined) await store.delete(retired.object_key);
+      await run.complete((tx) => deleteRetired(tx, { blobId }));
+    },
+    followConversation: async (run) => {
+      const { conversation_id: id } = run.payload;
+      await run.complete(async (tx) => {
+        // The state is read under the lock, so that the later of two jobs applies the later state (D67).
+        await lockConversation(tx, { conversationId: id });
+        const { state } = await bus.call(conversations.rpcs.getState, { id }, run.context);
+        if (state === 'present') await showConversation(tx, { conversationId: id });
+        else if (state === 'deleted') await hideConversation(tx, { conversationId: id });
+        else await removeConversationFiles(deps, tx, id);
+        return { state };
+      });
+    },
+    catchUp: async (run) => {
+      const known = await listConversationsWithFiles(db, { after: run.payload.after, limit: conversationsPerPage });
+      const last = known.at(-1);
+      if (last === undefined) return;
+      const { items } = await bus.call(conversations.rpcs.listStates, { ids: known.map(({ id }) => id) }, run.context);
+      const hidden = new Set(known.filter((item) => item.is_hidden).map(({ id }) => id));
+      const changed = items.filter(({ id, state }) => state === 'gone' || (state === 'deleted') !== hidden.has(id));
+      await run.complete(async (tx) => {
+        for (const { id } of changed) await jobs.enqueue(tx, cleanUpJobs.followConversation, { conversation_id: id });
+        if (known.length === conversationsPerPage) await jobs.enqueue(tx, cleanUpJobs.catchUp, { after: last.id });
+      });
+    },
   };
 }
 
-/** Job `media.follow-conversation`: what its state says now, whatever happened in which order (D67). */
-export function createFollowConversation(deps: {
-  bus: Bus;
-  jobs: Pick<Jobs, 'enqueue'>;
-  graceSeconds: number;
-}): JobHandler<PayloadOf<typeof media.jobs.followConversation>> {
-  return async (run) => {
-    const id = run.payload.conversation_id;
-    await run.complete(async (tx) => {
-      // Asked under the lock: of two jobs the later one sees the later state.
-      await lockConversation(tx, { conversationId: id });
-      const { state } = await deps.bus.call(conversations.rpcs.getState, { id }, run.context);
-      if (state === 'present') await showConversation(tx, { conversationId: id });
-      else if (state === 'deleted') await hideConversation(tx, { conversationId: id });
-      else await removeFiles(deps, tx, id);
-      return { state };
-    });
-  };
-}
-
-/** Job `media.catch-up` (D97): enqueued at each start and after long outages, because what was reported meanwhile may be lost. */
-export function createCatchUp({ bus, db, jobs }: { bus: Bus; db: Database; jobs: Jobs }): JobHandler<PayloadOf<typeof media.jobs.catchUp>> {
-  return async (run) => {
-    const owners = await listOwners(db, { after: run.payload.after, limit: conversationsPerPage });
-    const last = owners.at(-1);
-    if (last === undefined) return;
-    const { items } = await bus.call(conversations.rpcs.listStates, { ids: owners.map(({ id }) => id) }, run.context);
-    const hidden = new Set(owners.filter((owner) => owner.is_hidden).map(({ id }) => id));
-    const missed = items.filter(({ id, state }) => state === 'gone' || (state === 'deleted') !== hidden.has(id));
-    await run.complete(async (tx) => {
-      for (const { id } of missed) await jobs.enqueue(tx, media.jobs.followConversation, { conversation_id: id });
-      if (owners.length === conversationsPerPage) await jobs.enqueue(tx, media.jobs.catchUp, { after: last.id });
-    });
-  };
-}
-
-/** Once for replicas that start together. */
+/** Enqueues one job, even when several replicas start together (D97). */
 export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
-  await jobs.transaction((tx) => jobs.enqueue(tx, media.jobs.catchUp, { after: 0 }, { key: 'start' }));
+  await jobs.transaction((tx) => jobs.enqueue(tx, cleanUpJobs.catchUp, { after: 0 }, { key: 'start' }));
 }
 
-/** Follows the deletions of the previous release, which published an event and deleted for good. */
-export function consumeDeletions(deps: { bus: Bus; jobs: Jobs; logger: Logger; graceSeconds: number }): Promise<RunningConsumer> {
+/** Consumes the deletion events of the previous release, whose deletions were permanent. */
+export function consumeDeletions(deps: RemovalDependencies & Pick<Dependencies, 'bus' | 'logger'>): Promise<RunningConsumer> {
   return followEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
-    deps.jobs.transaction((tx) => removeFiles(deps, tx, id)),
+    deps.jobs.transaction((tx) => removeConversationFiles(deps, tx, id)),
   );
 }
 
-/** Retires the files of a conversation that is gone; it is remembered, so that an upload that is still under way stores nothing. */
-async function removeFiles(deps: DeletionDependencies, tx: Tx, conversationId: number): Promise<void> {
-  await dropVideohostUploads(tx, { conversationId });
-  const imported = await dropImport(tx, { conversationId });
-  if (imported !== undefined) await abandonUpload(tx, { objectKey: imported.object_key });
+/** Retires all files of a permanently deleted conversation. The conversation stays marked, so that a running upload stores nothing. */
+async function removeConversationFiles(deps: RemovalDependencies, tx: Tx, conversationId: number): Promise<void> {
+  await deleteVideohostUploads(tx, { conversationId });
+  const recording = await deleteImport(tx, { conversationId });
+  if (recording !== undefined) await abandonUpload(tx, { objectKey: recording.object_key });
   await lockConversation(tx, { conversationId });
-  await markGone(tx, { conversationId });
-  const retired = await retireAllFiles(tx, { conversationId });
-  await deleteLater(
-    deps,
-    tx,
-    retired.map(({ id }) => id),
-  );
+  await markPermanentlyDeleted(tx, { conversationId });
+  const retired = await retireConversationFiles(tx, { conversationId });
+  const blobIds = retired.map(({ id }) => id);
+  await scheduleBlobDeletion(deps, tx, blobIds);
 }

@@ -1,82 +1,76 @@
-/** Stored files: what is told of them over NATS, and their bytes over HTTP (rules/media#video, rules/media#audio-download). */
+/** Metadata of stored files over NATS, and their bytes over HTTP (rules/media#video, rules/media#audio-download). */
+import { conversations } from '#services/conversations';
+import { transcripts } from '#services/transcripts';
 import { notFound } from '#libs/errors';
-import type { Logger } from '#libs/logger';
-import type { CallContext, Handlers } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
-import type { Database } from '#libs/orm';
-import type { media } from '../contract.ts';
-import { findPublicFile, listRecordings } from '../file-statements.ts';
+import { byteStream, type CallContext, type HandlersOf, ownContext, rawBytes, withDigest } from '#libs/nats';
+import type { Dependencies } from '../dependencies.ts';
+import { chooseRecording, mediaUrl, versionMarker } from '../file-names.ts';
+import { findAudioFile, findPublicFile, findRecordingStart, listRecordings } from '../files.ts';
 import type { Exchange } from '../http/index.ts';
-import { markerOf, mediaAddress } from '../media-address.ts';
-import { chooseRecording } from '../recording-file.ts';
+import type { downloadRpcs } from './contract.ts';
 import { serveFile } from './serve-file.ts';
-import { type CaptionDependencies, readCaptions } from './captions.ts';
-import { findAudio } from './statements.ts';
 
-export interface DownloadDependencies {
-  readonly db: Database;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  /** Only what a conversation shows of itself to the caller is shown of its files. @throws AppError 404 */
-  readonly requireConversation: (id: number, context: CallContext) => Promise<unknown>;
-}
-
-export function createDownloadHandlers({
-  db,
-  bus,
-  requireConversation,
-}: CaptionDependencies & Pick<DownloadDependencies, 'requireConversation'>): Pick<
-  Handlers<typeof media>,
-  'getVideo' | 'getCaptions' | 'getAudioMetadata'
-> {
+export function createDownloadHandlers(deps: Pick<Dependencies, 'db' | 'bus'>): HandlersOf<typeof downloadRpcs> {
+  const { db, bus } = deps;
   return {
     getVideo: async ({ conversation_id: conversationId }, context) => {
-      await requireConversation(conversationId, context);
-      const recording = chooseRecording(await listRecordings(db, { conversationId }));
-      if (recording === undefined) throw notFound();
-      return { url: mediaAddress({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };
+      const recording = await getRecording(deps, conversationId, context);
+      return { url: mediaUrl({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };
     },
     getCaptions: async ({ conversation_id: conversationId }, context) => {
-      await requireConversation(conversationId, context);
-      const recording = chooseRecording(await listRecordings(db, { conversationId }));
-      if (recording === undefined) throw notFound();
-      return await readCaptions({ db, bus }, conversationId, recording, context);
+      const { kind, object_key: objectKey } = await getRecording(deps, conversationId, context);
+      // A trimmed recording starts with the transcript window (T4).
+      const start = kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey }) : undefined;
+      const request = { conversation_id: conversationId, video_started_at: start?.started_at ?? null };
+      const reply = await bus.callRaw(transcripts.rpcs.caption, request, ownContext(context));
+      const body = reply.kind === 'bytes' ? rawBytes(reply.bytes) : byteStream(reply.chunks);
+      return reply.digest === undefined ? body : withDigest(body, reply.digest);
     },
     getAudioMetadata: async ({ conversation_id: conversationId }) => {
-      const found = await findAudio(db, { conversationId });
-      if (found === undefined) return { audio: null, sha256: null };
-      const { path, name, content_type, size_bytes, source, created_at, sha256 } = found;
+      const audio = await findAudioFile(db, { conversationId });
+      if (audio === undefined) return { audio: null, sha256: null };
+      const { path, name, content_type, size_bytes, source, created_at, sha256 } = audio;
       return { audio: { path, name, content_type, size_bytes, source, created_at }, sha256 };
     },
   };
 }
 
-/** The bytes of the canonical audio, to those who may see the conversation. @throws AppError 404 */
+/** The recording to show. @throws AppError 404 without a recording, or when the caller cannot see the conversation */
+async function getRecording({ db, bus }: Pick<Dependencies, 'db' | 'bus'>, conversationId: number, context: CallContext) {
+  await bus.call(conversations.rpcs.exists, { id: conversationId }, context);
+  const recording = chooseRecording(await listRecordings(db, { conversationId }));
+  if (recording === undefined) throw notFound();
+  return recording;
+}
+
+type DownloadDependencies = Pick<Dependencies, 'db' | 'bus' | 'store' | 'logger'>;
+
+/** Sends the bytes of a conversation's audio. @throws AppError 404 without audio, or when the caller cannot see the conversation */
 export function createDownloadAudio(deps: DownloadDependencies): (exchange: Exchange, conversationId: number) => Promise<void> {
   return async (exchange, conversationId) => {
-    await deps.requireConversation(conversationId, exchange.context);
-    const audio = await findAudio(deps.db, { conversationId });
+    await deps.bus.call(conversations.rpcs.exists, { id: conversationId }, exchange.context);
+    const audio = await findAudioFile(deps.db, { conversationId });
     if (audio === undefined) throw notFound();
     const { path: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = audio;
-    const served = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
-    await serveFile(deps, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
+    const options = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
+    await serveFile(deps, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...options });
   };
 }
 
-/** The bytes of a file that needs no token. @throws AppError 404 */
+/** Sends the bytes of a file that needs no token. @throws AppError 404 */
 export function createServePublicFile(
-  deps: Omit<DownloadDependencies, 'requireConversation'>,
+  deps: DownloadDependencies,
 ): (exchange: Exchange, objectKey: string, query: URLSearchParams) => Promise<void> {
   return async (exchange, key, query) => {
-    const found = await findPublicFile(deps.db, { objectKey: key });
-    if (found === undefined) throw notFound();
-    const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
-    // The marker names these bytes for ever; any other address is asked about each time.
-    const isMarked = query.get('v') === markerOf({ objectKey, sha256 });
-    const served = {
-      cacheControl: isMarked ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    const file = await findPublicFile(deps.db, { objectKey: key });
+    if (file === undefined) throw notFound();
+    const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = file;
+    // An address with the marker always means these bytes; any other address is revalidated on each request.
+    const isImmutable = query.get('v') === versionMarker({ objectKey, sha256 });
+    const options = {
+      cacheControl: isImmutable ? 'public, max-age=31536000, immutable' : 'public, no-cache',
       disposition: 'inline',
     } as const;
-    await serveFile(deps, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
+    await serveFile(deps, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...options });
   };
 }

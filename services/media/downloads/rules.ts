@@ -22,15 +22,15 @@ export function decideRange(header: string | undefined, ifRange: string | undefi
   const specifiers = /^\s*bytes\s*=(.*)$/i.exec(header)?.[1]?.split(',');
   if (specifiers === undefined || specifiers.length > maxRanges) return whole;
   const ranges: ByteRange[] = [];
-  let seen = 0;
+  let count = 0;
   for (const specifier of specifiers) {
     if (specifier.trim() === '') continue; // empty list elements are allowed (RFC 9110, 5.6.1)
     const range = readSpecifier(specifier.trim(), sizeBytes);
     if (range === 'malformed') return whole;
-    seen += 1;
+    count += 1;
     if (range !== 'outside') ranges.push(range);
   }
-  if (seen === 0) return whole;
+  if (count === 0) return whole;
   const [only] = ranges;
   if (only === undefined) return { kind: 'unsatisfiable' };
   return ranges.length === 1 ? { kind: 'part', range: only } : whole;

@@ -27,7 +27,7 @@ export interface ServedFile {
  */
 export async function serveFile(
   deps: { store: ObjectStore; logger: Logger },
-  { request, response, beginAnswer }: Exchange,
+  { request, response, startPaceCheck }: Exchange,
   file: ServedFile,
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
@@ -43,7 +43,7 @@ export async function serveFile(
   const isHead = request.method === 'HEAD';
   // Ranges are defined for GET alone (RFC 9110, 14.2).
   const decision = decideRange(isHead ? undefined : range, Array.isArray(ifRange) ? ifRange[0] : ifRange, etag, file.sizeBytes);
-  if (decision.kind === 'unsatisfiable') return refuseRange(response, file.sizeBytes);
+  if (decision.kind === 'unsatisfiable') return sendUnsatisfiableRange(response, file.sizeBytes);
 
   const headers: Record<string, string | number> = {
     ...validators,
@@ -61,13 +61,13 @@ export async function serveFile(
     headers['content-range'] = `bytes ${first}-${last}/${file.sizeBytes}`;
     headers['content-length'] = last - first + 1;
   }
-  const left = new AbortController();
-  const onClose = (): void => left.abort(new Error('The client left'));
+  const disconnected = new AbortController();
+  const onClose = (): void => disconnected.abort(new Error('The client left'));
   response.once('close', onClose);
   try {
     const object = await deps.store.get(file.objectKey, {
       ...(decision.kind === 'part' ? { range: decision.range } : {}),
-      signal: left.signal,
+      signal: disconnected.signal,
     });
     if (object === undefined) throw notFound();
     if (object.sizeBytes !== headers['content-length']) {
@@ -75,17 +75,17 @@ export async function serveFile(
       throw new Error(`Object ${file.objectKey} has ${object.sizeBytes} bytes where ${headers['content-length']} were recorded`);
     }
     response.writeHead(decision.kind === 'part' ? 206 : 200, headers);
-    beginAnswer();
+    startPaceCheck();
     await copyStream(object.body, response);
   } catch (error) {
-    if (left.signal.aborted && response.destroyed) return;
+    if (disconnected.signal.aborted && response.destroyed) return;
     throw error;
   } finally {
     response.off('close', onClose);
   }
 }
 
-function refuseRange(response: ServerResponse, sizeBytes: number): void {
+function sendUnsatisfiableRange(response: ServerResponse, sizeBytes: number): void {
   const body = JSON.stringify({ detail: 'No requested range lies in the file' });
   response
     .writeHead(416, {

@@ -1,5 +1,6 @@
 /** Paths of the two HTTP servers. */
-import type { RecordingKind, StoredFile } from '../schemas.ts';
+import { byOperators, withoutActor, rpc, Type } from '#libs/contract';
+import { id, type RecordingKind, StoredFile } from '../schemas.ts';
 
 /**
  * Paths of the two HTTP servers: `/media` of the public one (default port 8081), `/internal` of the one inside (8082). There every request brings
@@ -25,3 +26,23 @@ export const mediaPaths = Object.freeze({
 export function pathOfStored(conversationId: number, kind: StoredFile['kind']): string {
   return kind === 'audio' ? mediaPaths.conversationAudio(conversationId) : mediaPaths.recording(conversationId, kind);
 }
+
+const Ticket = Type.Object({ ticket: Type.String({ description: 'For the header `Ticket`; told this once.' }) });
+
+export const ticketRpcs = {
+  issueDownloadTicket: rpc({
+    subject: 'media.tickets.issue-download',
+    callers: { transcripts: withoutActor },
+    summary: "Lets one GET of a conversation's audio into the internal port, within a minute.",
+    request: Type.Object({ conversation_id: id }),
+    reply: Ticket,
+  }),
+  issueUploadTicket: rpc({
+    subject: 'admin.media.tickets.issue-upload',
+    callers: byOperators,
+    audit: 'file.upload',
+    summary: 'Lets one PUT of a file of the bulk import into the internal port, within a minute.',
+    request: Type.Object({ conversation_id: id, kind: StoredFile.properties.kind }),
+    reply: Ticket,
+  }),
+};

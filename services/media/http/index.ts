@@ -1,4 +1,5 @@
-/** What the two HTTP servers share: requests, forms, replies. */
-export { ClientGone, receiveFile } from './multipart.ts';
+/** What uploads and downloads use of the HTTP servers: requests, forms, replies. */
+export { ClientDisconnected, receiveFile } from './multipart.ts';
 export { replayedHeader, sendJson } from './replies.ts';
 export type { Exchange } from './server.ts';
+export { deleteExpiredTickets } from './statements.ts';

@@ -23,7 +23,7 @@ export interface FormOptions {
 }
 
 /** The client went away before its request was complete; nobody is there to be answered. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super('The client left before the upload was complete');
     this.name = 'ClientGone';
@@ -42,10 +42,10 @@ const maxOverheadBytes = 1024 * 1024;
 export async function receiveFile<T>(request: IncomingMessage, options: FormOptions, receive: (file: FilePart) => Promise<T>): Promise<T> {
   checkHead(request, options);
   // Whoever has left before it is read ends nothing any more (D77).
-  if (request.destroyed) throw new ClientGone();
+  if (request.destroyed) throw new ClientDisconnected();
   const form = openForm(request, options);
   // What it does belongs to the trace of this request, whenever the bytes come.
-  const receiveHere = AsyncLocalStorage.bind(receive);
+  const receiveInContext = AsyncLocalStorage.bind(receive);
   let received: Promise<T> | undefined;
   let current: Readable | undefined;
 
@@ -59,18 +59,18 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       if (!form.write(chunk)) request.pause();
     };
     const onEnd = (): void => void form.end();
-    const onGone = (): void => {
-      if (!request.complete) fail(new ClientGone());
+    const onClose = (): void => {
+      if (!request.complete) fail(new ClientDisconnected());
     };
-    const leave = (): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onGone);
+    const removeListeners = (): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose);
       form.removeAllListeners('drain');
     };
     // The first failure is thrown only after `receive` has cleaned up, so that nothing of a refused upload is left by then.
     const fail = (error: Error): void => {
       if (failed) return;
       failed = true;
-      leave();
+      removeListeners();
       form.on('error', () => undefined);
       current?.destroy(error);
       void (received ?? Promise.resolve()).then(
@@ -79,31 +79,31 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       );
     };
 
-    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => void (isEncoded(encoding) && fail(encodedPart())));
+    form.on('field', (_name, _value, _isNameCut, _isCut, encoding) => void (isTransferEncoded(encoding) && fail(transferEncodingError())));
     form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined, encoding: string) => {
       stream.on('error', () => undefined);
-      if (isEncoded(encoding)) return fail(encodedPart());
+      if (isTransferEncoded(encoding)) return fail(transferEncodingError());
       if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
       current = stream;
       stream.on('limit', () => fail(options.tooLarge()));
-      received = receiveHere({ fileName, body: stream });
+      received = receiveInContext({ fileName, body: stream });
       received.catch((error: Error) => fail(error));
     });
     form.on('error', () => fail(new UnparsableForm()));
     form.on('drain', () => request.resume());
     form.on('finish', () => {
       if (failed) return;
-      leave();
+      removeListeners();
       if (received === undefined) reject(missingPart(options.part));
       else received.then(resolve, reject);
     });
-    request.on('data', onData).on('end', onEnd).on('close', onGone);
+    request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
 }
 
 /** The bytes of a part are stored as they come, never decoded (RFC 7578 §4.7; D107). */
-const isEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
-const encodedPart = (): AppError => badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
+const isTransferEncoded = (encoding: string): boolean => !/^(?:7bit|8bit|binary)$/i.test(encoding.trim());
+const transferEncodingError = (): AppError => badRequest('A part must not have a Content-Transfer-Encoding; send its bytes as they are');
 
 function checkHead({ headers }: IncomingMessage, { part, maxFileBytes, tooLarge }: FormOptions): void {
   if (Number(headers['content-length'] ?? 1) === 0) throw new UnparsableForm();

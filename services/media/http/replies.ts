@@ -19,7 +19,7 @@ export class UnparsableForm extends AppError {
 }
 
 /** Whoever asks is not believed; where that may be the fault of a clock, another replica may believe them. */
-export class Unverified extends AppError {
+export class UnverifiedCaller extends AppError {
   constructor(reason: CallRefusal) {
     super({ code: mayBeTheClock(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
     this.name = 'Unverified';
@@ -27,7 +27,12 @@ export class Unverified extends AppError {
 }
 
 /** Answers and hangs up: not another byte of the body is read, and whoever reads it hears that there is none. */
-export function hangUp(request: IncomingMessage, response: ServerResponse, error: AppError, surface: 'api' | 'v1' = 'api'): void {
+export function sendErrorAndClose(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: AppError,
+  surface: 'api' | 'v1' = 'api',
+): void {
   const { status, body, headers } = describeError(error, surface);
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, {

@@ -21,8 +21,8 @@ import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { newTraceparent, readRequestId, readTraceIds, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
-import { ClientGone } from './multipart.ts';
-import { hangUp, sendError, Unverified } from './replies.ts';
+import { ClientDisconnected } from './multipart.ts';
+import { sendErrorAndClose, sendError, UnverifiedCaller } from './replies.ts';
 
 /** One request with what its headers say of it; the actor is added by whoever believes it. */
 export interface Exchange {
@@ -32,7 +32,7 @@ export interface Exchange {
   /** The client's `Idempotency-Key` (I1). */
   readonly idempotencyKey: string | undefined;
   /** To be called before an answer that may take long: from then on the client must take it at a pace (D62). */
-  readonly beginAnswer: () => void;
+  readonly startPaceCheck: () => void;
 }
 
 /** What one server serves. */
@@ -46,13 +46,13 @@ export interface Listener {
 }
 
 /** How fast bodies must come and answers be taken (D62). */
-export interface Paces {
+export interface PaceRules {
   readonly body: PaceRule;
   readonly answer: PaceRule;
 }
 
 /** The gateway is the judge of its own clients' bodies; here only who comes past it is caught, or what a lost gateway has left open. */
-export const usualPaces: Paces = { body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 }, answer: answerPace };
+export const defaultPaceRules: PaceRules = { body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 }, answer: answerPace };
 
 export interface ServerDependencies {
   logger: Logger;
@@ -60,7 +60,7 @@ export interface ServerDependencies {
   requests: Red;
   /** Counts what a guard refuses. */
   refused: (reason: Refusal) => void;
-  paces: Paces;
+  paceRules: PaceRules;
 }
 
 /** 11 KiB each when silent. */
@@ -72,22 +72,22 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 const clientGoneStatus = 499;
 
 export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
-  const { refused, paces } = deps;
+  const { refused, paceRules } = deps;
   const answers = new Room(maxWaitingAnswerBytes);
   const handle = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const transfer = { req, res, state: { startedAt: performance.now(), refused, answers } };
-    if (hasBody(req)) boundBody(transfer, paces.body);
-    return answer(transfer, listener, deps);
+    if (hasBody(req)) enforceBodyPace(transfer, paceRules.body);
+    return handleRequest(transfer, listener, deps);
   };
   return createHttpServer(handle, { portName: listener.portName, maxConnections, refused });
 }
 
 /** Answers 408 to a body that comes too slowly; whoever reads it finds its sender gone. */
-function boundBody(transfer: Transfer, pace: PaceRule): void {
+function enforceBodyPace(transfer: Transfer, pace: PaceRule): void {
   const { req, res } = transfer;
   const onSlow = (error: AppError): void => {
     if (res.headersSent) req.destroy();
-    else hangUp(req, res, error);
+    else sendErrorAndClose(req, res, error);
   };
   const stop = watchBody(transfer, onSlow, pace);
   req.once('end', stop);
@@ -95,7 +95,7 @@ function boundBody(transfer: Transfer, pace: PaceRule): void {
 }
 
 /** Never rejects. */
-async function answer(transfer: Transfer, listener: Listener, { logger, requests, paces }: ServerDependencies): Promise<void> {
+async function handleRequest(transfer: Transfer, listener: Listener, { logger, requests, paceRules }: ServerDependencies): Promise<void> {
   const { req: request, res: response, state } = transfer;
   const requestId = readRequestId(request.headers['request-id']);
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
@@ -121,14 +121,15 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   try {
     refuseFaulty(transfer);
     const context = readContext(request, requestId, traceparent);
-    const beginAnswer = (): void => watchAnswer(transfer, () => response.writableLength, paces.answer);
-    const exchange = { request, response, context, idempotencyKey: readHeader(request, 'idempotency-key'), beginAnswer };
+    const startPaceCheck = (): void => watchAnswer(transfer, () => response.writableLength, paceRules.answer);
+    const exchange = { request, response, context, idempotencyKey: readHeader(request, 'idempotency-key'), startPaceCheck };
     const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
-    if (error instanceof ClientGone) return;
+    if (error instanceof ClientDisconnected) return;
     // Only what a client is to see has the envelope of its surface; what is no client's gets the plain one.
-    if (error instanceof Unverified) return hangUp(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
+    if (error instanceof UnverifiedCaller)
+      return sendErrorAndClose(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
     if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, ...ids }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, ...ids }, 'request failed');
     // An answer that has begun is broken, so that it cannot pass for a complete one.

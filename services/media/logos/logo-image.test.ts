@@ -27,7 +27,7 @@ describe('logos by their bytes (D51)', () => {
     ['gif', 'gif', 'image/gif'],
     ['webp', 'webp', 'image/webp'],
   ] as const)('keeps a %s what it is', async (format, extension, contentType) => {
-    const image = await images.renew(await picture().toFormat(format).toBuffer());
+    const image = await images.reencode(await picture().toFormat(format).toBuffer());
     expect([image.extension, image.contentType]).toEqual([extension, contentType]);
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format, width: 8, height: 6 });
   });
@@ -39,19 +39,19 @@ describe('logos by their bytes (D51)', () => {
       .jpeg()
       .toBuffer();
     expect(given.includes('secret-owner')).toBe(true);
-    const { bytes } = await images.renew(given);
+    const { bytes } = await images.reencode(given);
     const { exif, icc, xmp, orientation, width, height } = await sharp(bytes).metadata();
     expect([exif, icc, xmp, orientation, width, height]).toEqual([undefined, undefined, undefined, undefined, 6, 8]);
     expect(bytes.includes('secret-owner')).toBe(false);
   });
 
   it('drops what is hidden behind the picture', async () => {
-    const { bytes } = await images.renew(Buffer.concat([await picture().png().toBuffer(), Buffer.from('<script>steal()</script>')]));
+    const { bytes } = await images.reencode(Buffer.concat([await picture().png().toBuffer(), Buffer.from('<script>steal()</script>')]));
     expect(bytes.includes('steal()')).toBe(false);
   });
 
   it.each(['gif', 'webp'] as const)('keeps the frames of an animated %s and their times', async (format) => {
-    const { bytes } = await images.renew(await frames(format));
+    const { bytes } = await images.reencode(await frames(format));
     expect(await sharp(bytes, { animated: true }).metadata()).toMatchObject({ pages: 3, delay: [100, 200, 300], loop: 2 });
   });
 
@@ -59,7 +59,7 @@ describe('logos by their bytes (D51)', () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4"/></svg>');
     const tiff = await picture().tiff().toBuffer();
     for (const bytes of [Buffer.from('not an image'), Buffer.alloc(0), svg, tiff, Buffer.from('%PDF-1.7')])
-      await expect(images.renew(bytes)).rejects.toMatchObject(refusal);
+      await expect(images.reencode(bytes)).rejects.toMatchObject(refusal);
   });
 
   it('refuses a picture that does not decode', async () => {
@@ -68,20 +68,20 @@ describe('logos by their bytes (D51)', () => {
       const whole = await sharp(noise, { raw: { width: 64, height: 64, channels: 3 } })
         .toFormat(format)
         .toBuffer();
-      await expect(images.renew(whole.subarray(0, Math.floor(whole.byteLength / 2)))).rejects.toMatchObject(refusal);
+      await expect(images.reencode(whole.subarray(0, Math.floor(whole.byteLength / 2)))).rejects.toMatchObject(refusal);
     }
   });
 
   it('refuses more pixels than it may work on, the frames of an animation together', async () => {
     const small = createLogoImages({ maxPixels: 40 });
-    await expect(small.renew(await picture().png().toBuffer())).rejects.toMatchObject(refusal);
-    await expect(small.renew(await frames('gif'))).rejects.toMatchObject(refusal);
-    await expect(small.renew(await picture(5, 8).png().toBuffer())).resolves.toMatchObject({ extension: 'png' });
+    await expect(small.reencode(await picture().png().toBuffer())).rejects.toMatchObject(refusal);
+    await expect(small.reencode(await frames('gif'))).rejects.toMatchObject(refusal);
+    await expect(small.reencode(await picture(5, 8).png().toBuffer())).resolves.toMatchObject({ extension: 'png' });
   });
 
   it('goes on after a picture that failed, and works on many', async () => {
     const good = await picture().png().toBuffer();
-    const results = await Promise.allSettled([images.renew(good.subarray(0, 40)), images.renew(good), images.renew(good)]);
+    const results = await Promise.allSettled([images.reencode(good.subarray(0, 40)), images.reencode(good), images.reencode(good)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   });
 

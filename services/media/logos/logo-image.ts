@@ -17,7 +17,7 @@ export interface LogoImage {
 
 export interface LogoImages {
   /** @throws AppError 400 for anything but a whole jpeg, png, gif or webp picture. */
-  renew(bytes: Uint8Array): Promise<LogoImage>;
+  reencode(bytes: Uint8Array): Promise<LogoImage>;
 }
 
 export interface LogoImageOptions {
@@ -43,7 +43,7 @@ export function createLogoImages({ maxPixels = defaultMaxPixels }: LogoImageOpti
   let tools: ReturnType<typeof loadTools> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return {
-    renew: async (bytes) => {
+    reencode: async (bytes) => {
       const { sharp, fileTypeFromBuffer } = await (tools ??= loadTools());
       const format = formats[(await fileTypeFromBuffer(bytes))?.mime ?? ''];
       if (format === undefined) throw invalidLogo('The logo must be a jpeg, png, gif or webp image.');

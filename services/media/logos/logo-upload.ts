@@ -1,101 +1,91 @@
 /**
- * POST …/logo of an experience (rules/media#logo; D51). The directory is asked for the right before a byte is
- * read; whatever fails before the picture is stored leaves the previous logo.
+ * Uploads of an experience's logo (rules/media#logo; D51). The caller is authorized before a byte is read; a failure before the picture is
+ * stored keeps the previous logo.
  */
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
+import { IdempotencyStore } from '#libs/idempotency';
 import { parseJson } from '#libs/json';
-import { type Bus, type CallContext, type RawJson, TaggedReply } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
+import { type CallContext, type RawJson, TaggedReply } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory } from '#services/directory';
-import { deleteLater } from '../delete-later.ts';
-import { receiveFile, replayedHeader, sendJson } from '../http/index.ts';
-import { mediaAddress } from '../media-address.ts';
-import { discardUpload, endUpload, type LeaseDependencies, openLease } from '../upload-leases/index.ts';
-import { maxLogoBytes } from './contract.ts';
-import { invalidLogo, type LogoImages, newLogoKey } from './logo-image.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { mediaUrl } from '../file-names.ts';
+import { scheduleBlobDeletion } from '../files.ts';
+import { type Exchange, receiveFile, replayedHeader, sendJson } from '../http/index.ts';
+import { maxLogoBytes } from '../schemas.ts';
+import { acquireUploadLease, discardUpload, finishUpload, uploadExpired } from '../upload-leases/index.ts';
+import { createLogoImages, invalidLogo, type LogoImages, newLogoKey } from './logo-image.ts';
 import { insertLogo, lockLogo, type NewLogo, retireLogo } from './statements.ts';
 
-export interface LogoDependencies extends LeaseDependencies {
-  readonly bus: Bus;
-  readonly jobs: Jobs;
-  readonly store: ObjectStore;
+type UploadLogoDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'store' | 'logger' | 'requestSweep'>;
+
+interface LogoDependencies extends UploadLogoDependencies {
   readonly idempotency: IdempotencyStore;
   readonly images: LogoImages;
-  /** Uploads at the same time, each up to 5 MiB of memory; more are answered 503. */
-  readonly maxUploads: number;
-  /** Time that a replaced file is kept. */
-  readonly graceSeconds: number;
-}
-
-export interface LogoUpload {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly holonId: number;
-  readonly context: CallContext;
-  readonly idempotencyKey: string | undefined;
 }
 
 type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 
 /** Delay of the durable way to the directory, which finds its work done when the direct call has succeeded. */
-const setFallbackMs = 10_000;
+const fallbackDelayMs = 10_000;
 /** What answers are kept of (I1). */
 const operation = 'media.logos.upload';
 /** The directory has said so, before the bytes come. */
-const isAuthorized = { isAuthorized: true } as const;
+const alreadyAuthorized = { isAuthorized: true } as const;
 
-export function createLogoHandler(deps: LogoDependencies): (upload: LogoUpload) => Promise<void> {
+export function createUploadLogo(dependencies: UploadLogoDependencies): (exchange: Exchange, holonId: number) => Promise<void> {
+  const deps: LogoDependencies = { ...dependencies, idempotency: new IdempotencyStore(dependencies.jobs), images: createLogoImages() };
   let running = 0;
-  return async (upload) => {
-    if (running >= deps.maxUploads) throw unavailable('Too many uploads at the same time');
+  return async (exchange, holonId) => {
+    // Each upload takes up to 5 MiB of memory.
+    if (running >= deps.config.MEDIA_MAX_UPLOADS) throw unavailable('Too many uploads at the same time');
     running += 1;
     try {
-      const reply = await acceptLogo(deps, upload);
+      const reply = await acceptLogo(deps, exchange, holonId);
       const isReplayed = reply instanceof TaggedReply;
       const body = isReplayed ? parseJson(Buffer.from(reply.body.bytes).toString('utf8')) : reply;
-      await sendJson(upload.request, upload.response, 200, body, isReplayed ? replayedHeader : {});
+      await sendJson(exchange.request, exchange.response, 200, body, isReplayed ? replayedHeader : {});
     } finally {
       running -= 1;
     }
   };
 }
 
-async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<LogoReply | TaggedReply<RawJson>> {
-  const { request, holonId, context } = upload;
+async function acceptLogo(
+  deps: LogoDependencies,
+  { request, context, idempotencyKey }: Exchange,
+  holonId: number,
+): Promise<LogoReply | TaggedReply<RawJson>> {
   const before = await deps.bus.call(directory.rpcs.checkExperienceLogo, { experience_id: holonId }, context);
   const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
   const file = await receiveFile(request, form, async ({ fileName, body }) => ({ fileName, bytes: await collect(body) }));
-  const call = { subject: operation, actor: context.actor, idempotencyKey: upload.idempotencyKey };
+  const call = { subject: operation, actor: context.actor, idempotencyKey };
   // Of a form the parts are compared, not how they were framed (I4).
-  const asked = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
-  const kept = await deps.idempotency.find(call, asked);
-  if (kept !== undefined) return kept;
+  const fingerprint = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
+  const stored = await deps.idempotency.find(call, fingerprint);
+  if (stored !== undefined) return stored;
   const image = await deps.images
-    .renew(file.bytes)
-    .catch((error: unknown) => deps.idempotency.run(call, asked, () => throwAgain(error), isAuthorized));
+    .reencode(file.bytes)
+    .catch((error: unknown) => deps.idempotency.run(call, fingerprint, () => rejectWith(error), alreadyAuthorized));
   if (image instanceof TaggedReply) return image;
-  const logoAt = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
-  const lease = await openLease(deps, newLogoKey(holonId, image.extension));
+  const replyWithLogo = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
+  const lease = await acquireUploadLease(deps, newLogoKey(holonId, image.extension));
   const { objectKey } = lease;
   try {
     const { contentType } = image;
-    const stored = await deps.store.putStream(objectKey, inOnePiece(image.bytes), { contentType, signal: lease.lost });
+    const stored = await deps.store.putStream(objectKey, singleChunk(image.bytes), { contentType, signal: lease.lost });
     const name = `logo.${image.extension}`;
-    const url = mediaAddress({ objectKey, sha256: stored.sha256 });
+    const url = mediaUrl({ objectKey, sha256: stored.sha256 });
     const logo = { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) };
     const settings: LogoSetting[] = [];
     const commit = async (tx: Tx): Promise<LogoReply> => {
       settings.push(await commitLogo(deps, tx, logo, url, context));
-      return logoAt(url);
+      return replyWithLogo(url);
     };
-    const reply = await deps.idempotency.run(call, asked, commit, isAuthorized);
+    const reply = await deps.idempotency.run(call, fingerprint, commit, alreadyAuthorized);
     const setting = settings.at(-1);
     // Of two requests under one key that came at once, the other was first.
     if (reply instanceof TaggedReply || setting === undefined) {
@@ -103,7 +93,7 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
       return reply;
     }
     lease.close();
-    return logoAt(await tellDirectory(deps, setting, context));
+    return replyWithLogo(await setLogoInDirectory(deps, setting, context));
   } catch (error) {
     await discardUpload(deps, lease);
     throw error;
@@ -111,7 +101,7 @@ async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<L
 }
 
 /** For work that is over: a refusal that is kept. */
-function throwAgain(error: unknown): Promise<never> {
+function rejectWith(error: unknown): Promise<never> {
   return Promise.reject(error);
 }
 
@@ -121,7 +111,7 @@ async function collect(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function* inOnePiece(bytes: Buffer): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
@@ -144,14 +134,14 @@ async function commitLogo(
   { requestId, traceparent }: CallContext,
 ): Promise<LogoSetting> {
   const origin = { requestId, traceparent };
-  if ((await endUpload(tx, logo)) === undefined) throw unavailable('The upload took too long without a sign of life');
+  if ((await finishUpload(tx, logo)) === undefined) throw uploadExpired();
   await lockLogo(tx, logo);
   const retired = await retireLogo(tx, logo);
   const { id } = await insertLogo(tx, logo);
   const ids = retired.map((row) => row.id);
-  await deleteLater(deps, tx, ids, origin);
+  await scheduleBlobDeletion(deps, tx, ids, origin);
   const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
-  await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: setFallbackMs });
+  await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: fallbackDelayMs });
   return setting;
 }
 
@@ -160,7 +150,7 @@ async function commitLogo(
  * have taken longer than what vouched for the client lives: what follows from it is this service's own doing.
  * @returns the logo that the experience has
  */
-async function tellDirectory(
+async function setLogoInDirectory(
   deps: LogoDependencies,
   setting: LogoSetting,
   { requestId, traceparent }: CallContext,

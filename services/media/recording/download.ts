@@ -1,14 +1,51 @@
-/**
- * A recording from the provider into the object store: in constant memory, with a digest, and going on where it broke off, within an attempt
- * and after the death of a process. Whole parts of the multipart upload are the memory of how far it has come.
- */
+/** Which of the provider's recordings is the conversation's. */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
+import { chooseByOverlap, type MeetingProvider, type MeetingRecording, type RecordingDownload } from '#libs/realtimekit';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore, UnfinishedUpload } from '#libs/object-store';
-import type { MeetingRecording, RecordingDownload, MeetingProvider } from '#libs/realtimekit';
 import { countTransferred } from '#libs/transfer';
+import type { ConversationTime } from './rules.ts';
+
+export interface RecordingSource {
+  readonly meeting_id: string | null;
+  readonly recording_id: string | null;
+}
+
+/**
+ * The one that the room has named, else the one of the meeting that overlaps the conversation longest; never a guess.
+ * @throws AppError unavailable while there is none to download; PermanentJobError when the provider has failed to make it
+ */
+export async function findRecording(
+  provider: MeetingProvider,
+  source: RecordingSource,
+  time: ConversationTime,
+  signal: AbortSignal,
+): Promise<MeetingRecording> {
+  const recording = await choose(provider, source, time, signal);
+  if (recording.status === 'UPLOADED') return recording;
+  if (recording.status === 'ERRORED') throw new PermanentJobError('the meeting provider has failed to make the recording');
+  throw unavailable('the recording is not uploaded yet');
+}
+
+async function choose(
+  provider: MeetingProvider,
+  source: RecordingSource,
+  time: ConversationTime,
+  signal: AbortSignal,
+): Promise<MeetingRecording> {
+  if (source.recording_id !== null) return provider.readRecording(source.recording_id, signal);
+  if (source.meeting_id === null) throw unavailable('the conversation has no meeting yet');
+  if (time.start === undefined) throw unavailable('the conversation has neither a recording nor a start yet');
+  const recordings = await provider.listRecordings(source.meeting_id, signal);
+  const spans = recordings.flatMap((item) => (item.start === undefined ? [] : [{ ...item, start: item.start }]));
+  const window = { start: time.start, end: time.end };
+  const usable = spans.filter(({ status }) => status !== 'ERRORED');
+  const found = chooseByOverlap(usable, window) ?? chooseByOverlap(spans, window);
+  if (found === undefined) throw unavailable('the meeting has no recording that overlaps the conversation yet');
+  return found;
+}
 
 export interface DownloadOptions {
   readonly provider: MeetingProvider;
@@ -22,7 +59,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /** Keeps the tag of the bytes that are being stored, before the first of them. */
-  readonly keepEtag: (etag: string | undefined) => Promise<void>;
+  readonly saveEtag: (etag: string | undefined) => Promise<void>;
   readonly onProgress: (fraction: number) => void;
 }
 
@@ -32,7 +69,7 @@ export interface StoredRecording {
 }
 
 /** The download is not what was announced: nothing of it is kept. */
-class WrongLength extends Error {
+class LengthMismatch extends Error {
   override readonly name = 'WrongLength';
 }
 
@@ -51,12 +88,12 @@ export async function downloadRecording(options: DownloadOptions): Promise<Store
       }
       if (opened.offset === 0) {
         etag = opened.etag;
-        await options.keepEtag(etag);
+        await options.saveEtag(etag);
       }
       return await receive(options, opened, unfinished);
     } catch (error) {
       await opened.body.return(undefined).catch(() => undefined);
-      if (error instanceof WrongLength) {
+      if (error instanceof LengthMismatch) {
         await store.removeUpload(objectKey);
         throw unavailable(error.message);
       }
@@ -75,11 +112,11 @@ async function open(
   etag: string | undefined,
 ): Promise<RecordingDownload> {
   // All parts are there and only the end of the upload is missing: there is no rest to ask for.
-  if (offset > 0 && offset === recording.sizeBytes) return { offset, totalBytes: offset, etag, body: nothing() };
+  if (offset > 0 && offset === recording.sizeBytes) return { offset, totalBytes: offset, etag, body: emptyBody() };
   return provider.openRecording(recording.id, { offset, etag }, signal);
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* emptyBody(): AsyncGenerator<Uint8Array> {
   yield* [];
 }
 
@@ -89,8 +126,8 @@ async function receive(
   unfinished: UnfinishedUpload | undefined,
 ): Promise<StoredRecording> {
   const { store, objectKey, contentType, signal, recording, maxBytes } = options;
-  const announced = recording.sizeBytes ?? opened.totalBytes;
-  if ((announced ?? 0) > maxBytes) throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
+  const expectedBytes = recording.sizeBytes ?? opened.totalBytes;
+  if ((expectedBytes ?? 0) > maxBytes) throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
   const hash = createHash('sha256');
   const body = async function* (): AsyncGenerator<Uint8Array> {
     let received = opened.offset;
@@ -99,20 +136,20 @@ async function receive(
       if (received > maxBytes) throw new PermanentJobError(`the recording is larger than MEDIA_RECORDING_MAX_BYTES (${maxBytes})`);
       if (opened.offset === 0) hash.update(chunk);
       countTransferred(chunk.byteLength);
-      if (announced !== undefined) options.onProgress(Math.min(1, received / announced));
+      if (expectedBytes !== undefined) options.onProgress(Math.min(1, received / expectedBytes));
       yield chunk;
     }
-    if (received === 0) throw new WrongLength('the recording download is empty');
-    if (announced !== undefined && received !== announced) {
-      throw new WrongLength(`the recording download has ${received} bytes where ${announced} were announced`);
+    if (received === 0) throw new LengthMismatch('the recording download is empty');
+    if (expectedBytes !== undefined && received !== expectedBytes) {
+      throw new LengthMismatch(`the recording download has ${received} bytes where ${expectedBytes} were announced`);
     }
   };
   const sizeBytes = await store.resumeStream(objectKey, body(), { contentType, signal, unfinished });
-  return { sizeBytes, sha256: opened.offset === 0 ? hash.digest('hex') : await digestStored(store, objectKey, sizeBytes, signal) };
+  return { sizeBytes, sha256: opened.offset === 0 ? hash.digest('hex') : await hashStoredObject(store, objectKey, sizeBytes, signal) };
 }
 
 /** Of a download in pieces, read back from the store: a digest cannot be taken up again in another process. */
-async function digestStored(store: ObjectStore, objectKey: string, sizeBytes: number, signal: AbortSignal): Promise<string> {
+async function hashStoredObject(store: ObjectStore, objectKey: string, sizeBytes: number, signal: AbortSignal): Promise<string> {
   const object = await store.get(objectKey, { signal });
   if (object === undefined || object.sizeBytes !== sizeBytes) throw unavailable('the stored recording cannot be read back');
   const hash = createHash('sha256');

@@ -1,15 +1,21 @@
 /** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
-import { unavailable } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
-import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
-import { type BlobKind, findDeleted, insertFile, lockConversation, type NewFile, retireFiles } from '../file-statements.ts';
-import { mediaAddress } from '../media-address.ts';
-import { replaceFile } from '../replace-file.ts';
-import { endUpload } from '../upload-leases/index.ts';
+import {
+  type BlobKind,
+  type FileRecord,
+  findDeleted,
+  insertFile,
+  lockConversation,
+  replaceFile,
+  retireFiles,
+  scheduleBlobDeletion,
+} from '../files.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { mediaUrl } from '../file-names.ts';
+import { finishUpload, uploadExpired } from '../upload-leases/index.ts';
 import { recordingFeed } from './contract.ts';
 import type { FullRecording } from './full.ts';
-import { setImportMade } from './statements.ts';
+import { setImportSources } from './statements.ts';
 
 /** An object of this import that no record names yet. */
 export interface NewObject {
@@ -20,24 +26,24 @@ export interface NewObject {
   readonly contentType: string;
 }
 
-export interface Installed {
+export interface ImportedFiles {
   readonly full: FullRecording;
   /** Null: the conversation is shown the full one; `kept`: the one that is there stays. */
   readonly trimmed: NewObject | 'kept' | null;
   /** Undefined: those that are there stay. */
   readonly thumbnails: readonly NewObject[] | undefined;
   /** What the conversation's files were made from. */
-  readonly madeFrom: { readonly trimmedFrom: string | null; readonly picturesFrom: string | null };
+  readonly sources: { readonly trimmedFrom: string | null; readonly picturesFrom: string | null };
 }
 
 const source = 'realtimekit';
 
 /** False when the conversation is gone: nothing is installed then. */
 export async function install(
-  deps: DeletionDependencies & { readonly eventOutbox: EventOutbox },
+  deps: Pick<Dependencies, 'jobs' | 'config' | 'eventOutbox'>,
   tx: Tx,
   conversationId: number,
-  { full, trimmed, thumbnails, madeFrom }: Installed,
+  { full, trimmed, thumbnails, sources }: ImportedFiles,
 ): Promise<boolean> {
   await lockConversation(tx, { conversationId });
   if ((await findDeleted(tx, { conversationId })) !== undefined) return false;
@@ -45,32 +51,32 @@ export async function install(
   const retire = async (kind: BlobKind): Promise<void> => {
     retired.push(...(await retireFiles(tx, { conversationId, kind })).map(({ id }) => id));
   };
-  const put = async (kind: BlobKind, object: NewObject): Promise<void> => {
-    retired.push(...(await replaceFile(tx, await take(tx, conversationId, kind, object))).retiredIds);
+  const replace = async (kind: BlobKind, object: NewObject): Promise<void> => {
+    retired.push(...(await replaceFile(tx, await releaseLease(tx, conversationId, kind, object))).retiredIds);
   };
-  if (!full.isCurrent) await put('recording_full', full);
+  if (!full.isCurrent) await replace('recording_full', full);
   const isTrimmed = trimmed !== null && trimmed !== 'kept';
   if (trimmed === null) await retire('recording_front_trimmed');
-  else if (isTrimmed) await put('recording_front_trimmed', trimmed);
-  await setImportMade(tx, { conversationId, objectKey: full.objectKey, ...madeFrom });
+  else if (isTrimmed) await replace('recording_front_trimmed', trimmed);
+  await setImportSources(tx, { conversationId, objectKey: full.objectKey, ...sources });
   if (!full.isCurrent || isTrimmed || retired.length > 0) {
     deps.eventOutbox.add(tx, recordingFeed.available, { subject: conversationId, data: {} });
   }
   if (thumbnails !== undefined) {
     await retire('thumbnail');
-    for (const picture of thumbnails) await insertFile(tx, await take(tx, conversationId, 'thumbnail', picture));
+    for (const picture of thumbnails) await insertFile(tx, await releaseLease(tx, conversationId, 'thumbnail', picture));
   }
-  await deleteLater(deps, tx, retired);
+  await scheduleBlobDeletion(deps, tx, retired);
   return true;
 }
 
 /** Addresses as `infos.publishing.artifacts.imported_thumbnails` shows them (D18a). */
-export function addressesOf(thumbnails: readonly NewObject[]): string[] {
-  return thumbnails.map(mediaAddress);
+export function thumbnailUrls(thumbnails: readonly NewObject[]): string[] {
+  return thumbnails.map(mediaUrl);
 }
 
-async function take(tx: Tx, conversationId: number, kind: BlobKind, object: NewObject): Promise<NewFile> {
-  if ((await endUpload(tx, object)) === undefined) throw unavailable('what was stored has been taken for dead; it is stored again');
+async function releaseLease(tx: Tx, conversationId: number, kind: BlobKind, object: NewObject): Promise<FileRecord> {
+  if ((await finishUpload(tx, object)) === undefined) throw uploadExpired();
   const { objectKey, name, contentType, sizeBytes, sha256 } = object;
   return {
     kind,

@@ -13,7 +13,7 @@ import { copyStream } from '#libs/transfer';
 export interface LocalObjectServer {
   readonly url: string;
   /** @throws AppError unavailable when the store failed while somebody read: what was read is not all there is. */
-  check(): void;
+  throwIfFailed(): void;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function serveObjectLocally(store: ObjectStore, object: { objectKey
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    check: () => {
+    throwIfFailed: () => {
       if (failure !== undefined) throw unavailable('the object store broke off while the recording was read', { cause: failure });
     },
     close: async () => {
@@ -57,14 +57,14 @@ async function serve(
   const part = match === null ? {} : { 'content-range': `bytes ${range.first}-${range.last}/${sizeBytes}` };
   response.writeHead(match === null ? 200 : 206, { ...headers, ...part, 'content-length': length });
   if (request.method === 'HEAD') return void response.end();
-  const left = new AbortController();
-  response.once('close', () => left.abort(new Error('the reader left')));
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort(new Error('the reader left')));
   try {
-    const found = await store.get(objectKey, { range, signal: left.signal });
+    const found = await store.get(objectKey, { range, signal: disconnected.signal });
     if (found === undefined) throw unavailable('the recording is not in the object store');
     await copyStream(found.body, response);
   } catch (error) {
     // A reader that seeks hangs up in the middle: that is no failure.
-    if (!left.signal.aborted) throw error;
+    if (!disconnected.signal.aborted) throw error;
   }
 }

@@ -19,25 +19,25 @@ export type Cut =
   | { readonly kind: 'outside' };
 
 /** Less than this is not worth a second file. */
-const leastCutSeconds = 0.02;
+const minCutSeconds = 0.02;
 
 export function decideCut(trim: boolean, recording: Pick<MeetingRecording, 'start'>, time: ConversationTime): Cut {
   if (!trim) return { kind: 'not_asked_for' };
   if (time.start === undefined || recording.start === undefined) return { kind: 'start_unknown' };
   const seconds = secondsBetween(recording.start, time.start);
-  return seconds < leastCutSeconds ? { kind: 'not_needed' } : { kind: 'at', seconds };
+  return seconds < minCutSeconds ? { kind: 'not_needed' } : { kind: 'at', seconds };
 }
 
 /** `outside` when nothing would be left. */
 export function limitCut(cut: Cut, durationSeconds: number): Cut {
-  return cut.kind === 'at' && cut.seconds >= durationSeconds - leastCutSeconds ? { kind: 'outside' } : cut;
+  return cut.kind === 'at' && cut.seconds >= durationSeconds - minCutSeconds ? { kind: 'outside' } : cut;
 }
 
 /**
  * Places of `count` pictures in seconds of the recording: 10 %, 30 %, 50 %, … of the conversation. None before its beginning and behind its
  * end is taken, as far as they are known.
  */
-export function placePictures(
+export function choosePictureTimes(
   count: number,
   recording: Pick<MeetingRecording, 'start'>,
   time: ConversationTime,

@@ -16,7 +16,7 @@ export type RecordingImport = RowOf<typeof columns>;
 const selected = sql`recording_id, object_key, etag, size_bytes, sha256, trimmed_from, pictures_from`;
 
 /** Begins anew, in place of what was; undefined while another job works at it. */
-export const beginImport = statement.maybeOne({
+export const startImport = statement.maybeOne({
   name: 'media.begin-import',
   params: { conversationId: t.integer, recordingId: t.text, objectKey: t.text, jobId: t.uuid, seconds: t.double },
   row: { object_key: t.text },
@@ -32,7 +32,7 @@ export const beginImport = statement.maybeOne({
 });
 
 /** The import so far, now this job's; undefined while another job works at it, or when there is none. */
-export const takeImport = statement.maybeOne({
+export const claimImportRow = statement.maybeOne({
   name: 'media.claim-import',
   params: { conversationId: t.integer, jobId: t.uuid, seconds: t.double },
   row: columns,
@@ -70,7 +70,7 @@ export const setImportStored = statement.none({
     set size_bytes = ${sizeBytes}, sha256 = ${sha256} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
 });
 
-export const setImportMade = statement.none({
+export const setImportSources = statement.none({
   name: 'media.set-import-made',
   params: { conversationId: t.integer, objectKey: t.text, trimmedFrom: t.text.nullable, picturesFrom: t.text.nullable },
   sql: ({ conversationId, objectKey, trimmedFrom, picturesFrom }) => sql`update media.recording_imports
@@ -91,12 +91,4 @@ export const setImportStart = statement.none({
   params: { conversationId: t.integer, objectKey: t.text, startedAt: t.instant.nullable },
   sql: ({ conversationId, objectKey, startedAt }) => sql`update media.recording_imports
     set recording_started_at = ${startedAt} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
-});
-
-/** Forgets the import of a conversation that is gone; the key of what it had stored. */
-export const dropImport = statement.maybeOne({
-  name: 'media.drop-import',
-  params: { conversationId: t.integer },
-  row: { object_key: t.text },
-  sql: ({ conversationId }) => sql`delete from media.recording_imports where conversation_id = ${conversationId} returning object_key`,
 });

@@ -6,49 +6,36 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import { PermanentJobError, RetryLater, type Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
-import type { Database } from '#libs/orm';
 import { recordingImport as declaration, type RecordingImportConfig } from '#libs/pipeline';
 import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
-import { DownloadTooLarge, ProviderBusy, type MeetingProvider, type MeetingRecording } from '#libs/realtimekit';
+import { DownloadTooLarge, ProviderBusy, type MeetingRecording } from '#libs/realtimekit';
 import { formatInstant, parseInstant, type Instant } from '#libs/time';
 import { conversations } from '#services/conversations';
-import { listRecordings } from '../file-statements.ts';
-import { newRecordingKey, newThumbnailKey, trimmedName } from '../recording-file.ts';
-import { discardUpload, type LeaseDependencies, openLease, type StoreLease } from '../upload-leases/index.ts';
-import { findRecording } from './find-recording.ts';
-import { type FullDependencies, type FullRecording, holdImport, obtainFull } from './full.ts';
-import { addressesOf, install, type Installed, type NewObject } from './install.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { listRecordings } from '../files.ts';
+import { newRecordingKey, newThumbnailKey, trimmedName } from '../file-names.ts';
+import { discardUpload, acquireUploadLease, type UploadLease } from '../upload-leases/index.ts';
+import { findRecording } from './download.ts';
+import { type FullRecording, withImportClaim, getFullRecording } from './full.ts';
+import { thumbnailUrls, install, type ImportedFiles, type NewObject } from './install.ts';
 import { serveObjectLocally } from './object-server.ts';
-import { takePicture } from './picture.ts';
-import { type Probed, probeRecording } from './probe.ts';
-import { type ConversationTime, type Cut, decideCut, limitCut, placePictures } from './rules.ts';
+import { extractPicture, probeRecording, type ProbeResult, trimFront, type TrimMethod } from './ffmpeg.ts';
+import { type ConversationTime, type Cut, decideCut, limitCut, choosePictureTimes } from './rules.ts';
 import { countThumbnails, setImportStart } from './statements.ts';
-import { trimFront, type TrimMethod } from './trim.ts';
-import { FfmpegError, type Ffmpeg, type ScratchDirectory } from '#libs/ffmpeg';
+import { FfmpegError } from '#libs/ffmpeg';
 
-export interface RecordingImportDependencies extends LeaseDependencies, FullDependencies {
-  readonly db: Database;
-  readonly logger: Logger;
-  readonly bus: Bus;
-  readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly eventOutbox: EventOutbox;
-  /** Undefined while no provider is configured: imports wait. */
-  readonly provider: MeetingProvider | undefined;
-  readonly ffmpeg: Ffmpeg;
-  readonly scratch: ScratchDirectory;
-  readonly maxScratchBytes: number;
-  readonly graceSeconds: number;
-}
+export type RecordingImportDependencies = Pick<
+  Dependencies,
+  'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'provider' | 'ffmpeg' | 'scratch' | 'requestSweep'
+>;
 
 type Step = PipelineRun<RecordingImportConfig>;
 type Source = ReplyOf<typeof conversations.rpcs.getTranscriptSource>;
 
 /** What is made of the whole recording. */
-interface ImportResult extends Installed {
+interface ImportResult extends ImportedFiles {
   readonly cut: Cut;
   readonly method: TrimMethod | undefined;
   /** Everything was there already. */
@@ -89,20 +76,20 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
   const time = readTime(source);
   run.progress(0, 'looking for the recording');
   const recording = await findRecording(provider, source, time, run.signal);
-  await holdImport(deps, conversationId, run.id, run.signal, async (known, signal) => {
+  await withImportClaim(deps, conversationId, run.id, run.signal, async (existing, signal) => {
     run.progress(1, 'downloading');
-    const what = { conversationId, jobId: run.id, recording, known };
-    const full = await obtainFull(deps, provider, what, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });
+    const target = { conversationId, jobId: run.id, recording, existing };
+    const full = await getFullRecording(deps, provider, target, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });
     const startedAt = recording.start === undefined ? null : formatInstant(recording.start);
     await setImportStart(deps.db, { conversationId, objectKey: full.objectKey, startedAt });
-    const leases: StoreLease[] = [];
+    const leases: UploadLease[] = [];
     let installed = false;
     try {
-      const made = await makeFiles({ ...deps, step, signal, leases }, full, recording, time);
+      const files = await createFiles({ ...deps, step, signal, leases }, full, recording, time);
       run.progress(trimmedPercent, 'installing');
       await step.finish(async (tx) => {
-        installed = await install(deps, tx, conversationId, made);
-        return installed ? describe(made, recording) : gone;
+        installed = await install(deps, tx, conversationId, files);
+        return installed ? describe(files, recording) : gone;
       });
     } finally {
       for (const lease of leases) {
@@ -117,10 +104,10 @@ interface ImportRun extends RecordingImportDependencies {
   readonly step: Step;
   readonly signal: AbortSignal;
   /** Of objects that no record names yet. */
-  readonly leases: StoreLease[];
+  readonly leases: UploadLease[];
 }
 
-async function makeFiles(
+async function createFiles(
   importRun: ImportRun,
   full: FullRecording,
   recording: MeetingRecording,
@@ -128,46 +115,47 @@ async function makeFiles(
 ): Promise<ImportResult> {
   const { step, signal, ffmpeg, store } = importRun;
   const { trim, thumbnails: count } = step.config;
-  const asked = decideCut(trim, recording, time);
+  const requestedCut = decideCut(trim, recording, time);
   // Pictures of a recording that is still to be cut would show what is to be cut off.
-  const pictures = asked.kind === 'start_unknown' ? 0 : count;
-  const nothing = { trimmedFrom: null, picturesFrom: full.made.picturesFrom };
-  const isUnchanged = full.isCurrent && full.made.trimmedFrom === null;
-  if (asked.kind !== 'at' && pictures === 0)
-    return { full, cut: asked, trimmed: null, method: undefined, thumbnails: undefined, madeFrom: nothing, isUnchanged };
+  const pictures = requestedCut.kind === 'start_unknown' ? 0 : count;
+  const noTrim = { trimmedFrom: null, picturesFrom: full.derivedFrom.picturesFrom };
+  const isUnchanged = full.isCurrent && full.derivedFrom.trimmedFrom === null;
+  if (requestedCut.kind !== 'at' && pictures === 0)
+    return { full, cut: requestedCut, trimmed: null, method: undefined, thumbnails: undefined, sources: noTrim, isUnchanged };
   const server = await serveObjectLocally(store, full);
   try {
     const probed = await probeRecording(ffmpeg, server.url, signal);
-    const cut = limitCut(asked, probed.durationSeconds);
+    const cut = limitCut(requestedCut, probed.durationSeconds);
     const hasPictures = probed.video !== undefined && cut.kind !== 'outside';
-    const places = hasPictures ? placePictures(pictures, recording, time, probed.durationSeconds) : [];
-    const madeFrom = {
+    const pictureTimes = hasPictures ? choosePictureTimes(pictures, recording, time, probed.durationSeconds) : [];
+    const sources = {
       trimmedFrom: cut.kind === 'at' ? `${full.sha256} ${cut.seconds}` : null,
-      picturesFrom: count === 0 ? full.made.picturesFrom : `${full.sha256} ${places.join(' ')}`,
+      picturesFrom: count === 0 ? full.derivedFrom.picturesFrom : `${full.sha256} ${pictureTimes.join(' ')}`,
     };
-    const kept = await findKept(importRun, full, madeFrom, places.length);
-    const trimmed = cut.kind === 'at' && !kept.trimmed ? await makeTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
+    const reusable = await findReusable(importRun, full, sources, pictureTimes.length);
+    const trimmed =
+      cut.kind === 'at' && !reusable.trimmed ? await createTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
     step.run.progress(trimmedPercent - 5, 'taking pictures');
     const thumbnails: NewObject[] = [];
-    for (const seconds of kept.pictures ? [] : places) {
-      const bytes = await takePicture(ffmpeg, server.url, seconds, signal);
+    for (const seconds of reusable.pictures ? [] : pictureTimes) {
+      const bytes = await extractPicture(ffmpeg, server.url, seconds, signal);
       const name = `thumbnail-${thumbnails.length + 1}.jpg`;
       thumbnails.push(await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [bytes]));
     }
-    server.check();
-    const isSame = full.isCurrent && full.made.trimmedFrom === madeFrom.trimmedFrom;
+    server.throwIfFailed();
+    const isUnchangedTrim = full.isCurrent && full.derivedFrom.trimmedFrom === sources.trimmedFrom;
     return {
       full,
       cut,
-      trimmed: kept.trimmed ? 'kept' : (trimmed?.object ?? null),
+      trimmed: reusable.trimmed ? 'kept' : (trimmed?.object ?? null),
       method: trimmed?.method,
-      thumbnails: count === 0 || kept.pictures ? undefined : thumbnails,
-      madeFrom,
-      isUnchanged: isSame && (kept.trimmed || cut.kind !== 'at') && (kept.pictures || count === 0),
+      thumbnails: count === 0 || reusable.pictures ? undefined : thumbnails,
+      sources,
+      isUnchanged: isUnchangedTrim && (reusable.trimmed || cut.kind !== 'at') && (reusable.pictures || count === 0),
     };
   } catch (error) {
     // What ffmpeg says of a file that the store did not give it whole is not the file's fault.
-    if (!signal.aborted) server.check();
+    if (!signal.aborted) server.throwIfFailed();
     throw error;
   } finally {
     await server.close();
@@ -175,14 +163,14 @@ async function makeFiles(
 }
 
 /** What is there already, made from the same: it is not made again. */
-async function findKept(
+async function findReusable(
   { db, step: { conversationId } }: ImportRun,
-  { made }: FullRecording,
-  { trimmedFrom, picturesFrom }: ImportResult['madeFrom'],
+  { derivedFrom }: FullRecording,
+  { trimmedFrom, picturesFrom }: ImportResult['sources'],
   pictures: number,
 ): Promise<{ trimmed: boolean; pictures: boolean }> {
-  const isTrimmed = trimmedFrom !== null && made.trimmedFrom === trimmedFrom;
-  const isPictured = picturesFrom !== null && made.picturesFrom === picturesFrom;
+  const isTrimmed = trimmedFrom !== null && derivedFrom.trimmedFrom === trimmedFrom;
+  const isPictured = picturesFrom !== null && derivedFrom.picturesFrom === picturesFrom;
   const recordings = isTrimmed ? await listRecordings(db, { conversationId }) : [];
   return {
     trimmed: recordings.some(({ kind }) => kind === 'front_trimmed'),
@@ -190,14 +178,15 @@ async function findKept(
   };
 }
 
-async function makeTrimmed(
+async function createTrimmed(
   importRun: ImportRun,
   url: string,
-  probed: Probed,
+  probed: ProbeResult,
   cutSeconds: number,
   full: FullRecording,
 ): Promise<{ object: NewObject; method: TrimMethod }> {
-  const { ffmpeg, scratch, step, signal, maxScratchBytes: maxBytes } = importRun;
+  const { ffmpeg, scratch, step, signal, config } = importRun;
+  const maxBytes = config.MEDIA_SCRATCH_MAX_BYTES;
   return scratch.run(async (folder) => {
     const file = join(folder, 'trimmed.mp4');
     const share = trimmedPercent - 10 - downloadedPercent;
@@ -218,7 +207,7 @@ async function storeObject(
   described: { name: string; contentType: string },
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<NewObject> {
-  const lease = await openLease(importRun, objectKey);
+  const lease = await acquireUploadLease(importRun, objectKey);
   importRun.leases.push(lease);
   const signal = AbortSignal.any([importRun.signal, lease.lost]);
   const stored = await importRun.store.putStream(objectKey, toAsync(body), { contentType: described.contentType, signal });
@@ -267,7 +256,7 @@ function describe({ full, cut, trimmed, method, thumbnails, isUnchanged }: Impor
       : `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
     // It runs again when the start is known.
     succeeded: cut.kind !== 'start_unknown',
-    ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: addressesOf(pictures) } } }),
+    ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: thumbnailUrls(pictures) } } }),
   };
 }
 

@@ -1,3 +1,50 @@
-/** Uploads under way: recorded before their first byte, swept when they give no sign of life. */
-export { discardUpload, type LeaseDependencies, openLease, type StoreLease } from './lease.ts';
-export { abandonUpload, beginUpload, endUpload, renewUpload } from './statements.ts';
+/** Leases of uploads: each upload is recorded before its first byte and renewed while it runs, so that the sweep can detect dead ones. */
+import { unavailable } from '#libs/errors';
+import { keepLease } from '#libs/lease';
+import type { Dependencies } from '../dependencies.ts';
+import { abandonUpload, renewUpload, startUpload } from './statements.ts';
+
+export { abandonUpload, finishUpload, renewUpload, startUpload } from './statements.ts';
+
+export interface UploadLease {
+  readonly objectKey: string;
+  /** Aborts when the sweep has claimed the upload as dead. */
+  readonly lost: AbortSignal;
+  /** Stops the renewal. */
+  close(): void;
+}
+
+/** Records the upload before its first byte, and renews its lease until it is closed. */
+export async function acquireUploadLease(
+  { db, config, logger }: Pick<Dependencies, 'db' | 'config' | 'logger'>,
+  objectKey: string,
+): Promise<UploadLease> {
+  const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
+  await startUpload(db, { objectKey, leaseSeconds });
+  const lease = keepLease({
+    leaseMs: leaseSeconds * 1000,
+    renew: async () => (await renewUpload(db, { objectKey, leaseSeconds })) !== undefined,
+    onFailure: (error) => logger.warn({ err: error }, 'failed to renew the lease of an upload'),
+    reason: uploadExpired,
+  });
+  return { objectKey, lost: lease.lost, close: () => lease.stop() };
+}
+
+/** Error of an upload whose lease expired. */
+export function uploadExpired(): Error {
+  return unavailable('The lease of the upload expired. Upload the file again.');
+}
+
+/** Removes what a failed upload stored. When that fails, the sweep does it later. */
+export async function discardUpload(
+  { db, logger, requestSweep }: Pick<Dependencies, 'db' | 'logger' | 'requestSweep'>,
+  lease: UploadLease,
+): Promise<void> {
+  lease.close();
+  try {
+    await abandonUpload(db, lease);
+    requestSweep();
+  } catch (error) {
+    logger.warn({ err: error }, 'failed to discard an upload, leaving it to the sweep');
+  }
+}

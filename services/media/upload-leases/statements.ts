@@ -4,7 +4,7 @@
  */
 import { sql, statement, t } from '#libs/sql';
 
-export const beginUpload = statement.none({
+export const startUpload = statement.none({
   name: 'media.begin-upload',
   params: { objectKey: t.text, leaseSeconds: t.double },
   sql: ({ objectKey, leaseSeconds }) => sql`insert into media.uploads (object_key, alive_until)
@@ -22,7 +22,7 @@ export const renewUpload = statement.maybeOne({
 });
 
 /** Ends the record of a finished upload; undefined when the sweep has taken it for dead: its object must not be used. */
-export const endUpload = statement.maybeOne({
+export const finishUpload = statement.maybeOne({
   name: 'media.end-upload',
   params: { objectKey: t.text },
   row: { object_key: t.text },
@@ -37,7 +37,7 @@ export const abandonUpload = statement.none({
 });
 
 /** After the sweep has removed what was left. */
-export const forgetUpload = statement.none({
+export const deleteUpload = statement.none({
   name: 'media.forget-upload',
   params: { objectKey: t.text },
   sql: ({ objectKey }) => sql`delete from media.uploads where object_key = ${objectKey}`,
@@ -47,7 +47,7 @@ export const forgetUpload = statement.none({
  * One upload without a sign of life, now the caller's for `leaseSeconds`. Taken one by one and put off by a lease, so that replicas share the
  * work and a failed removal is tried again.
  */
-export const takeDeadUpload = statement.maybeOne({
+export const claimExpiredUpload = statement.maybeOne({
   name: 'media.take-dead-upload',
   params: { leaseSeconds: t.double },
   row: { object_key: t.text },

@@ -1,55 +1,57 @@
-/** Removes what uploads left behind whose process died, or which failed while the store was away, and tickets that nobody used. */
-import type { Logger } from '#libs/logger';
-import type { ObjectStore } from '#libs/object-store';
-import type { Database } from '#libs/orm';
-import { dropExpiredTickets } from '../tickets/index.ts';
-import { forgetUpload, takeDeadUpload } from './statements.ts';
+/** Removes what uploads left behind whose process died or which failed while the store was down, and expired tickets. */
+import type { Dependencies } from '../dependencies.ts';
+import { deleteExpiredTickets } from '../http/index.ts';
+import { claimExpiredUpload, deleteUpload } from './statements.ts';
 
-export interface Sweep {
+export interface UploadSweeper {
   start(): void;
-  /** Sweeps once more as soon as the running sweep is over. */
-  soon(): void;
+  /** Requests another sweep, which starts when the running one has ended. */
+  request(): void;
   stop(): Promise<void>;
 }
 
-/** Time for which a dead upload belongs to the replica that removes it; after it another tries. */
+/** Time that a replica has for removing one upload before another replica retries it. */
 const removalLeaseSeconds = 60;
 
-/** Sweeps every half lease, in each replica; they share the work through the database. */
-export function createSweep(deps: { db: Database; store: ObjectStore; logger: Logger; leaseSeconds: number }): Sweep {
-  const { db, store, logger } = deps;
+/** Sweeps every half lease, in each replica; replicas share the work through the database. */
+export function createUploadSweeper({
+  config,
+  db,
+  store,
+  logger,
+}: Pick<Dependencies, 'config' | 'db' | 'store' | 'logger'>): UploadSweeper {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  let again = false;
+  let isRequested = false;
   const stopping = new AbortController();
 
   const sweepAll = async (): Promise<void> => {
-    await dropExpiredTickets(db);
+    await deleteExpiredTickets(db);
     do {
-      again = false;
+      isRequested = false;
       while (!stopping.signal.aborted) {
-        const dead = await takeDeadUpload(db, { leaseSeconds: removalLeaseSeconds });
-        if (dead === undefined) break;
-        const { object_key: objectKey } = dead;
+        const expired = await claimExpiredUpload(db, { leaseSeconds: removalLeaseSeconds });
+        if (expired === undefined) break;
+        const { object_key: objectKey } = expired;
         await store.removeUpload(objectKey);
-        await forgetUpload(db, { objectKey });
-        logger.info({ objectKey }, 'removed what an unfinished upload left');
+        await deleteUpload(db, { objectKey });
+        logger.info({ objectKey }, 'unfinished upload removed');
       }
-    } while (again && !stopping.signal.aborted);
+    } while (isRequested && !stopping.signal.aborted);
   };
-  const run = (): void => {
-    again = true;
+  const request = (): void => {
+    isRequested = true;
     if (running !== undefined || stopping.signal.aborted) return;
     running = sweepAll()
-      .catch((error: unknown) => logger.warn({ err: error }, 'unfinished uploads could not be swept yet'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'failed to sweep unfinished uploads, retrying'))
       .finally(() => (running = undefined));
   };
   return {
     start: () => {
-      timer = setInterval(run, deps.leaseSeconds * 500);
-      run();
+      timer = setInterval(request, config.MEDIA_UPLOAD_LEASE_SECONDS * 500);
+      request();
     },
-    soon: run,
+    request,
     stop: async () => {
       stopping.abort();
       clearInterval(timer);

@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { conversations } from '#services/conversations';
 import { AppError } from '#libs/errors';
 import { countTransferred } from '#libs/transfer';
-import { maxAudioBytes, maxRecordingBytes, type StoredFile } from '../contract.ts';
-import type { NewFile } from '../file-statements.ts';
-import { ClientGone } from '../http/index.ts';
-import { describeRecordingFile, newRecordingKey } from '../recording-file.ts';
-import { discardUpload, openLease } from '../upload-leases/index.ts';
-import { checkAttachable } from './attachable.ts';
-import { commitFile, type UploadDependencies, type UploadRequest } from './commit-file.ts';
+import type { StoredFile } from '../schemas.ts';
+import { maxAudioBytes, maxRecordingBytes } from './contract.ts';
+import type { FileRecord } from '../files.ts';
+import { ClientDisconnected, type Exchange } from '../http/index.ts';
+import { describeRecordingFile, newRecordingKey } from '../file-names.ts';
+import { discardUpload, acquireUploadLease } from '../upload-leases/index.ts';
+import { checkAudioFits, commitFile, type UploadDependencies } from './commit-file.ts';
 import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
 
 /** Where imported files came from (`infos.audio.source`). */
@@ -29,28 +29,29 @@ export interface ImportedFile {
 
 /** What the request's query says of the file. @throws AppError `invalid_conversation_audio`; 400 without a name */
 export function readImport(kind: StoredFile['kind'], query: URLSearchParams): ImportedFile {
-  const given = query.get('name') ?? '';
-  if (given === '') throw new AppError({ code: 'bad_request', message: 'The query needs the name of the file' });
-  const file = kind === 'audio' ? describeAudioFile(given) : describeRecordingFile(given);
+  const fileName = query.get('name') ?? '';
+  if (fileName === '') throw new AppError({ code: 'bad_request', message: 'The query needs the name of the file' });
+  const file = kind === 'audio' ? describeAudioFile(fileName) : describeRecordingFile(fileName);
   return { ...file, kind, finalized: query.get('finalized') === 'true', attach: query.get('attach') !== 'false' };
 }
 
 /** Stores the body of the request as the conversation's file. @throws AppError 400, 404, 503; nothing is changed then. */
 export async function acceptImport(
   deps: UploadDependencies,
-  { request, conversationId, context }: UploadRequest,
+  { request, context }: Exchange,
+  conversationId: number,
   file: ImportedFile,
   stopping: AbortSignal,
 ): Promise<{ sha256: string; size_bytes: number }> {
   await deps.bus.call(conversations.rpcs.exists, { id: conversationId }, context);
   const newKey = file.kind === 'audio' ? newAudioKey : newRecordingKey;
-  const lease = await openLease(deps, newKey(conversationId, file.extension));
+  const lease = await acquireUploadLease(deps, newKey(conversationId, file.extension));
   const { objectKey } = lease;
   try {
     const signal = AbortSignal.any([stopping, lease.lost]);
     const stored = await deps.store.putStream(objectKey, readBody(request, file.kind), { contentType: file.contentType, signal });
     const { name, contentType, finalized } = file;
-    const record: NewFile = {
+    const record: FileRecord = {
       kind: blobKinds[file.kind],
       conversationId,
       objectKey,
@@ -62,7 +63,7 @@ export async function acceptImport(
       accountId: null,
       personId: null,
     };
-    if (file.kind === 'audio' && file.attach) await checkAttachable(deps, conversationId, record, context);
+    if (file.kind === 'audio' && file.attach) await checkAudioFits(deps, conversationId, record, context);
     await commitFile(deps, record, file.kind === 'audio' && file.attach ? { note: false } : undefined, context);
     lease.close();
     return { sha256: stored.sha256, size_bytes: stored.sizeBytes };
@@ -79,16 +80,16 @@ async function* readBody(request: IncomingMessage, kind: StoredFile['kind']): As
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.byteLength;
-      if (size > limit) throw refusal(kind, `The file is larger than ${limit} bytes.`);
+      if (size > limit) throw bodyError(kind, `The file is larger than ${limit} bytes.`);
       countTransferred(chunk.byteLength);
       yield chunk;
     }
   } catch (error) {
-    throw request.complete || error instanceof AppError ? error : new ClientGone();
+    throw request.complete || error instanceof AppError ? error : new ClientDisconnected();
   }
-  if (size === 0) throw refusal(kind, 'The file is empty.');
+  if (size === 0) throw bodyError(kind, 'The file is empty.');
 }
 
-function refusal(kind: StoredFile['kind'], message: string): AppError {
+function bodyError(kind: StoredFile['kind'], message: string): AppError {
   return kind === 'audio' ? invalidAudio(message) : new AppError({ code: 'bad_request', message });
 }

@@ -1,48 +1,50 @@
-/** Makes a stored object the file of its conversation; audio is attached to the conversation then. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+/** Makes a stored object the file of its conversation, and attaches audio to the conversation. */
 import { conversations } from '#services/conversations';
-import { AppError, notFound, unavailable } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { Jobs } from '#libs/jobs';
-import type { Bus, CallContext } from '#libs/nats';
-import type { ObjectStore } from '#libs/object-store';
-import { deleteLater } from '../delete-later.ts';
-import { findDeleted, lockConversation, type NewFile } from '../file-statements.ts';
+import { AppError, notFound } from '#libs/errors';
+import type { CallContext } from '#libs/nats';
+import type { Dependencies } from '../dependencies.ts';
+import { type FileRecord, findDeleted, lockConversation, replaceFile, scheduleBlobDeletion } from '../files.ts';
 import { recordingFeed } from '../recording/contract.ts';
-import { replaceFile } from '../replace-file.ts';
 import type { AudioMetadata } from '../schemas.ts';
-import { endUpload, type LeaseDependencies } from '../upload-leases/index.ts';
+import { finishUpload, uploadExpired } from '../upload-leases/index.ts';
 
-export interface UploadDependencies extends LeaseDependencies {
-  bus: Bus;
-  jobs: Jobs;
-  eventOutbox: EventOutbox;
-  store: ObjectStore;
-  /** Uploads at the same time; more are answered 503. */
-  maxUploads: number;
-  /** Time that a replaced file is kept. */
-  graceSeconds: number;
-}
+export type UploadDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'store' | 'logger' | 'requestSweep'>;
 
-export interface UploadRequest {
-  request: IncomingMessage;
-  response: ServerResponse;
-  conversationId: number;
-  context: CallContext;
-}
-
-/** Delay of the durable attachment, which finds its work done when the direct call has succeeded. */
-const attachFallbackMs = 10_000;
+/** Delay of the job that attaches the audio; it has nothing to do when the direct call succeeded. */
+const attachFallbackDelayMs = 10_000;
+/** As long as the timestamp that the database will store. */
+const placeholderInstant = '2026-01-01T00:00:00.000001Z';
 
 /**
- * The record, the retirement of the previous file and the durable attachment are one transaction; blob ids rise in the order of these
- * transactions, so that the last finished of concurrent uploads wins on both sides.
- * @param attach how audio is attached to the conversation; undefined = not at all
- * @throws AppError 404 when the conversation is deleted, 503 when the sweep has taken the upload for dead
+ * Checks before any change whether the conversation can store the metadata of the audio (D63). The call is made as this service, because an
+ * upload can outlive the client's assertion. When the conversations service is unavailable, the attaching job checks again.
+ * @throws AppError 404, 413 `conversation_data_too_large`
+ */
+export async function checkAudioFits(
+  { bus, logger }: Pick<Dependencies, 'bus' | 'logger'>,
+  conversationId: number,
+  audioFile: Pick<FileRecord, 'objectKey' | 'name' | 'contentType' | 'sizeBytes' | 'source'>,
+  { requestId, traceparent }: CallContext,
+): Promise<void> {
+  const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = audioFile;
+  const audio = { path, name, content_type, size_bytes, source, created_at: placeholderInstant };
+  try {
+    await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { requestId, traceparent });
+  } catch (error) {
+    if (!(error instanceof AppError && error.retryable)) throw error;
+    logger.warn({ err: error, requestId }, 'failed to check whether the audio fits, leaving the check to the job');
+  }
+}
+
+/**
+ * Stores the record, retires the previous file and enqueues the attachment in one transaction. Blob ids ascend in commit order, so that of
+ * concurrent uploads the last one wins in both services.
+ * @param attach how audio is attached to the conversation; undefined = not attached
+ * @throws AppError 404 when the conversation is deleted, 503 when the lease of the upload expired
  */
 export async function commitFile(
   deps: UploadDependencies,
-  file: NewFile,
+  file: FileRecord,
   attach: { readonly note?: false } | undefined,
   { requestId, traceparent }: CallContext,
 ): Promise<AudioMetadata> {
@@ -50,9 +52,9 @@ export async function commitFile(
   const { metadata, attachment } = await deps.jobs.transaction(async (tx) => {
     await lockConversation(tx, file);
     if ((await findDeleted(tx, file)) !== undefined) throw notFound();
-    if ((await endUpload(tx, file)) === undefined) throw unavailable('The upload took too long without a sign of life');
+    if ((await finishUpload(tx, file)) === undefined) throw uploadExpired();
     const { id, createdAt, retiredIds } = await replaceFile(tx, file);
-    await deleteLater(deps, tx, retiredIds, origin);
+    await scheduleBlobDeletion(deps, tx, retiredIds, origin);
     if (file.kind !== 'audio') deps.eventOutbox.add(tx, recordingFeed.available, { subject: file.conversationId, data: {} });
     const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = file;
     const audio = { path, name, content_type, size_bytes, source, created_at: createdAt };
@@ -65,17 +67,17 @@ export async function commitFile(
       actor_person_id: file.personId ?? null,
       ...attach,
     };
-    await deps.jobs.enqueue(tx, conversations.jobs.attachAudio, payload, { ...origin, delayMs: attachFallbackMs });
+    await deps.jobs.enqueue(tx, conversations.jobs.attachAudio, payload, { ...origin, delayMs: attachFallbackDelayMs });
     return { metadata: audio, attachment: payload };
   });
   if (attachment === undefined) return metadata;
   try {
-    // The service's own doing: an upload may take longer than what vouched for the client lives.
+    // Called as this service, because an upload can outlive the client's assertion.
     await deps.bus.call(conversations.rpcs.attachAudio, attachment, origin);
   } catch (error) {
-    // Deleted in the meantime: its clean-up takes the file along.
+    // The conversation was deleted meanwhile; its clean-up deletes the file.
     if (error instanceof AppError && error.code === 'not_found') throw error;
-    deps.logger.warn({ err: error, requestId }, 'audio will be attached by the job');
+    deps.logger.warn({ err: error, requestId }, 'failed to attach the audio, leaving it to the job');
   }
   return metadata;
 }

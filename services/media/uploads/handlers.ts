@@ -1,11 +1,11 @@
-/** Files as the bulk import compares and marks them (rules/workspace#bulk-import). */
+/** Operations of the bulk import: lists stored files and marks trimmed recordings as final (rules/workspace#bulk-import). */
 import { listSome, recordAudit } from '#libs/audit';
-import type { Handlers } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import type { media } from '../contract.ts';
+import type { HandlersOf } from '#libs/nats';
+import type { Dependencies } from '../dependencies.ts';
+import type { uploadRpcs } from './contract.ts';
 import { listFiles, setFinalized } from './statements.ts';
 
-export function createUploadHandlers(db: Database): Pick<Handlers<typeof media>, 'listFiles' | 'setFinalized'> {
+export function createUploadHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof uploadRpcs> {
   return {
     listFiles: async ({ conversation_ids: ids }) => ({ items: await listFiles(db, { conversationIds: ids }) }),
     setFinalized: ({ items }, context) =>

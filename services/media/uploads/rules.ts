@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { appError, type AppError } from '#libs/errors';
 import { audioExtensions } from '../contract.ts';
-import { cleanFileName, shortenFileName } from '../file-name.ts';
+import { cleanFileName, shortenFileName } from '../file-names.ts';
 
 type AudioExtension = (typeof audioExtensions)[number];
 

@@ -7,22 +7,18 @@ import type { PayloadOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { type DeadJob, type JobHandler, type JobRun, type Jobs, PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
 import { videohostPublish, type VideohostPublishConfig } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
+import type { Dependencies } from '../dependencies.ts';
 import { videohostJobs } from './contract.ts';
-import { busy, holdUpload } from './hold-upload.ts';
+import { claimedElsewhere, withUploadClaim } from './upload.ts';
 import { claimVideo, listPublished, listVideos, saveCaptions } from './statements.ts';
-import { type CaptionLabel, type PublishedVideo, type VideoHost, VideoHostError } from './video-host.ts';
+import { type CaptionLabel, type PublishedVideo, type VideoHost, VideoHostError } from '../video-host.ts';
 
-interface CaptionsDependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly connect: ((refreshToken: string) => VideoHost) | undefined;
-}
+type CaptionsDependencies = Pick<Dependencies, 'db' | 'bus' | 'jobs' | 'connectVideoHost'>;
 
 type Run = JobRun<PayloadOf<typeof videohostJobs.sendCaptions>>;
 type Video = Awaited<ReturnType<typeof listVideos>>[number];
@@ -37,13 +33,27 @@ interface Outcome {
 const maxCaptionBytes = 16 * 1_048_576;
 const captionsName = 'Transcript';
 
-export function createFollowTranscripts({
-  jobs,
-}: Pick<CaptionsDependencies, 'jobs'>): JobHandler<PayloadOf<typeof videohostJobs.followTranscripts>> {
-  return (run) =>
-    run.complete(async (tx) => {
-      for (const { id } of await listPublished(tx, { ids: run.payload.conversation_ids })) await enqueueCaptions(jobs, tx, id);
-    });
+type CaptionWorkers = { readonly [K in keyof typeof videohostJobs]: JobHandler<PayloadOf<(typeof videohostJobs)[K]>> };
+
+export function createCaptionWorkers(deps: CaptionsDependencies): CaptionWorkers {
+  const { db, jobs } = deps;
+  return {
+    followTranscripts: (run) =>
+      run.complete(async (tx) => {
+        for (const { id } of await listPublished(tx, { ids: run.payload.conversation_ids })) await enqueueCaptions(jobs, tx, id);
+      }),
+    sendCaptions: async (run) => {
+      const { conversation_id: conversationId } = run.payload;
+      const outcomes: (Outcome & { stepId: number })[] = [];
+      for (const video of await listVideos(db, { conversationId })) {
+        outcomes.push({ ...(await syncCaptions(deps, run, video)), stepId: video.step_id });
+      }
+      await run.complete(async (tx) => {
+        for (const { reason, stepId } of outcomes) if (reason !== undefined) await addNote(jobs, tx, run, stepId, reason);
+        return { captions: outcomes.map(({ status }) => status) };
+      });
+    },
+  };
 }
 
 /** Once for all that has changed until it runs. */
@@ -51,41 +61,27 @@ export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conve
   await jobs.enqueue(tx, videohostJobs.sendCaptions, { conversation_id: conversationId }, { key: String(conversationId) });
 }
 
-export function createSendCaptions(deps: CaptionsDependencies): JobHandler<PayloadOf<typeof videohostJobs.sendCaptions>> {
-  return async (run) => {
-    const { conversation_id: conversationId } = run.payload;
-    const outcomes: (Outcome & { stepId: number })[] = [];
-    for (const video of await listVideos(deps.db, { conversationId })) {
-      outcomes.push({ ...(await follow(deps, run, video)), stepId: video.step_id });
-    }
-    await run.complete(async (tx) => {
-      for (const { reason, stepId } of outcomes) if (reason !== undefined) await note(deps.jobs, tx, run, stepId, reason);
-      return { captions: outcomes.map(({ status }) => status) };
-    });
-  };
-}
-
 /** Brings one video's captions to what the transcript says. */
-async function follow(deps: CaptionsDependencies, run: Run, video: Video): Promise<Outcome> {
+async function syncCaptions(deps: CaptionsDependencies, run: Run, video: Video): Promise<Outcome> {
   const config = await readConfig(deps.bus, video.step_id, run);
   const language = config?.captions_language ?? '';
   // What was sent is kept true even when no more is sent.
   if (language === '' && video.captions_id === null) return { status: 'off' };
   const token = config?.videohost_refresh_token;
-  const seen = await readCaptions(deps.bus, run, video.started_at);
-  if (seen.sha256 === video.captions_sha256) return { status: seen.sha256 === null ? 'none' : 'unchanged' };
-  if (deps.connect === undefined || token === undefined) return { status: 'not_connected' };
-  const host = deps.connect(token);
+  const current = await readCaptions(deps.bus, run, video.started_at);
+  if (current.sha256 === video.captions_sha256) return { status: current.sha256 === null ? 'none' : 'unchanged' };
+  if (deps.connectVideoHost === undefined || token === undefined) return { status: 'not_connected' };
+  const host = deps.connectVideoHost(token);
   const key = { conversationId: run.payload.conversation_id, sha256: video.sha256, jobId: run.id };
-  return holdUpload({ db: deps.db, key, logger: run.logger, claim: claimVideo }, async (held, lost) => {
+  return withUploadClaim({ db: deps.db, key, logger: run.logger, claim: claimVideo }, async (video, lost) => {
     // Read once more: what another job has sent in the meantime may be newer than what was seen.
-    const { file, sha256 } = await readCaptions(deps.bus, run, held.started_at);
+    const { file, sha256 } = await readCaptions(deps.bus, run, video.started_at);
     if (file === 'too_large') return { status: 'refused', reason: `they are larger than ${maxCaptionBytes} bytes` };
-    const { id: videoId } = JSON.parse(held.video) as PublishedVideo;
-    const what = { videoId, captionsId: held.captions_id, label: { language, name: captionsName } };
+    const { id: videoId } = JSON.parse(video.video) as PublishedVideo;
+    const target = { videoId, captionsId: video.captions_id, label: { language, name: captionsName } };
     try {
-      const { status, captionsId } = await send(host, what, file, AbortSignal.any([run.signal, lost]));
-      if ((await saveCaptions(deps.db, { ...key, captionsId, captionsSha256: sha256 })) === undefined) throw busy();
+      const { status, captionsId } = await send(host, target, file, AbortSignal.any([run.signal, lost]));
+      if ((await saveCaptions(deps.db, { ...key, captionsId, captionsSha256: sha256 })) === undefined) throw claimedElsewhere();
       return { status };
     } catch (error) {
       if (error instanceof VideoHostError && error.kind === 'refused') return { status: 'refused', reason: error.message };
@@ -146,7 +142,7 @@ async function readCaptions(bus: Bus, run: Run, startedAt: string | null): Promi
   }
 }
 
-async function note(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: number, reason: string): Promise<void> {
+async function addNote(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: number, reason: string): Promise<void> {
   const { id, requestId, payload } = run;
   const text = `${videohostPublish.name}: the captions were refused: ${reason}`;
   await report(jobs, tx, { conversationId: payload.conversation_id, stepId, key: `${id}:captions`, text, requestId });

@@ -3,14 +3,14 @@ import { job, Type } from '#libs/contract';
 import { id } from '../schemas.ts';
 
 /** Conversations of which one job hears. */
-export const maxFollowed = 1_000;
+export const maxConversationsPerJob = 1_000;
 
 export const videohostJobs = {
   followTranscripts: job({
     startedBy: ['transcripts'],
     type: 'media.follow-transcripts',
     summary: 'The transcripts of these conversations have changed: captions of their published videos are sent again (T4).',
-    payload: Type.Object({ conversation_ids: Type.Array(id, { minItems: 1, maxItems: maxFollowed }) }),
+    payload: Type.Object({ conversation_ids: Type.Array(id, { minItems: 1, maxItems: maxConversationsPerJob }) }),
     policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 2 },
   }),
   sendCaptions: job({

@@ -1,6 +1,6 @@
 /** Uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
 import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
-import { publicColumns } from '../file-statements.ts';
+import { publicColumns } from '../files.ts';
 
 export const findFirstThumbnail = statement.maybeOne({
   name: 'media.first-thumbnail',
@@ -55,17 +55,11 @@ export const releaseVideohostUpload = statement.none({
 /** Undefined when another job has taken the upload over. */
 export const saveVideohostUpload = statement.maybeOne({
   name: 'media.save-videohost-upload',
-  params: { ...key, session: t.text.nullable, isEnding: t.boolean, video: t.json.nullable, lostByJobId: t.text.nullable },
+  params: { ...key, session: t.text.nullable, isEnding: t.boolean, video: t.json.nullable, outcomeUnknownJobId: t.text.nullable },
   row: { conversation_id: t.integer },
-  sql: ({ conversationId, sha256, jobId, session, isEnding, video, lostByJobId }) => sql`update media.videohost_uploads
-    set session = ${session}, is_ending = ${isEnding}, video = ${video}, lost_by_job_id = ${lostByJobId}
+  sql: ({ conversationId, sha256, jobId, session, isEnding, video, outcomeUnknownJobId }) => sql`update media.videohost_uploads
+    set session = ${session}, is_ending = ${isEnding}, video = ${video}, lost_by_job_id = ${outcomeUnknownJobId}
     where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId} returning conversation_id`,
-});
-
-export const dropVideohostUploads = statement.none({
-  name: 'media.drop-videohost-uploads',
-  params: { conversationId: t.integer },
-  sql: ({ conversationId }) => sql`delete from media.videohost_uploads where conversation_id = ${conversationId}`,
 });
 
 /** A finished upload is published by this step, whose configuration its captions follow. */

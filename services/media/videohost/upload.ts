@@ -2,15 +2,22 @@
  * One upload to the video host that outlives crashes: the host's address for it is stored before the first byte, and after any doubt the host
  * is asked how far it is. A video is never uploaded a second time: whoever cannot know whether it is there says so and stops.
  */
+import type { Dependencies } from '../dependencies.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PermanentJobError } from '#libs/jobs';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
-import { busy, holdUpload } from './hold-upload.ts';
-import { claimVideohostUpload, saveVideohostUpload, type UploadKey, type VideohostUpload } from './statements.ts';
-import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+import { keepLease } from '#libs/lease';
+import {
+  type ClaimUpload,
+  claimVideohostUpload,
+  releaseVideohostUpload,
+  saveVideohostUpload,
+  type UploadKey,
+  type VideohostUpload,
+} from './statements.ts';
+import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from '../video-host.ts';
 
 export interface UploadFile {
   readonly objectKey: string;
@@ -18,19 +25,14 @@ export interface UploadFile {
   readonly contentType: string;
 }
 
-export interface UploadDependencies {
-  readonly db: Database;
-  readonly store: ObjectStore;
-  /** Bytes sent at once: all that an upload holds in memory. */
-  readonly chunkBytes: number;
-}
+type UploadDependencies = Pick<Dependencies, 'config' | 'db' | 'store'>;
 
 /** How far an upload is, remembered from one attempt to the next. */
 interface UploadProgress {
   readonly session: string | null;
   readonly isEnding: boolean;
   readonly video: PublishedVideo | null;
-  readonly lostByJobId: string | null;
+  readonly outcomeUnknownJobId: string | null;
 }
 
 interface Upload extends UploadDependencies {
@@ -46,7 +48,7 @@ interface Upload extends UploadDependencies {
 
 const maxSessions = 3;
 /** Waits between failures in a row; then the attempt is over. */
-const waitsMs = [500, 2_000, 5_000] as const;
+const retryDelaysMs = [500, 2_000, 5_000] as const;
 
 const unknownOutcome =
   'the video host does not know the upload any more, and its last bytes may have arrived: look at the channel. If the video is there, ' +
@@ -57,33 +59,33 @@ export async function uploadOnce(
   deps: UploadDependencies,
   what: Omit<Upload, keyof UploadDependencies>,
 ): Promise<{ video: PublishedVideo; isNew: boolean }> {
-  return holdUpload({ ...deps, ...what, claim: claimVideohostUpload }, async (known, lost) => {
-    if (known.video !== null) return { video: JSON.parse(known.video) as PublishedVideo, isNew: false };
+  return withUploadClaim({ ...deps, ...what, claim: claimVideohostUpload }, async (row, lost) => {
+    if (row.video !== null) return { video: JSON.parse(row.video) as PublishedVideo, isNew: false };
     const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lost]) };
-    return { video: await continueUpload(upload, known), isNew: true };
+    return { video: await continueUpload(upload, row), isNew: true };
   });
 }
 
 async function continueUpload(upload: Upload, known: VideohostUpload): Promise<PublishedVideo> {
   const { host, file, signal, key } = upload;
   if (known.lost_by_job_id !== null && known.lost_by_job_id !== key.jobId) throw new PermanentJobError(unknownOutcome);
-  let progress: UploadProgress = { session: known.session, isEnding: known.is_ending, video: null, lostByJobId: null };
+  let progress: UploadProgress = { session: known.session, isEnding: known.is_ending, video: null, outcomeUnknownJobId: null };
   if (known.lost_by_job_id === key.jobId) progress = { ...progress, session: null, isEnding: false };
   for (let count = 0; count < maxSessions; count += 1) {
     let state: UploadState = { kind: 'incomplete', receivedBytes: 0 };
     if (progress.session === null) {
-      const session = await host.begin(upload.details, file, signal);
+      const session = await host.startUpload(upload.details, file, signal);
       progress = await save(upload, { ...progress, session });
     } else {
-      state = await host.ask(progress.session, file.sizeBytes, signal);
+      state = await host.readUploadState(progress.session, file.sizeBytes, signal);
     }
-    const sent = await sendRest(upload, progress, state);
+    const sent = await sendRemaining(upload, progress, state);
     if (sent.state.kind === 'complete') {
       await save(upload, { ...sent.progress, video: sent.state.video });
       return sent.state.video;
     }
     if (sent.progress.isEnding) {
-      await save(upload, { ...sent.progress, session: null, lostByJobId: key.jobId });
+      await save(upload, { ...sent.progress, session: null, outcomeUnknownJobId: key.jobId });
       throw new PermanentJobError(unknownOutcome);
     }
     progress = await save(upload, { ...sent.progress, session: null });
@@ -92,17 +94,17 @@ async function continueUpload(upload: Upload, known: VideohostUpload): Promise<P
 }
 
 /** Sends what the host does not have, until it has all or knows nothing of the upload. */
-async function sendRest(
+async function sendRemaining(
   upload: Upload,
-  begun: UploadProgress,
-  first: UploadState,
+  started: UploadProgress,
+  initialState: UploadState,
 ): Promise<{ state: UploadState; progress: UploadProgress }> {
-  const { host, file, signal, chunkBytes } = upload;
-  const { session } = begun;
+  const { host, file, signal, config } = upload;
+  const { session } = started;
   if (session === null) throw new Error('no upload was begun');
-  const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, file.sizeBytes));
-  let progress = begun;
-  let state = first;
+  const buffer = Buffer.allocUnsafeSlow(Math.min(config.VIDEOHOST_CHUNK_BYTES, file.sizeBytes));
+  let progress = started;
+  let state = initialState;
   let failures = 0;
   while (state.kind === 'incomplete') {
     const offset = state.receivedBytes;
@@ -114,17 +116,17 @@ async function sendRest(
     try {
       const next: UploadState =
         chunk === undefined
-          ? await host.ask(session, file.sizeBytes, signal)
+          ? await host.readUploadState(session, file.sizeBytes, signal)
           : await host.send(session, chunk, { offset, sizeBytes: file.sizeBytes }, signal);
       if (next.kind !== 'incomplete' || next.receivedBytes > offset) failures = 0;
-      else if (++failures > waitsMs.length) throw unavailable('the video host takes no more bytes');
+      else if (++failures > retryDelaysMs.length) throw unavailable('the video host takes no more bytes');
       state = next;
     } catch (error) {
-      const waitMs = waitsMs[failures];
+      const waitMs = retryDelaysMs[failures];
       if (!(error instanceof VideoHostError) || error.kind !== 'away' || waitMs === undefined) throw error;
       failures += 1;
       await sleep(error.retryAfterMs ?? waitMs, undefined, { signal });
-      state = await host.ask(session, file.sizeBytes, signal);
+      state = await host.readUploadState(session, file.sizeBytes, signal);
     }
   }
   return { state, progress };
@@ -142,6 +144,35 @@ async function readChunk({ store, file, signal }: Upload, offset: number, buffer
 
 async function save(upload: Upload, progress: UploadProgress): Promise<UploadProgress> {
   const video = progress.video === null ? null : JSON.stringify(progress.video);
-  if ((await saveVideohostUpload(upload.db, { ...upload.key, ...progress, video })) === undefined) throw busy();
+  if ((await saveVideohostUpload(upload.db, { ...upload.key, ...progress, video })) === undefined) throw claimedElsewhere();
   return progress;
+}
+
+const claimSeconds = 60;
+const busyDelayMs = 15_000;
+
+/** Does the work under the claim; `lost` aborts when another job has it. @throws RetryLater while another job has it */
+export async function withUploadClaim<Known, Result>(
+  { db, key, logger, claim }: { db: Database; key: UploadKey; logger: Logger; claim: ClaimUpload<Known> },
+  work: (known: Known, lost: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const claimUpload = () => claim(db, { ...key, seconds: claimSeconds });
+  const row = await claimUpload();
+  if (row === undefined) throw claimedElsewhere();
+  const lease = keepLease({
+    leaseMs: claimSeconds * 1000,
+    renew: async () => (await claimUpload()) !== undefined,
+    onFailure: (error) => logger.warn({ err: error }, 'claim of a video on the host could not be renewed'),
+    reason: claimedElsewhere,
+  });
+  try {
+    return await work(row, lease.lost);
+  } finally {
+    lease.stop();
+    await releaseVideohostUpload(db, key).catch(() => undefined);
+  }
+}
+
+export function claimedElsewhere(): RetryLater {
+  return new RetryLater('another job has to do with this video', { delayMs: busyDelayMs });
 }

@@ -6,26 +6,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, unavailable } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { type Jobs, RetryLater } from '#libs/jobs';
+import { RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/pipeline';
 import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
-import { type Clock, formatInstant } from '#libs/time';
+import { formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
-import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../file-statements.ts';
-import { chooseRecording } from '../recording-file.ts';
+import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../files.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { chooseRecording } from '../file-names.ts';
 import { enqueueCaptions, toJobError } from './captions.ts';
 import { findFirstThumbnail, findSetThumbnail, markPublished } from './statements.ts';
-import { type UploadDependencies, uploadOnce } from './upload.ts';
-import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+import { uploadOnce } from './upload.ts';
+import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from '../video-host.ts';
 
-export interface VideohostPublishDependencies extends UploadDependencies {
-  readonly bus: Bus;
-  readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly clock: Clock;
-  /** The host for the channel of a refresh token; undefined while no client is configured: videos wait. */
-  readonly connect: ((refreshToken: string) => VideoHost) | undefined;
-}
+type VideohostPublishDependencies = Pick<Dependencies, 'config' | 'db' | 'bus' | 'jobs' | 'store' | 'clock' | 'connectVideoHost'>;
 
 type Step = PipelineRun<VideohostPublishConfig>;
 
@@ -51,7 +46,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     return step.finish(() => Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }));
   }
   const stored = conversation.records['videohost'];
-  if (isWritten(stored) && readProvenance(stored, declaration.name) === undefined) {
+  if (isSet(stored) && readProvenance(stored, declaration.name) === undefined) {
     const note = `${declaration.name} finished: the conversation has a record of its video, which stays`;
     return step.finish(() => Promise.resolve({ result: { status: 'kept' }, note, succeeded: true }));
   }
@@ -68,8 +63,10 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     onProgress: (share) => run.progress(share * uploadedPercent),
   });
   run.progress(uploadedPercent, 'setting the thumbnail');
-  const before = readPublished(stored, file.sha256);
-  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, { video, sha256: file.sha256, before }) : none;
+  const published = readPublished(stored, file.sha256);
+  const thumbnail = config.set_thumbnail
+    ? await setThumbnail(deps, step, host, { video, sha256: file.sha256, before: published })
+    : noThumbnail;
   const { id, url } = video;
   const record = { url, id, thumbnail: thumbnail.url ?? video.thumbnail, host: host.name };
   const at = formatInstant(deps.clock.now());
@@ -82,7 +79,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
       note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.problem}`,
       succeeded: true,
-      ...(isDeepStrictEqual(record, before) ? {} : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
+      ...(isDeepStrictEqual(record, published) ? {} : { publishing: { records: { videohost: wrapValue(record, provenance) } } }),
     };
   });
   run.logger.info({ conversationId, host: host.name, isNew }, 'video published');
@@ -118,11 +115,14 @@ async function findRecording(
   return { file, startedAt: start?.started_at ?? null };
 }
 
-function connect({ connect: open }: VideohostPublishDependencies, { videohost_refresh_token: token }: VideohostPublishConfig): VideoHost {
-  if (open === undefined)
+function connect(
+  { connectVideoHost }: VideohostPublishDependencies,
+  { videohost_refresh_token: token }: VideohostPublishConfig,
+): VideoHost {
+  if (connectVideoHost === undefined)
     throw new RetryLater('YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET are not set', { delayMs: notConfiguredDelayMs });
   if (token === undefined) throw new RetryLater('the step has no videohost_refresh_token', { delayMs: notConfiguredDelayMs });
-  return open(token);
+  return connectVideoHost(token);
 }
 
 function describeVideo({ title, fields }: Conversation, config: VideohostPublishConfig): VideoDetails {
@@ -145,7 +145,7 @@ interface SetThumbnail {
   readonly sha256: string | null;
 }
 
-const none: SetThumbnail = { url: null, problem: '', sha256: null };
+const noThumbnail: SetThumbnail = { url: null, problem: '', sha256: null };
 
 /** A picture that the host does not want is no reason to fail: the video is there. */
 async function setThumbnail(
@@ -155,22 +155,22 @@ async function setThumbnail(
   { video, sha256, before }: { video: PublishedVideo; sha256: string; before: JsonObject | undefined },
 ): Promise<SetThumbnail> {
   const picture = await findFirstThumbnail(db, { conversationId });
-  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return none;
+  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return noThumbnail;
   const isSet = (await findSetThumbnail(db, { conversationId, sha256 }))?.thumbnail_sha256 === picture.sha256;
   const url = before?.['thumbnail'];
   if (isSet && typeof url === 'string') return { url, problem: '', sha256: picture.sha256 };
   const object = await store.get(picture.object_key, { signal: run.signal });
-  if (object === undefined) return none;
+  if (object === undefined) return noThumbnail;
   const bytes = Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
   try {
     return { url: await host.setThumbnail(video.id, bytes, run.signal), problem: '', sha256: picture.sha256 };
   } catch (error) {
     if (!(error instanceof VideoHostError) || error.kind !== 'refused') throw error;
-    return { ...none, problem: `; the thumbnail was refused: ${error.message}` };
+    return { ...noThumbnail, problem: `; the thumbnail was refused: ${error.message}` };
   }
 }
 
-function isWritten(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 }
 

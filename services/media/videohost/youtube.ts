@@ -1,10 +1,18 @@
 /**
  * YouTube: OAuth by refresh token, resumable uploads, thumbnails, captions (YouTube Data API v3). Tokens and addresses of uploads are in no message.
  */
-import { OutboundError, type Outbound, type OutboundReply, type OutboundRequest } from '#libs/outbound';
-import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
-import { createYoutubeCaptions } from './youtube-captions.ts';
-import { property, readJson, shortWord, toError } from './youtube-replies.ts';
+import { randomUUID } from 'node:crypto';
+import { type Outbound, OutboundError, type OutboundReply, type OutboundRequest } from '#libs/outbound';
+import { parseRetryAfter } from '#libs/time';
+import {
+  type CaptionHost,
+  type CaptionLabel,
+  type PublishedVideo,
+  type UploadState,
+  type VideoDetails,
+  type VideoHost,
+  VideoHostError,
+} from '../video-host.ts';
 
 export interface YoutubeSettings {
   readonly outbound: Outbound;
@@ -36,18 +44,18 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
       refresh_token: settings.refreshToken,
     });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const reply = await exchange({ method: 'POST', url: settings.tokenUrl, headers, body: form.toString(), signal });
+    const reply = await sendRequest({ method: 'POST', url: settings.tokenUrl, headers, body: form.toString(), signal });
     const body = await readJson(reply);
     if (reply.status >= 500 || reply.status === 429) throw new VideoHostError('away', `the host's token server answered ${reply.status}`);
     const token = property(body, 'access_token');
     if (reply.status !== 200 || typeof token !== 'string') {
-      const reason = shortWord(property(body, 'error'));
+      const reason = readReason(property(body, 'error'));
       throw new VideoHostError('unauthorized', `the host gave no access for the refresh token (${reason ?? reply.status})`);
     }
     return token;
   }
 
-  async function exchange(request: OutboundRequest): Promise<OutboundReply> {
+  async function sendRequest(request: OutboundRequest): Promise<OutboundReply> {
     try {
       return await outbound.request({ timeoutMs: callTimeoutMs, ...request });
     } catch (error) {
@@ -61,7 +69,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
   async function call(request: OutboundRequest & { readonly signal: AbortSignal }): Promise<OutboundReply> {
     for (let attempt = 1; ; attempt += 1) {
       accessToken ??= await authorize(request.signal);
-      const reply = await exchange({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } });
+      const reply = await sendRequest({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } });
       if (reply.status !== 401) return reply;
       reply.discard();
       accessToken = undefined;
@@ -87,7 +95,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
   return {
     name: 'youtube',
     captions: createYoutubeCaptions({ apiUrl: settings.apiUrl, call, sendTimeoutMs }),
-    begin: async (details, file, signal) => {
+    startUpload: async (details, file, signal) => {
       const url = new URL('/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status', settings.apiUrl).href;
       const headers = {
         'content-type': 'application/json; charset=UTF-8',
@@ -99,7 +107,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
       reply.discard();
       return requireSession(reply.headers['location'], settings.apiUrl);
     },
-    ask: async (session, sizeBytes, signal) => {
+    readUploadState: async (session, sizeBytes, signal) => {
       const headers = { 'content-range': `bytes */${sizeBytes}`, 'content-length': '0' };
       return readState(await call({ method: 'PUT', url: session, headers, signal }));
     },
@@ -151,4 +159,124 @@ function largest(thumbnails: unknown): string | null {
     if (typeof url === 'string' && URL.canParse(url)) return url;
   }
   return null;
+}
+
+interface Settings {
+  readonly apiUrl: string;
+  /** A call with the channel's access token. */
+  readonly call: (request: OutboundRequest & { readonly signal: AbortSignal }) => Promise<OutboundReply>;
+  readonly sendTimeoutMs: number;
+}
+
+const notFoundStatus = 404;
+/** Captions of this language and name are there. */
+const conflictStatus = 409;
+
+export function createYoutubeCaptions({ apiUrl, call, sendTimeoutMs }: Settings): CaptionHost {
+  async function upload(method: 'POST' | 'PUT', part: string, facts: unknown, file: Uint8Array, signal: AbortSignal) {
+    const url = new URL('/upload/youtube/v3/captions?uploadType=multipart', apiUrl);
+    url.searchParams.set('part', part);
+    const { contentType, body } = writeRelated(facts, file);
+    const headers = { 'content-type': contentType, 'content-length': String(body.byteLength) };
+    return await call({ method, url: url.href, headers, body, timeoutMs: sendTimeoutMs, signal });
+  }
+
+  async function replace(id: string, file: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    const reply = await upload('PUT', 'id', { id }, file, signal);
+    if (reply.status === notFoundStatus) return discard(reply, false);
+    if (reply.status !== 200) throw await toError(reply);
+    return discard(reply, true);
+  }
+
+  async function find(videoId: string, label: CaptionLabel, signal: AbortSignal): Promise<string | undefined> {
+    const url = new URL('/youtube/v3/captions?part=snippet', apiUrl);
+    url.searchParams.set('videoId', videoId);
+    const reply = await call({ method: 'GET', url: url.href, signal });
+    if (reply.status !== 200) throw await toError(reply);
+    const items = property(await readJson(reply), 'items');
+    const own = (Array.isArray(items) ? (items as unknown[]) : []).find((item) => {
+      const snippet = property(item, 'snippet');
+      return property(snippet, 'language') === label.language && property(snippet, 'name') === label.name;
+    });
+    return own === undefined ? undefined : readId(own);
+  }
+
+  return {
+    add: async (videoId, label, file, signal) => {
+      const reply = await upload('POST', 'snippet', { snippet: { videoId, ...label, isDraft: false } }, file, signal);
+      if (reply.status === 200 || reply.status === 201) return readId(await readJson(reply));
+      if (reply.status !== conflictStatus) throw await toError(reply);
+      // Sent before, and the answer was lost.
+      reply.discard();
+      const id = await find(videoId, label, signal);
+      if (id === undefined || !(await replace(id, file, signal))) throw new VideoHostError('away', 'the host has captions, and shows none');
+      return id;
+    },
+    replace,
+    remove: async (id, signal) => {
+      const url = new URL('/youtube/v3/captions', apiUrl);
+      url.searchParams.set('id', id);
+      const reply = await call({ method: 'DELETE', url: url.href, signal });
+      if (reply.status !== 200 && reply.status !== 204 && reply.status !== notFoundStatus) throw await toError(reply);
+      reply.discard();
+    },
+  };
+}
+
+/** RFC 2387: the facts as JSON, then the file. */
+function writeRelated(facts: unknown, file: Uint8Array): { contentType: string; body: Buffer } {
+  const boundary = `part-${randomUUID()}`;
+  const head =
+    `--${boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +
+    `--${boundary}\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { contentType: `multipart/related; boundary=${boundary}`, body };
+}
+
+function readId(resource: unknown): string {
+  const id = property(resource, 'id');
+  if (typeof id !== 'string' || !/^[\w=-]{1,200}$/.test(id)) throw new VideoHostError('refused', 'the host names no captions');
+  return id;
+}
+
+function discard<Result>(reply: OutboundReply, result: Result): Result {
+  reply.discard();
+  return result;
+}
+
+/** The quota is counted by day; it is asked for again after an hour. */
+const quotaDelayMs = 3_600_000;
+/** Delay after a 429 without a readable `Retry-After`, and the longest delay of one that has it. */
+const defaultRetryAfterMs = 60_000;
+const maxRetryAfterMs = 3_600_000;
+const quotaReasons = new Set(['quotaExceeded', 'dailyLimitExceeded', 'uploadLimitExceeded', 'rateLimitExceeded', 'userRateLimitExceeded']);
+
+export async function toError(reply: OutboundReply): Promise<VideoHostError> {
+  const { status } = reply;
+  const errors = property(property(await readJson(reply), 'error'), 'errors');
+  const reason = readReason(property(Array.isArray(errors) ? (errors[0] as unknown) : undefined, 'reason'));
+  const message = `the host answered ${status}${reason === undefined ? '' : ` (${reason})`}`;
+  if (reason !== undefined && quotaReasons.has(reason)) return new VideoHostError('busy', message, quotaDelayMs);
+  const requestedMs = parseRetryAfter(reply.headers['retry-after'], Date.now()) ?? 0;
+  const retryAfterMs = requestedMs > 0 ? Math.min(requestedMs, maxRetryAfterMs) : undefined;
+  if (status === 429) return new VideoHostError('busy', message, retryAfterMs ?? defaultRetryAfterMs);
+  return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, retryAfterMs);
+}
+
+/** Undefined for what is no JSON. */
+export async function readJson(reply: OutboundReply): Promise<unknown> {
+  try {
+    return JSON.parse(await reply.text()) as unknown;
+  } catch (error) {
+    if (error instanceof OutboundError) throw new VideoHostError('away', error.message);
+    return undefined;
+  }
+}
+
+export function readReason(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\w{1,60}$/.test(value) ? value : undefined;
+}
+
+export function property(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -3,9 +3,9 @@ import { sql, statement, t } from '#libs/sql';
 
 export const insertTicket = statement.none({
   name: 'media.issue-ticket',
-  params: { digest: t.bytes, request: t.text, lifeSeconds: t.double },
-  sql: ({ digest, request, lifeSeconds }) => sql`insert into media.tickets (ticket_sha256, request, expires_at)
-    values (${digest}, ${request}, clock_timestamp() + make_interval(secs => ${lifeSeconds}))`,
+  params: { digest: t.bytes, request: t.text, lifetimeSeconds: t.double },
+  sql: ({ digest, request, lifetimeSeconds }) => sql`insert into media.tickets (ticket_sha256, request, expires_at)
+    values (${digest}, ${request}, clock_timestamp() + make_interval(secs => ${lifetimeSeconds}))`,
 });
 
 /** Uses the ticket up; undefined when there is none such for this request. */
@@ -18,7 +18,7 @@ export const deleteTicket = statement.maybeOne({
 });
 
 /** Those that nobody used. */
-export const dropExpiredTickets = statement.none({
+export const deleteExpiredTickets = statement.none({
   name: 'media.drop-tickets',
   sql: () => sql`delete from media.tickets where expires_at < statement_timestamp()`,
 });

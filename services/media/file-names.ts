@@ -1,7 +1,7 @@
 /** Recordings: what they are stored and served as, and which one a conversation shows (rules/media#video; D27). */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { removeControlCharacters } from '#libs/text';
 import type { RecordingKind } from './contract.ts';
-import { cleanFileName, shortenFileName } from './file-name.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
   '3gp': 'video/3gpp',
@@ -58,4 +58,37 @@ export function chooseRecording<R extends { kind: RecordingKind; finalized: bool
   const full = recordings.find(({ kind }) => kind === 'full');
   const trimmed = recordings.find(({ kind }) => kind === 'front_trimmed');
   return trimmed?.finalized === false ? trimmed : (full ?? trimmed);
+}
+
+/** Longest name that is kept, in characters; the extension survives the cut. */
+const maxNameLength = 200;
+
+/** Last segment of either kind of path, without characters that have no place in a file name. */
+export function cleanFileName(fileName: string): string {
+  const base = fileName.split(/[/\\]/).at(-1) ?? '';
+  return removeControlCharacters(base).trim();
+}
+
+/** At most 200 characters; the extension survives the cut. */
+export function shortenFileName(name: string, extensionLength: number): string {
+  const characters = Array.from(name);
+  if (characters.length <= maxNameLength) return name;
+  const tail = characters.slice(-(extensionLength + 1));
+  return [...characters.slice(0, maxNameLength - tail.length), ...tail].join('');
+}
+
+/** An object as its marker sees it. */
+export interface VersionedObject {
+  readonly objectKey: string;
+  readonly sha256: string;
+}
+
+/** The value of `?v=`: another object, another marker. */
+export function versionMarker({ objectKey, sha256 }: VersionedObject): string {
+  return createHash('sha256').update(`${objectKey}\n${sha256}`).digest('base64url').slice(0, 16);
+}
+
+/** The relative address of an object that is served without a token. */
+export function mediaUrl(object: VersionedObject): string {
+  return `/media/${object.objectKey}?v=${versionMarker(object)}`;
 }

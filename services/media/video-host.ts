@@ -43,8 +43,8 @@ export interface VideoHost {
   /** Name of the host, for the record. */
   readonly name: string;
   /** Begins an upload; nothing is published by it. The address under which it goes on is a secret. */
-  begin(details: VideoDetails, file: { sizeBytes: number; contentType: string }, signal: AbortSignal): Promise<string>;
-  ask(session: string, sizeBytes: number, signal: AbortSignal): Promise<UploadState>;
+  startUpload(details: VideoDetails, file: { sizeBytes: number; contentType: string }, signal: AbortSignal): Promise<string>;
+  readUploadState(session: string, sizeBytes: number, signal: AbortSignal): Promise<UploadState>;
   /** Sends the bytes that begin at `offset`. */
   send(session: string, chunk: Uint8Array, place: { offset: number; sizeBytes: number }, signal: AbortSignal): Promise<UploadState>;
   /** The address of the picture as the host shows it. */

@@ -1,6 +1,11 @@
 /** Records of stored files, as several features read and change them. The record decides what is served, never client-writable JSON (D27). */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
+import type { Tx } from '#libs/orm';
+import type { Jobs } from '#libs/jobs';
+import type { CallContext } from '#libs/nats';
 import type { RecordingKind } from './schemas.ts';
+import { cleanUpJobs } from './clean-up/contract.ts';
+import type { MediaConfig } from './config.ts';
 
 /** Kind of a blob in the database. */
 export type BlobKind = 'audio' | 'recording_full' | 'recording_front_trimmed' | 'thumbnail';
@@ -35,6 +40,24 @@ export const findPublicFile = statement.maybeOne({
   sql: ({ objectKey }) => sql`select object_key, name, content_type, size_bytes, sha256 from media.blobs b
     where object_key = ${objectKey} and retired_at is null and kind in ('recording_full', 'recording_front_trimmed', 'thumbnail', 'logo')
       and not exists (select from media.deleted_conversations d where d.conversation_id = b.conversation_id)`,
+});
+
+export const findAudioFile = statement.maybeOne({
+  name: 'media.find-audio',
+  params: { conversationId: t.integer },
+  row: {
+    path: t.text,
+    name: t.text,
+    content_type: t.text,
+    size_bytes: t.bigint,
+    source: t.text,
+    created_at: t.text,
+    sha256: t.text,
+  },
+  sql: ({
+    conversationId,
+  }) => sql`select object_key as path, name, content_type, size_bytes, source, iso_utc(created_at) as created_at, sha256
+    from media.blobs where conversation_id = ${conversationId} and kind = 'audio' and retired_at is null`,
 });
 
 export const listRecordings = statement.many({
@@ -77,7 +100,7 @@ const newFile = {
   accountId: t.integer.nullable,
   personId: t.integer.nullable,
 };
-export type NewFile = ParamsOf<typeof newFile>;
+export type FileRecord = ParamsOf<typeof newFile>;
 
 /** A stored object becomes a file of its conversation; under `lockConversation`. Of every kind but thumbnails there is one: see `replaceFile`. */
 export const insertFile = statement.one({
@@ -90,3 +113,31 @@ export const insertFile = statement.one({
       ${file.source}, ${file.finalized}, ${file.accountId}, ${file.personId})
     returning id, iso_utc(created_at) as created_at`,
 });
+
+export interface ReplacedFile {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Of the files that it replaces. */
+  readonly retiredIds: readonly number[];
+}
+
+/** Makes a stored object the file of its kind; under `lockConversation`, so that ids rise in the order of commits. */
+export async function replaceFile(tx: Tx, file: FileRecord): Promise<ReplacedFile> {
+  const retired = await retireFiles(tx, { conversationId: file.conversationId, kind: file.kind });
+  const { id, created_at: createdAt } = await insertFile(tx, file);
+  return { id, createdAt, retiredIds: retired.map((row) => row.id) };
+}
+
+/** Schedules the deletion of retired objects after the grace period, so that running downloads can finish. */
+export async function scheduleBlobDeletion(
+  { jobs, config }: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly config: Pick<MediaConfig, 'MEDIA_REPLACED_GRACE_SECONDS'> },
+  tx: Tx,
+  blobIds: readonly number[],
+  origin: Partial<Pick<CallContext, 'requestId' | 'traceparent'>> = {},
+): Promise<void> {
+  const delayMs = config.MEDIA_REPLACED_GRACE_SECONDS * 1000;
+  for (const blobId of blobIds) {
+    await jobs.enqueue(tx, cleanUpJobs.deleteBlob, { blob_id: blobId }, { ...origin, key: `blob-${blobId}`, delayMs });
+  }
+}

@@ -14,13 +14,13 @@ export type RecordedKey = RowOf<typeof columns>;
 /** Keys after `after` up to and with `upTo` (null = to the end). Records of retired files count too: their job removes object and record. */
 export const listRecordedKeys = statement.many({
   name: 'media.list-keys',
-  params: { after: t.text, upTo: t.text.nullable, limit: t.integer },
+  params: { after: t.text, through: t.text.nullable, limit: t.integer },
   row: columns,
-  sql: ({ after, upTo, limit }) => sql`select key, blob_id, kind, conversation_id, age_seconds from (
+  sql: ({ after, through, limit }) => sql`select key, blob_id, kind, conversation_id, age_seconds from (
       select object_key as key, id as blob_id, kind, conversation_id, extract(epoch from clock_timestamp() - created_at)::float8 as age_seconds
-      from media.blobs where object_key collate "C" > ${after} and (${upTo} is null or object_key collate "C" <= ${upTo})
+      from media.blobs where object_key collate "C" > ${after} and (${through} is null or object_key collate "C" <= ${through})
       union all
       select object_key, null::integer, null::text, null::integer, extract(epoch from clock_timestamp() - started_at)::float8
-      from media.uploads where object_key collate "C" > ${after} and (${upTo} is null or object_key collate "C" <= ${upTo})
+      from media.uploads where object_key collate "C" > ${after} and (${through} is null or object_key collate "C" <= ${through})
     ) recorded order by key collate "C" limit ${limit}`,
 });

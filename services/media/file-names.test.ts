@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseRecording, describeRecordingFile } from './recording-file.ts';
+import fc from 'fast-check';
+import { chooseRecording, cleanFileName, describeRecordingFile, mediaUrl, newRecordingKey, versionMarker } from './file-names.ts';
 
 describe('chooseRecording (rules/media#video; D27)', () => {
   const full = { kind: 'full', finalized: false } as const;
@@ -24,5 +25,27 @@ describe('describeRecordingFile', () => {
     ['x.constructor', 'x.constructor', 'bin', 'application/octet-stream'],
   ])('takes the type of %s from an allow-list of extensions', (given, name, extension, contentType) => {
     expect(describeRecordingFile(given)).toEqual({ name, extension, contentType });
+  });
+});
+
+describe('cleanFileName (rules/http#limits; D27)', () => {
+  it('lets no separator or control character through', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        expect(cleanFileName(name)).not.toMatch(/[/\\\p{Cc}]/u);
+        expect(cleanFileName(name).isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('mediaAddress (rules/media#video: cache-busting marker; unguessable path)', () => {
+  it('has a fresh path for each object and a marker that follows the object', () => {
+    const keys = new Set(Array.from({ length: 100 }, () => newRecordingKey(7, 'mp4')));
+    expect(keys.size).toBe(100);
+    const [objectKey = ''] = keys;
+    expect(mediaUrl({ objectKey, sha256: 'a' })).toMatch(/^\/media\/recordings\/7\/[\w-]{32}\.mp4\?v=[\w-]{16}$/);
+    expect(versionMarker({ objectKey, sha256: 'a' })).not.toBe(versionMarker({ objectKey, sha256: 'b' }));
+    expect(versionMarker({ objectKey, sha256: 'a' })).not.toBe(versionMarker({ objectKey: `${objectKey}x`, sha256: 'a' }));
   });
 });

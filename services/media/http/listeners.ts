@@ -9,7 +9,7 @@ import { notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { CallRefusal } from '#libs/nats';
 import type { StoredFile } from '../contract.ts';
-import { Unverified } from './replies.ts';
+import { UnverifiedCaller } from './replies.ts';
 import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';
 
 /** What is done with the bytes; `query` is that of the address. */
@@ -21,17 +21,17 @@ export interface InternalRoutes {
   uploadLogo(exchange: Exchange, holonId: number): Promise<void>;
 }
 
-export interface AdmissionDependencies {
+export interface AuthenticationDependencies {
   readonly actors: ActorVerifier;
   /** True once for a ticket that was issued for this request. */
-  readonly takeTicket: (ticket: string, request: string) => Promise<boolean>;
+  readonly redeemTicket: (ticket: string, request: string) => Promise<boolean>;
   readonly logger: Logger;
   readonly onRefused: (reason: CallRefusal) => void;
 }
 
 /** Who a request is from: an actor that the gateway vouches for, or with `none` the holder of a ticket. */
 interface Method {
-  readonly from: readonly CallerKind[];
+  readonly allowedCallers: readonly CallerKind[];
   readonly run: (exchange: Exchange, id: number, query: URLSearchParams) => Promise<void>;
 }
 
@@ -42,19 +42,19 @@ interface Path {
   readonly methods: Readonly<Record<string, Method>>;
 }
 
-export function createInternalListener(routes: InternalRoutes, deps: AdmissionDependencies): Listener {
+export function createInternalListener(routes: InternalRoutes, deps: AuthenticationDependencies): Listener {
   const importAs = (kind: StoredFile['kind']): Method => ({
-    from: ['none'],
+    allowedCallers: ['none'],
     run: (exchange, id, query) => routes.importFile(exchange, id, kind, query),
   });
-  const downloadAudio: Method = { from: ['shared', 'user', 'none'], run: (exchange, id) => routes.downloadAudio(exchange, id) };
+  const downloadAudio: Method = { allowedCallers: ['shared', 'user', 'none'], run: (exchange, id) => routes.downloadAudio(exchange, id) };
   const paths: readonly Path[] = [
     {
       pattern: /^\/internal\/conversations\/([1-9][0-9]{0,9})\/audio$/,
       template: '/internal/conversations/{id}/audio',
       surface: 'api',
       methods: {
-        POST: { from: ['user'], run: (exchange, id) => routes.uploadAudio(exchange, id) },
+        POST: { allowedCallers: ['user'], run: (exchange, id) => routes.uploadAudio(exchange, id) },
         PUT: importAs('audio'),
         GET: downloadAudio,
         HEAD: downloadAudio,
@@ -70,7 +70,7 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
       pattern: /^\/internal\/holons\/([1-9][0-9]{0,9})\/logo$/,
       template: '/internal/holons/{id}/logo',
       surface: 'v1',
-      methods: { POST: { from: ['user'], run: (exchange, id) => routes.uploadLogo(exchange, id) } },
+      methods: { POST: { allowedCallers: ['user'], run: (exchange, id) => routes.uploadLogo(exchange, id) } },
     },
   ];
   return {
@@ -82,14 +82,14 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
       const refuse = (reason: CallRefusal): never => {
         deps.onRefused(reason);
         deps.logger.error({ requestId: context.requestId, method, path, reason }, 'request refused: its caller cannot be verified');
-        throw new Unverified(reason);
+        throw new UnverifiedCaller(reason);
       };
-      const actor = await admit(deps, request, path, refuse);
+      const actor = await authenticate(deps, request, path, refuse);
       const found = paths.find(({ pattern }) => pattern.test(path));
       if (found === undefined) throw notFound();
       const served = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
       if (served === undefined) throw methodNotAllowed();
-      if (!served.from.includes(actor?.kind ?? 'none')) refuse('wrong_kind');
+      if (!served.allowedCallers.includes(actor?.kind ?? 'none')) refuse('wrong_kind');
       const id = requireId(found.pattern.exec(path)?.[1]);
       await served.run({ ...exchange, context: { ...context, actor } }, id, query);
     },
@@ -97,8 +97,8 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
 }
 
 /** The actor whom the gateway vouches for; undefined for the holder of a ticket. */
-async function admit(
-  { actors, takeTicket }: AdmissionDependencies,
+async function authenticate(
+  { actors, redeemTicket }: AuthenticationDependencies,
   request: IncomingMessage,
   path: string,
   refuse: (reason: CallRefusal) => never,
@@ -107,7 +107,7 @@ async function admit(
   const ticket = readHeader(request, 'ticket');
   if (assertion === undefined) {
     if (ticket === undefined) return refuse('no_actor');
-    return (await takeTicket(ticket, requestName(request.method ?? '', path))) ? undefined : refuse('bad_ticket');
+    return (await redeemTicket(ticket, requestName(request.method ?? '', path))) ? undefined : refuse('bad_ticket');
   }
   try {
     return actors.readFor(assertion, request.method ?? '', path);
@@ -115,4 +115,22 @@ async function admit(
     if (error instanceof ActorRefused) return refuse(error.reason);
     throw error;
   }
+}
+
+const filePath = /^\/media\/([a-z]{1,40}\/[0-9]{1,10}\/[A-Za-z0-9_-]{32}\.[a-z0-9]{1,8})$/;
+
+/** `query` is that of the address. */
+export type ServeFile = (exchange: Exchange, objectKey: string, query: URLSearchParams) => Promise<void>;
+
+export function createPublicListener(serveFile: ServeFile): Listener {
+  return {
+    portName: 'PORT',
+    paths: [{ pattern: filePath, template: '/media/{folder}/{owner}/{file}', surface: 'api' }],
+    serve: (exchange, path, query) => {
+      const objectKey = filePath.exec(path)?.[1];
+      if (objectKey === undefined) throw notFound();
+      if (exchange.request.method !== 'GET' && exchange.request.method !== 'HEAD') throw methodNotAllowed();
+      return serveFile(exchange, objectKey, query);
+    },
+  };
 }

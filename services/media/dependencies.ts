@@ -1,0 +1,31 @@
+/** What handlers and workers of the media service get; `service.ts` makes it once. */
+import type { EventOutbox } from '#libs/feed';
+import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
+import type { Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { ObjectStore } from '#libs/object-store';
+import type { Database } from '#libs/orm';
+import type { MeetingProvider } from '#libs/realtimekit';
+import type { Clock } from '#libs/time';
+import type { MediaConfig } from './config.ts';
+import type { VideoHost } from './video-host.ts';
+
+export interface Dependencies {
+  readonly config: MediaConfig;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs;
+  readonly eventOutbox: EventOutbox;
+  readonly store: ObjectStore;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ffmpeg: Ffmpeg;
+  readonly scratch: ScratchDirectory;
+  /** Undefined without REALTIMEKIT_BASE_URL: recording imports wait. */
+  readonly provider: MeetingProvider | undefined;
+  /** The video host for the channel of a refresh token. Undefined without YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET: videos wait. */
+  readonly connectVideoHost: ((refreshToken: string) => VideoHost) | undefined;
+  /** Requests a sweep of failed uploads. */
+  readonly requestSweep: () => void;
+}

@@ -1,2 +1,0 @@
-/** Imports of recordings, for the clean-up. */
-export { dropImport } from './statements.ts';

@@ -1,2 +1,0 @@
-/** Tickets for the internal port. */
-export { dropExpiredTickets } from './statements.ts';

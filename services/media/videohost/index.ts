@@ -1,2 +1,0 @@
-/** Uploads to the video host, for the clean-up. */
-export { dropVideohostUploads } from './statements.ts';
