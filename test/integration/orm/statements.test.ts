@@ -11,11 +11,14 @@ type AnyStatement = DeclaredStatement<Shape, Shape, unknown>;
 interface Column {
   readonly name: string;
   readonly dataTypeID: number;
+  /** Table and column that the value comes from; 0 = it is computed. */
+  readonly tableID: number;
+  readonly columnID: number;
 }
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 /** One that stands by itself; those that a function makes are found in what the module exports of them. */
-const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|gathered)\(/gm;
+const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|coalesced)\(/gm;
 /** Tables that a library makes in each service that uses it: one that does. */
 const schemaOfLibrary = (name: string): string => (name.startsWith('idempotency/') ? 'directory' : 'conversations');
 /** A rule of the tables refuses what the test writes; the statement was understood, and its columns are known. */
@@ -23,11 +26,18 @@ const refusedByTables = /^(22|23|P0)/;
 
 let env: TestEnvironment;
 let client: pg.Client;
+/** Names by `<table>.<column>`, the numbers of these in the catalog. */
+let nullableColumns: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
   client = new pg.Client({ connectionString: env.settings['DATABASE_URL'] });
   await client.connect();
+  const { rows } = await client.query<{ key: string; name: string }>(
+    `select a.attrelid || '.' || a.attnum as key, a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where a.attnum > 0 and not a.attnotnull and c.relkind in ('r', 'p')`,
+  );
+  nullableColumns = new Map(rows.map(({ key, name }) => [key, name]));
 });
 
 afterAll(async () => {
@@ -78,12 +88,24 @@ async function findProblems({ prepared, params, row, order }: AnyStatement): Pro
   }
   if (Object.keys(row).length === 0) return [];
   const given = Object.fromEntries(columns.map(({ name, dataTypeID }) => [name, dataTypeID]));
-  return [...new Set([...Object.keys(row), ...Object.keys(given)])].flatMap((name) => {
-    const [type, oid] = [row[name], given[name]];
-    if (type === undefined) return [`${prepared.name}: gives ${name}, which is not declared`];
-    if (oid === undefined) return [`${prepared.name}: does not give ${name}`];
-    return type.oids.includes(oid) ? [] : [`${prepared.name}: ${name} is of type ${oid}, declared is ${type.name}`];
+  const unexpected = columns.filter(({ name, tableID, columnID }) => {
+    const column = nullableColumns.get(`${tableID}.${columnID}`);
+    return column !== undefined && row[name]?.isNullable === false && !isExcluded(prepared.text, column);
   });
+  return [
+    ...unexpected.map(({ name }) => `${prepared.name}: ${name} can be null, declared is ${row[name]?.name}`),
+    ...[...new Set([...Object.keys(row), ...Object.keys(given)])].flatMap((name) => {
+      const [type, oid] = [row[name], given[name]];
+      if (type === undefined) return [`${prepared.name}: gives ${name}, which is not declared`];
+      if (oid === undefined) return [`${prepared.name}: does not give ${name}`];
+      return type.oids.includes(oid) ? [] : [`${prepared.name}: ${name} is of type ${oid}, declared is ${type.name}`];
+    }),
+  ];
+}
+
+/** Whether the statement reads only rows in which the column has a value. */
+function isExcluded(text: string, column: string): boolean {
+  return new RegExp(`\\b${column} (is not null|>=?|<=?|=|in|like|<@|@>|&&)`).test(text);
 }
 
 /** A value of the type; null would be refused where a clause needs one. */
@@ -125,10 +147,11 @@ describe('declared statements (architecture#data)', () => {
     const wrong = statement.many({
       name: 'planted',
       params: { id: t.integer },
-      row: { id: t.text, gone: t.integer },
-      sql: ({ id }) => sql`select id, name from directory.people where id = ${id}`,
+      row: { id: t.text, gone: t.integer, photo_url: t.text },
+      sql: ({ id }) => sql`select id, name, photo_url from directory.people where id = ${id}`,
     });
     expect(await findProblems(wrong as unknown as AnyStatement)).toEqual([
+      'planted: photo_url can be null, declared is text',
       'planted: id is of type 23, declared is text',
       'planted: does not give gone',
       'planted: gives name, which is not declared',
