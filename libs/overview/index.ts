@@ -1,20 +1,17 @@
-/**
- * How the platform is (P1): what every service says of itself and what the broker holds, put together. The same for the API and for the admin CLI,
- * which ask in different ways.
- */
+/** Overview of the platform (P1): reports of all services and the state of the broker. Used by the API and the admin CLI, which query in different ways. */
 import type { ProcessStatus, ReplyOf, ServiceStatus, statusRpcs } from '#libs/contract';
 import { redactJson } from '#libs/redaction';
 import { releaseVersion } from '#libs/release';
 import { formatInstant, systemClock } from '#libs/time';
 
-/** What a process says; the gateway has neither jobs nor consumers. */
+/** Report of a process. The gateway has neither jobs nor consumers. */
 type Status = ProcessStatus & Partial<ServiceStatus>;
-type Told = ReplyOf<ReturnType<typeof statusRpcs>['describeService']>;
-type Consumer = Omit<Told['consumers'][number], 'stream'>;
+type ServiceReport = ReplyOf<ReturnType<typeof statusRpcs>['describeService']>;
+type Consumer = Omit<ServiceReport['consumers'][number], 'stream'>;
 
-interface Described {
+interface QueriedService {
   readonly name: string;
-  /** Absent: it does not answer. */
+  /** Absent when it did not answer. */
   readonly status?: Status | undefined;
 }
 
@@ -27,18 +24,18 @@ interface ServiceState {
 }
 
 export interface Overview {
-  /** Release of who asks. */
+  /** Release of the calling process. */
   readonly version: string;
   readonly generated_at: string;
   readonly services: ServiceState[];
   readonly dependencies: { name: string; ready: boolean; detail: string | null }[];
-  readonly jobs: ({ service: string } & Told['jobs'][number])[];
-  readonly webhooks: NonNullable<Told['webhooks']>;
+  readonly jobs: ({ service: string } & ServiceReport['jobs'][number])[];
+  readonly webhooks: NonNullable<ServiceReport['webhooks']>;
   readonly streams: { name: string; messages: number; bytes: number; consumers: Consumer[] }[];
   readonly logins: { failed_last_hour: number };
 }
 
-/** @returns what could be learned: a service or a stream that does not answer hides nothing of the others */
+/** Services and streams that do not answer are left out or marked; the others are reported. */
 export async function composeOverview<Service extends string, Stream extends string>(parts: {
   readonly services: readonly Service[];
   readonly describe: (service: Service) => Promise<Status>;
@@ -48,7 +45,7 @@ export async function composeOverview<Service extends string, Stream extends str
   const [sizes, all] = await Promise.all([
     Promise.all(parts.streams.map(async (name) => ({ name, size: await parts.streamSize(name).catch(() => undefined) }))),
     Promise.all(
-      parts.services.map(async (name): Promise<Described> => ({ name, status: await parts.describe(name).catch(() => undefined) })),
+      parts.services.map(async (name): Promise<QueriedService> => ({ name, status: await parts.describe(name).catch(() => undefined) })),
     ),
   ]);
   const consumers = all.flatMap(({ status }) => status?.consumers ?? []);
@@ -75,7 +72,7 @@ export async function composeOverview<Service extends string, Stream extends str
   };
 }
 
-function describeService({ name, status }: Described): ServiceState {
+function describeService({ name, status }: QueriedService): ServiceState {
   if (status === undefined) return { name, ready: false, version: null, uptime_seconds: null, missing: [name] };
   const { ready, version, uptime_seconds: uptime, checks } = status;
   return {
@@ -87,8 +84,8 @@ function describeService({ name, status }: Described): ServiceState {
   };
 }
 
-/** Each with what those say who miss it; what they say may quote an address with its password. */
-function listDependencies(all: readonly Described[]): Overview['dependencies'] {
+/** Dependencies with the problems that services report. Texts are redacted: they can contain a URL with a password. */
+function listDependencies(all: readonly QueriedService[]): Overview['dependencies'] {
   const names = new Set(all.flatMap(({ status }) => (status?.checks ?? []).map(({ name }) => name)));
   return [...names].map((name) => {
     const problems = all.flatMap(({ name: service, status }) =>

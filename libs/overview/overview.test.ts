@@ -7,22 +7,22 @@ const process = { version: '1.2.3', uptime_seconds: 5, ready: true, checks: [{ n
 const outgoingInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z$/;
 
 describe('composeOverview (P1)', () => {
-  it('tells of those who answer what they say, and of the others that they do not', async () => {
+  it('combines the reports of services and marks services that do not answer', async () => {
     const overview = await composeOverview({
       services: ['api-gateway', 'media', 'agents', 'directory'],
       describe: async (name) => {
-        if (name === 'agents') throw new Error('nobody answers');
+        if (name === 'agents') throw new Error('no answer');
         if (name === 'api-gateway') return process;
-        const missed = { name: 'postgresql', problem: 'no connection to postgresql://media:p4ss@db/x' };
+        const failedCheck = { name: 'postgresql', problem: 'no connection to postgresql://media:p4ss@db/x' };
         const jobs = [{ type: `${name}.work`, state: 'dead' as const, count: 2, oldest_at: null }];
         const consumers = [{ stream: 'JOBS', name: `${name}_work`, pending: 1, lag: 2 }];
         const more =
           name === 'directory' ? { failed_logins: 3 } : { webhooks: [{ kind: 'meeting', outcome: 'applied', last_hour: 1, last_day: 2 }] };
-        return { ...process, ready: false, checks: [...process.checks, missed], jobs, consumers, ...more };
+        return { ...process, ready: false, checks: [...process.checks, failedCheck], jobs, consumers, ...more };
       },
       streams: ['JOBS', 'EVENTS'],
       streamSize: async (name) => {
-        if (name === 'EVENTS') throw new Error('the broker is away');
+        if (name === 'EVENTS') throw new Error('broker not reachable');
         return { messages: 4, bytes: 5 };
       },
     });

@@ -1,23 +1,38 @@
-/** A webhook's body as text, and as JSON in which everything is repaired that cannot be stored (rules/webhooks#text; D33d, D106). */
+/** Bodies of webhooks: signature, encoding, and JSON in which everything that cannot be stored is repaired (rules/webhooks#text; D33d, D106). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import { toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
 
-/** Fields whose texts are cleaned wherever they stand, by their names (D74). */
+/** Whether `digest` is the HMAC-SHA256 of `content` under `key`, in lower-case hex. Compares in constant time for any input. */
+export function isHmac(digest: string | null | undefined, key: string, content: string | Buffer): boolean {
+  const expected = createHmac('sha256', key).update(content).digest();
+  const received = Buffer.from(/^[0-9a-f]{64}$/.test(digest ?? '') ? (digest ?? '') : '', 'hex');
+  return received.length === expected.length && timingSafeEqual(received, expected);
+}
+
+/** Index of the key that signed `content`; undefined when none did. Always tries all keys, so timing does not reveal which one matched (K8). */
+export function findSigningKey(digest: string | undefined, keys: readonly string[], content: Buffer): number | undefined {
+  const matches = keys.map((key, index) => (isHmac(digest, key, content) ? index : -1));
+  const found = Math.max(-1, ...matches);
+  return found < 0 ? undefined : found;
+}
+
+/** Names of the fields whose strings are cleaned, at any depth (D74). */
 export interface CleanedFields {
-  /** Names and titles: line breaks and tabs become a space, other control and invisible formatting characters are removed. */
+  /** Names and titles: line breaks and tabs become a space; other control characters and invisible formatting characters are removed. */
   readonly lines?: ReadonlySet<string>;
   /** Addresses: all of these characters are removed. */
-  readonly words?: ReadonlySet<string>;
+  readonly addresses?: ReadonlySet<string>;
   /** Texts of several lines: control characters are removed. */
   readonly texts?: ReadonlySet<string>;
 }
 
-/** The text of a body in UTF-8 or UTF-16, without a byte order mark; invalid bytes are U+FFFD. */
+/** Decodes a body in UTF-8 or UTF-16, without byte order mark; invalid bytes become U+FFFD. */
 export function decodeBody(body: Uint8Array): string {
   return new TextDecoder(findEncoding(body)).decode(body);
 }
 
-/** UTF-16 shows in the bytes, whatever declares it: by its byte order mark, or by the zeros of the first two characters, which are ASCII in any JSON text. */
+/** Recognises UTF-16 by its byte order mark or by the zero bytes of the first two characters, which are ASCII in JSON. Ignores the declared charset. */
 function findEncoding([first, second, third, fourth]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -26,13 +41,13 @@ function findEncoding([first, second, third, fourth]: Uint8Array): 'utf-8' | 'ut
   return 'utf-8';
 }
 
-/** A webhook's body as JSON object; undefined when it is no JSON, no object, or nested too deeply. */
+/** Parses a body; undefined when it is not JSON, not an object, or nested too deeply. */
 export function readWebhookBody(body: Uint8Array, cleaned: CleanedFields = {}): JsonObject | undefined {
   try {
     const document = parseJson(removeZeros(decodeBody(body)));
     return isJsonObject(document) ? repairObject(document, cleaned, 1) : undefined;
   } catch {
-    return undefined; // not JSON, or nested deeper than allowed
+    return undefined;
   }
 }
 
@@ -47,18 +62,20 @@ function repair(value: unknown, name: string, fields: CleanedFields, level: numb
   return repairObject(value as JsonObject, fields, level);
 }
 
-function repairText(text: string, name: string, { lines, words, texts }: CleanedFields): string {
+function repairText(text: string, name: string, { lines, addresses, texts }: CleanedFields): string {
   if (lines?.has(name) === true) return toSingleLine(text);
-  if (words?.has(name) === true) return removeControlCharacters(text);
+  if (addresses?.has(name) === true) return removeControlCharacters(text);
   return texts?.has(name) === true ? toMultiline(text) : removeZeros(text).toWellFormed();
 }
 
-/** A key that has to be repaired does not replace one that is right. */
+/** A repaired key does not replace an identical key that was valid. */
 function repairObject(value: JsonObject, fields: CleanedFields, level: number): JsonObject {
   const entries = Object.entries(value).map(([key, item]) => {
     const name = removeZeros(key).toWellFormed();
-    return { key: name, isRight: name === key, item: repair(item, name, fields, level + 1) };
+    return { key: name, isUnchanged: name === key, item: repair(item, name, fields, level + 1) };
   });
-  const ordered = entries.every(({ isRight }) => isRight) ? entries : entries.toSorted((a, b) => Number(a.isRight) - Number(b.isRight));
+  const ordered = entries.every(({ isUnchanged }) => isUnchanged)
+    ? entries
+    : entries.toSorted((a, b) => Number(a.isUnchanged) - Number(b.isUnchanged));
   return Object.fromEntries(ordered.map(({ key, item }) => [key, item]));
 }

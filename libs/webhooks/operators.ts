@@ -1,4 +1,4 @@
-/** Inbound webhooks as operators see them and work them again (P4): handlers of `webhookAdminRpcs`, the same in every service that receives some. */
+/** Handlers of `webhookAdminRpcs` (P4): listing, showing and replaying webhooks, the same in every service that receives some. */
 import { type AuditContext, describeBulkAct, type NewAuditEntry } from '#libs/audit';
 import {
   type Actor,
@@ -16,13 +16,11 @@ import { type RawJson, rawJson, type RequestContext } from '#libs/nats';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import type { Queryable } from '#libs/sql';
 import { decodeBody } from './body.ts';
-import { bodyPatterns, type ReceiptSearch, textFilterValues } from './search.ts';
-import { collectShown, keepShown } from './shown.ts';
+import { bodyPatterns, collectVisibleMatches, filterVisibleMatches, type ReceiptSearch, textFilterValues } from './search.ts';
 
 type Rpcs = ReturnType<typeof webhookAdminRpcs>;
-type Wanted = Omit<RequestOf<Rpcs['listWebhooks']>, 'limit'>;
+type ReceiptFilter = Omit<RequestOf<Rpcs['listWebhooks']>, 'limit'>;
 
-/** A receipt that can be worked again. */
 export interface ReplayedReceipt {
   readonly id: number;
   readonly kind: string;
@@ -31,9 +29,9 @@ export interface ReplayedReceipt {
 export interface WebhookOperations {
   readonly db: Queryable;
   readonly search: ReceiptSearch;
-  /** With nothing left to do for it. */
+  /** Whether the outcome is final, so that a replay does nothing. */
   readonly isDone: (outcome: string) => boolean;
-  /** Works receipts again and leaves the entry of the audit log, as `describe` has it. @returns how many, and how many could not be */
+  /** Replays receipts and writes the audit entry of `describe`. @returns how many were replayed and how many failed */
   readonly replay: (
     receipts: readonly ReplayedReceipt[],
     context: RequestContext,
@@ -46,10 +44,10 @@ interface ReplayCounts {
   readonly failed: number;
 }
 
-/** Items that the answer to a replay shows. */
-const shown = 100;
+/** Items in the reply to a replay. */
+const maxListedItems = 100;
 
-export function webhookHandlers({ db, search, isDone, replay }: WebhookOperations) {
+export function webhookAdminHandlers({ db, search, isDone, replay }: WebhookOperations) {
   return {
     listWebhooks: async (request: RequestOf<Rpcs['listWebhooks']>, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
       requireReader(actor);
@@ -60,28 +58,29 @@ export function webhookHandlers({ db, search, isDone, replay }: WebhookOperation
       { actor }: { readonly actor?: Actor | undefined },
     ): Promise<ReplyOf<Rpcs['showWebhook']>> => {
       requireReader(actor);
-      const row = Number.isSafeInteger(id) ? await search.show(db, { id }) : undefined;
+      const row = Number.isSafeInteger(id) ? await search.find(db, { id }) : undefined;
       if (row === undefined) throw notFound();
       const headers = redactHeaders(JSON.parse(row.headers) as Record<string, string>);
       return { ...(JSON.parse(row.item) as WebhookItem), headers, body: row.body === null ? null : redactBody(decodeBody(row.body)) };
     },
     replayWebhooks: async (request: RequestOf<Rpcs['replayWebhooks']>, context: RequestContext & AuditContext): Promise<WebhookChange> => {
-      if (!mayActOps(context.actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
-      const { ids, dry_run: dryRun = false, ...wanted } = request;
-      const found = await search.choose(db, { ...toValues(wanted), ...textFilterValues(wanted.q), ids, limit: maxReplayed + 1 });
-      const taken = await keepShown({ db, search, q: wanted.q }, found.slice(0, maxReplayed));
-      const able = taken.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
+      if (!mayActOps(context.actor))
+        throw appError('permission_denied', 'not_an_operator', 'You do not have the right to act on operations.');
+      const { ids, dry_run: dryRun = false, ...filter } = request;
+      const found = await search.selectForReplay(db, { ...toValues(filter), ...textFilterValues(filter.q), ids, limit: maxReplayed + 1 });
+      const matching = await filterVisibleMatches({ db, search, q: filter.q }, found.slice(0, maxReplayed));
+      const replayable = matching.filter(({ has_body: hasBody, outcome }) => hasBody && !isDone(outcome));
       const unknown = ids === undefined ? 0 : new Set(ids).size - Math.min(found.length, maxReplayed);
-      const counts = { matched: able.length, without_body: taken.filter(({ has_body: hasBody }) => !hasBody).length };
+      const counts = { matched: replayable.length, without_body: matching.filter(({ has_body: hasBody }) => !hasBody).length };
       const describe = ({ changed, failed }: ReplayCounts): NewAuditEntry =>
-        describeBulkAct({ filter: wanted, ids }, { matched: able.length, changed, failed: unknown + failed });
-      const done = dryRun || able.length === 0 ? { changed: 0, failed: 0 } : await replay(able, context, describe);
-      const { items } = await search.some(db, { ids: able.slice(0, shown).map(({ id }) => id) });
+        describeBulkAct({ filter, ids }, { matched: replayable.length, changed, failed: unknown + failed });
+      const done = dryRun || replayable.length === 0 ? { changed: 0, failed: 0 } : await replay(replayable, context, describe);
+      const { items } = await search.listByIds(db, { ids: replayable.slice(0, maxListedItems).map(({ id }) => id) });
       return {
         ...counts,
         changed: done.changed,
         failed: unknown + done.failed,
-        more: found.length > maxReplayed && taken.length > 0,
+        more: found.length > maxReplayed && matching.length > 0,
         items: JSON.parse(items) as WebhookItem[],
       };
     },
@@ -89,35 +88,36 @@ export function webhookHandlers({ db, search, isDone, replay }: WebhookOperation
 }
 
 function requireReader(actor: Actor | undefined): void {
-  // The gateway has looked at it already; what people wrote is worth a second look.
-  if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+  // The gateway has checked it already; bodies contain personal data, so it is checked again.
+  if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You do not have access to operations.');
 }
 
-function toValues({ kind, outcome, person_id: personId, from, to, before }: Wanted) {
+function toValues({ kind, outcome, person_id: personId, from, to, before }: ReceiptFilter) {
   return { kind, outcome, personId: personId?.toString(), from, to, beforeAt: before?.at, beforeId: before?.id };
 }
 
 async function findItems(db: Queryable, search: ReceiptSearch, request: RequestOf<Rpcs['listWebhooks']>): Promise<string> {
-  const { limit, before, ...wanted } = request;
-  const { q, person_id: personId } = wanted;
-  if (q === undefined) return (await (personId === undefined ? search.list : search.ofPerson)(db, { ...toValues(request), limit })).items;
-  const items = await collectShown({ db, search, q }, { limit, before }, async (from) => {
-    const found = await findRaw(db, search, { ...wanted, q, limit, ...(from === undefined ? {} : { before: from }) });
+  const { limit, before, ...filter } = request;
+  const { q, person_id: personId } = filter;
+  if (q === undefined)
+    return (await (personId === undefined ? search.list : search.listOfPerson)(db, { ...toValues(request), limit })).items;
+  const items = await collectVisibleMatches({ db, search, q }, { limit, before }, async (from) => {
+    const found = await searchItems(db, search, { ...filter, q, limit, ...(from === undefined ? {} : { before: from }) });
     return JSON.parse(found) as WebhookItem[];
   });
   return JSON.stringify(items);
 }
 
-/** Text that many bodies have is found in the newest; what few have, or none, by the index. */
-async function findRaw(
+/** Frequent texts are found in the newest receipts; rare ones through the index. */
+async function searchItems(
   db: Queryable,
   search: ReceiptSearch,
-  { limit, q, ...wanted }: RequestOf<Rpcs['listWebhooks']> & { readonly q: string },
+  { limit, q, ...filter }: RequestOf<Rpcs['listWebhooks']> & { readonly q: string },
 ): Promise<string> {
-  const { person_id: personId } = wanted;
-  const texts = { ...toValues(wanted), limit, ...bodyPatterns(q) };
+  const { person_id: personId } = filter;
+  const texts = { ...toValues(filter), limit, ...bodyPatterns(q) };
   if (personId === undefined) {
-    const { items, count } = await search.look(db, texts);
+    const { items, count } = await search.searchNewest(db, texts);
     if (count === limit) return items;
   }
   return (await search.search(db, texts)).items;

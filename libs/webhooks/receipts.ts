@@ -1,53 +1,173 @@
-/** What receipts keep of what anybody may post (D64, D68): one set of rules for every service that has receipts. */
+/** Receipts of webhooks: what they store, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in every service. */
 import { createHash } from 'node:crypto';
+import { createBatcher } from '#libs/batch';
+import { removeInBatches } from '#libs/retention';
+import type { Queryable } from '#libs/sql';
+import type { Metrics } from '#libs/telemetry';
+import { countDeliveries, dropExpiredReceipts, type DropReceipts, ignoredOutcomes } from './statements.ts';
 
-/** Outcome of an event on a hook that has no secret, where unsigned ones are not allowed. */
+/** Outcome of an unsigned event on a hook without a secret, unless unsigned events are allowed. */
 export const unsignedOutcome = 'rejected_unsigned';
-/** Its message; `secret` says what would have to be set. */
+/** Its message. @param secret name of the missing setting */
 export const describeUnsigned = (secret: string): string =>
-  `${secret} is not set, so nobody vouches for the event. Set it; for development, ALLOW_UNSIGNED_WEBHOOKS=true takes such events.`;
+  `${secret} is not set, so the event cannot be verified. Set it; for development, ALLOW_UNSIGNED_WEBHOOKS=true accepts unsigned events.`;
 
-/** What a receipt has of a body. */
-export interface KeptBody {
+export interface StoredBody {
   readonly body: Buffer | null;
-  /** SHA-256 of the body as it came, in hex; null when it was too large to be read. */
+  /** SHA-256 of the received body in hex; null when it was too large to be read. */
   readonly digest: string | null;
-  /** Bytes of the body as it came; null as above. */
+  /** Bytes of the received body; null when it was too large to be read. */
   readonly size: number | null;
 }
 
-/** Nothing follows from it. With what was rejected, these rows go with their time; the others stay without their bodies. */
-export const passingOutcomes = ['ignored', 'agent_not_found'];
-/** Worked again once a later version reads them, or the agent is there (D68, P8); anybody may post the latter, so that they are bounded. */
-const replayedOutcomes = ['rejected_unreadable', 'agent_not_found'];
+/**
+ * Can be replayed when a later version reads them or the agent exists (D68, P8). Anybody can cause these outcomes, so their bodies are limited.
+ */
+const replayableOutcomes = ['rejected_unreadable', 'agent_not_found'];
 const maxReplayedBytes = 65_536;
-const anySize = 2_147_483_647;
+const unlimited = 2_147_483_647;
 
-/** The most bytes of a body that stays with an outcome; of what was rejected or ignored only digest and size stay, -1 (D68). */
-export function keptBytes(outcome: string): number {
-  if (replayedOutcomes.includes(outcome)) return maxReplayedBytes;
-  return passingOutcomes.includes(outcome) || outcome.startsWith('rejected_') ? -1 : anySize;
+/** Size limit of a stored body in bytes; -1 for rejected and ignored webhooks, of which only digest and size are stored (D68). */
+export function maxStoredBytes(outcome: string): number {
+  if (replayableOutcomes.includes(outcome)) return maxReplayedBytes;
+  return ignoredOutcomes.includes(outcome) || outcome.startsWith('rejected_') ? -1 : unlimited;
 }
 
-/** What a new receipt keeps of a body. */
-export function keepBody(outcome: string, body: Buffer | null): KeptBody {
+export function selectStoredBody(outcome: string, body: Buffer | null): StoredBody {
   if (body === null) return { body, digest: null, size: null };
   const digest = createHash('sha256').update(body).digest('hex');
-  return { body: body.length > 0 && body.length <= keptBytes(outcome) ? body : null, digest, size: body.length };
+  return { body: body.length > 0 && body.length <= maxStoredBytes(outcome) ? body : null, digest, size: body.length };
 }
 
-/** Why a receipt cannot be worked again. */
+/** Why a receipt cannot be replayed. */
 export function describeMissingBody(outcome: string): string {
-  const kept = keptBytes(outcome);
-  if (kept === anySize) return 'The body is gone: it was older than RECEIPT_RETENTION_DAYS, or named a person who was erased.';
-  if (kept < 0) return 'The body of what was rejected or ignored is not kept; let the sender send it again.';
-  return `The body is gone, or was not kept: it had more than ${kept} bytes, or came with too many others. Let the sender send it again.`;
+  const limit = maxStoredBytes(outcome);
+  if (limit === unlimited) return 'The body was deleted: it was older than RECEIPT_RETENTION_DAYS, or named a person who was erased.';
+  if (limit < 0) return 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.';
+  return `The body is not stored: it was deleted, had more than ${limit} bytes, or exceeded the limit of stored rejections. Ask the sender to send it again.`;
 }
 
-const maxRefusedHeader = 200;
+const maxRejectedHeaderLength = 200;
 
-/** What a new receipt keeps of the headers: of a refusal as much of each as tells what it was. */
-export function keepHeaders(outcome: string, headers: Readonly<Record<string, string>>): Record<string, string> {
-  const limit = keptBytes(outcome) === anySize ? Infinity : maxRefusedHeader;
+/** Headers of a rejected or ignored webhook are truncated. */
+export function selectStoredHeaders(outcome: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const limit = maxStoredBytes(outcome) === unlimited ? Infinity : maxRejectedHeaderLength;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, limit)]));
+}
+
+/** Rejected webhooks of one outcome that get a receipt of their own, per process. Further ones of an hour share one receipt, which counts them. */
+export const maxRefusalsPerHour = 100;
+const maxRefusalsPerDay = 500;
+
+export interface Refusal {
+  readonly outcome: string;
+  readonly message: string;
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+  /** For a receipt of its own. */
+  readonly dedupeKey: string;
+  /** As received. */
+  readonly body: Buffer | null;
+}
+
+export interface RefusalReceipt extends StoredBody, Pick<Refusal, 'outcome' | 'message' | 'dedupeKey'> {}
+
+export interface RefusalReceipts {
+  /** @returns the receipt to store; undefined when a shared receipt has counted it. @throws AppError unavailable */
+  createReceipt(refusal: Refusal): Promise<RefusalReceipt | undefined>;
+}
+
+/**
+ * Receipts of rejected webhooks, which anybody can cause (D20, D68). The number of rows is bounded, and a flood costs a fraction of a statement per
+ * request.
+ * @param source separates the hooks of a service
+ */
+export function createRefusalReceipts({ db, source }: { db: Queryable; source: string }): RefusalReceipts {
+  const isBelowLimit = createRefusalLimit();
+  const count = createSharedCount(db);
+  return {
+    createReceipt: async ({ outcome, message, receivedAt, dedupeKey, body }) => {
+      if (isBelowLimit(outcome, receivedAt)) return { outcome, message, dedupeKey, ...selectStoredBody(outcome, body) };
+      const sharedKey = `${source}:${outcome}:${receivedAt.slice(0, hourLength)}`;
+      if (await count(sharedKey)) return undefined;
+      const note = `More than ${maxRefusalsPerHour} within an hour, or ${maxRefusalsPerDay} within a day: these are only counted.`;
+      return { outcome, message: note, dedupeKey: sharedKey, body: null, digest: null, size: null };
+    },
+  };
+}
+
+/** Prefixes of an instant such as `2030-01-01T10:…`. */
+const [dayLength, hourLength] = [10, 13];
+
+/** The function counts a refusal and returns whether its kind is within the limits of its hour and day. */
+export function createRefusalLimit(): (kind: string, receivedAt: string) => boolean {
+  const counts = new Map<string, number>();
+  const increment = (key: string): number => {
+    const next = (counts.get(key) ?? 0) + 1;
+    // Webhooks of a spool can be of earlier hours, so several hours count at a time.
+    if (next === 1 && counts.size >= 1_000) counts.clear();
+    counts.set(key, next);
+    return next;
+  };
+  return (kind, receivedAt) => {
+    if (increment(`${kind}:${receivedAt.slice(0, hourLength)}`) > maxRefusalsPerHour) return false;
+    return increment(`${kind}:${receivedAt.slice(0, dayLength)}`) <= maxRefusalsPerDay;
+  };
+}
+
+/** Increments the delivery count of a receipt, many in one statement. The function returns false when the receipt does not exist. */
+function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolean> {
+  let number = 0;
+  const batcher = createBatcher<{ readonly key: string; readonly number: number }, true>({
+    keyOf: (item) => String(item.number), // each one counts
+    parallel: 1, // concurrent statements would wait for each other's row lock
+    run: async (items) => {
+      const rows = await countDeliveries(db, { keys: items.map(({ key }) => key) });
+      const found = new Set(rows.map(({ key }) => key));
+      return new Map(items.filter(({ key }) => found.has(key)).map((item) => [String(item.number), true]));
+    },
+  });
+  return async (key) => (await batcher.add({ key, number: number++ })) === true;
+}
+
+export interface ReceiptRetention {
+  readonly db: Queryable;
+  /** For the table of the service, from `declareDropContents`. */
+  readonly dropContents: DropReceipts;
+  readonly days: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How often to call `sweepReceipts`. */
+export const receiptSweepIntervalMs = 600_000;
+
+/** Removes old bodies, and rows of rejected and ignored webhooks, in batches (D68). @returns the number of each */
+export async function sweepReceipts({ db, dropContents, days, signal }: ReceiptRetention): Promise<{ rows: number; bodies: number }> {
+  const sweep = (drop: DropReceipts): Promise<number> =>
+    removeInBatches({ remove: async (limit) => (await drop(db, { days, limit })).count, signal });
+  return { rows: await sweep(dropExpiredReceipts), bodies: await sweep(dropContents) };
+}
+
+interface ReceiptCount {
+  readonly source: string;
+  readonly outcome: string;
+  readonly last_hour: number;
+  readonly last_day: number;
+}
+
+/** Alerts use the hour: a daily count would keep them firing for a day after the cause is fixed. */
+export function measureReceipts(metrics: Metrics, count: () => Promise<readonly ReceiptCount[]>): void {
+  let running: Promise<readonly ReceiptCount[]> | undefined;
+  // A scrape collects both gauges at the same time: one query serves both.
+  const countShared = (): Promise<readonly ReceiptCount[]> => (running ??= count().finally(() => (running = undefined)));
+  for (const [name, period, column] of [
+    ['webhook_receipts_recent', 'day', 'last_day'],
+    ['webhook_receipts_last_hour', 'hour', 'last_hour'],
+  ] as const) {
+    metrics.gauge(name, `Webhooks of the last ${period} by source and outcome`, ['source', 'outcome'], async (gauge) => {
+      const rows = await countShared();
+      gauge.reset();
+      for (const { source, outcome, [column]: value } of rows) gauge.set({ source, outcome }, value);
+    });
+  }
 }

@@ -1,13 +1,15 @@
 /**
- * Finding receipts among millions (P4, P7), the same in the table of every service that has some. Text is looked for in the bytes of the body as
- * PostgreSQL escapes them, which any bytes have a form in; letters of ASCII match whatever their case.
+ * Search in receipts, of which there can be millions (P4, P7); the same for the table of every service. Text is compared with the body as PostgreSQL
+ * escapes it, a form that any bytes have; ASCII letters match case-insensitively.
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { redactBody } from '#libs/redaction';
+import { type Queryable, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { decodeBody } from './body.ts';
 
-/** What indexes are built on and texts are compared with. */
+/** The indexed expression; texts are compared with it. */
 const bodyText = sql`lower(encode(r.body, 'escape') collate "C")`;
 
-/** SQL of the indexes in a service's schema, for an online migration; `hasSource` = its receipts are of several kinds and have persons. */
+/** SQL of the indexes for an online migration. @param hasSource whether receipts are of several kinds and have a person */
 export function receiptSearchIndexes(schema: string, hasSource: boolean): string[] {
   const table = `${schema}.webhook_receipts`;
   const kinds = hasSource ? 'source, outcome' : 'outcome';
@@ -21,24 +23,24 @@ export function receiptSearchIndexes(schema: string, hasSource: boolean): string
   ];
 }
 
-/** A text as it stands, as JSON writes it, and as JSON in ASCII alone does. */
-function formsOf(text: string): [string, string, string] {
+/** A text as it is, in JSON, and in ASCII-only JSON. */
+function encodingsOf(text: string): [string, string, string] {
   const json = JSON.stringify(text.toWellFormed()).slice(1, -1);
   const ascii = json.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [text, json, ascii];
 }
 
-/** Whether a body has a text in one of its forms, as `bodyPatterns` find it. */
-export function hasForm(body: string, text: string): boolean {
+/** Whether a body contains a text in one of its encodings, as `bodyPatterns` match it. */
+export function containsSearchText(body: string, text: string): boolean {
   const within = lowerAscii(body);
-  return formsOf(text).some((form) => within.includes(lowerAscii(form)));
+  return encodingsOf(text).some((form) => within.includes(lowerAscii(form)));
 }
 
 const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** A text as patterns of LIKE for `bodyText`, in each of its forms. */
+/** LIKE patterns for `bodyText`, one per encoding of the text. */
 export function bodyPatterns(text: string): { pattern: string; inJson: string | undefined; inAscii: string | undefined } {
-  const [pattern, inJson, inAscii] = formsOf(text).map(toPattern) as [string, string, string];
+  const [pattern, inJson, inAscii] = encodingsOf(text).map(toPattern) as [string, string, string];
   return { pattern, inJson: inJson === pattern ? undefined : inJson, inAscii: inAscii === inJson ? undefined : inAscii };
 }
 
@@ -49,13 +51,13 @@ function toPattern(text: string): string {
   return `%${lowerAscii(escaped.join('')).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
-/** Behind the receipt of a page before; null for the first page. */
+/** Last receipt of the previous page; null for the first page. */
 export const beforeFilter = { beforeAt: t.instant.nullable, beforeId: t.bigint.nullable };
-/** Of the alias `r`. */
+/** Condition on the alias `r`. */
 export const isBefore = ({ beforeAt, beforeId }: Record<keyof typeof beforeFilter, SqlPart>): Sql =>
   sql`(${beforeAt} is null or (r.received_at, r.id) < (${beforeAt}, ${beforeId}))`;
 
-/** Each null for any. */
+/** Null matches any value. */
 const filter = {
   kind: t.text.nullable,
   outcome: t.text.nullable,
@@ -66,52 +68,52 @@ const filter = {
   limit: t.integer,
 };
 type Filter = Record<keyof typeof filter, SqlPart>;
-const text = { pattern: t.text, inJson: t.text.nullable, inAscii: t.text.nullable };
-/** A text in the body; null for any. */
-export const textFilter = { ...text, pattern: t.text.nullable };
-const holdsText = ({ pattern, inJson, inAscii }: Record<keyof typeof text, SqlPart>): Sql => sql`(${bodyText} like ${pattern}
+const textParams = { pattern: t.text, inJson: t.text.nullable, inAscii: t.text.nullable };
+/** A text in the body; null matches any. */
+export const textFilter = { ...textParams, pattern: t.text.nullable };
+const containsText = ({ pattern, inJson, inAscii }: Record<keyof typeof textParams, SqlPart>): Sql => sql`(${bodyText} like ${pattern}
     or (${inJson} is not null and ${bodyText} like ${inJson}) or (${inAscii} is not null and ${bodyText} like ${inAscii}))`;
 
-export const textFilterValues = (sought: string | undefined) =>
-  sought === undefined ? { pattern: undefined, inJson: undefined, inAscii: undefined } : bodyPatterns(sought);
-/** Of the alias `r`. */
-export const hasText = (wanted: Record<keyof typeof text, SqlPart>): Sql =>
-  sql`(${wanted.pattern} is null or (r.body is not null and ${holdsText(wanted)}))`;
+export const textFilterValues = (text: string | undefined) =>
+  text === undefined ? { pattern: undefined, inJson: undefined, inAscii: undefined } : bodyPatterns(text);
+/** Condition on the alias `r`. */
+export const hasText = (values: Record<keyof typeof textParams, SqlPart>): Sql =>
+  sql`(${values.pattern} is null or (r.body is not null and ${containsText(values)}))`;
 
-/** Of so many of the newest the bodies are looked at before the index of texts is asked: what many have is found there at once. */
-const looked = 2_000;
+/** Newest receipts that are scanned before the text index is used: frequent texts are found there at once. */
+const scannedReceipts = 2_000;
 
 export interface ReceiptSearchOptions {
   readonly schema: string;
-  /** Columns of an item, of the alias `r`; JSON. */
+  /** JSON of an item, from the alias `r`. */
   readonly item: Sql;
   readonly hasSource: boolean;
   readonly kind: string;
 }
 
-/** Declares the statements; each that gives items gives them as JSON, newest first unless it says otherwise. */
+/** Declares the statements. Items are JSON, newest first unless stated otherwise. */
 export function declareReceiptSearch({ schema, item, hasSource, kind: only }: ReceiptSearchOptions) {
   const table = sql.id(`${schema}.webhook_receipts`);
   const isKind = (value: SqlPart): Sql => sql`(${value} is null or ${hasSource ? sql`r.source` : sql.literal(only)} = ${value})`;
   const isPerson = (value: SqlPart): Sql => sql`(${value} is null or ${hasSource ? sql`r.person_id = ${value}` : sql`false`})`;
   const isWithin = ({ from, to, ...before }: Filter): Sql => sql`(${from} is null or r.received_at >= ${from})
     and (${to} is null or r.received_at < ${to}) and ${isBefore(before)}`;
-  const matches = (wanted: Filter): Sql => sql`${isKind(wanted.kind)} and (${wanted.outcome} is null or r.outcome = ${wanted.outcome})
-    and ${isPerson(wanted.personId)} and ${isWithin(wanted)}`;
+  const matches = (values: Filter): Sql => sql`${isKind(values.kind)} and (${values.outcome} is null or r.outcome = ${values.outcome})
+    and ${isPerson(values.personId)} and ${isWithin(values)}`;
   const columns = hasSource ? sql`source, outcome` : sql`outcome`;
   const [ofKind, ofNext] = hasSource ? [sql`(k.source, k.outcome)`, sql`next.source, next.outcome`] : [sql`(k.outcome)`, sql`next.outcome`];
-  /** The newest of each pair of kind and outcome, of which the newest are taken. */
-  const newest = (wanted: Filter, count: SqlPart): Sql => sql`recursive kinds as (
+  /** The newest receipts, merged from the newest of each kind and outcome, which an index serves. */
+  const newest = (values: Filter, count: SqlPart): Sql => sql`recursive kinds as (
       (select ${columns} from ${table} order by ${columns} limit 1)
       union all
       select ${ofNext} from kinds k cross join lateral (select ${columns} from ${table} where (${columns}) > ${ofKind} order by ${columns} limit 1) next
     ), newest as (
       select found.id, found.received_at from kinds k cross join lateral (
         select r.id, r.received_at from ${table} r
-        where r.outcome = k.outcome ${hasSource ? sql`and r.source = k.source` : sql.empty} and ${isPerson(wanted.personId)} and ${isWithin(wanted)}
+        where r.outcome = k.outcome ${hasSource ? sql`and r.source = k.source` : sql.empty} and ${isPerson(values.personId)} and ${isWithin(values)}
         order by r.received_at desc, r.id desc limit ${count}) found
-      where (${wanted.outcome} is null or k.outcome = ${wanted.outcome})
-        and (${wanted.kind} is null or ${hasSource ? sql`k.source` : sql.literal(only)} = ${wanted.kind})
+      where (${values.outcome} is null or k.outcome = ${values.outcome})
+        and (${values.kind} is null or ${hasSource ? sql`k.source` : sql.literal(only)} = ${values.kind})
       order by found.received_at desc, found.id desc limit ${count}
     )`;
   const order = sql`order by r.received_at desc, r.id desc`;
@@ -124,62 +126,62 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       planned: 'each-call',
       params: filter,
       row,
-      sql: (wanted) => sql`with ${newest(wanted, wanted.limit)}
+      sql: (values) => sql`with ${newest(values, values.limit)}
         ${asItems(sql`select ${item} as item from newest join ${table} r using (id) ${order}`)}`,
     }),
-    ofPerson: statement.one({
+    listOfPerson: statement.one({
       name: 'receipts.operators-of-person',
       planned: 'each-call',
       params: filter,
       row,
-      sql: (wanted) => asItems(sql`select ${item} as item from ${table} r where ${matches(wanted)} ${order} limit ${wanted.limit}`),
+      sql: (values) => asItems(sql`select ${item} as item from ${table} r where ${matches(values)} ${order} limit ${values.limit}`),
     }),
-    /** In the newest. */
-    look: statement.one({
+    /** Scans the newest receipts only. */
+    searchNewest: statement.one({
       name: 'receipts.operators-look',
       planned: 'each-call',
-      params: { ...filter, ...text },
+      params: { ...filter, ...textParams },
       row,
-      sql: (wanted) => sql`with ${newest(wanted, looked)}
+      sql: (values) => sql`with ${newest(values, scannedReceipts)}
         ${asItems(sql`select ${item} as item from newest n cross join lateral (select * from ${table} one where one.id = n.id offset 0) r
-          where ${holdsText(wanted)} ${order} limit ${wanted.limit}`)}`,
+          where ${containsText(values)} ${order} limit ${values.limit}`)}`,
     }),
     search: statement.one({
       name: 'receipts.operators-search',
       planned: 'each-call',
-      params: { ...filter, ...text },
+      params: { ...filter, ...textParams },
       row,
-      sql: (wanted) => sql`with found as materialized (
-          select r.id from ${table} r where r.body is not null and ${holdsText(wanted)} and ${matches(wanted)}
+      sql: (values) => sql`with found as materialized (
+          select r.id from ${table} r where r.body is not null and ${containsText(values)} and ${matches(values)}
         )
-        ${asItems(sql`select ${item} as item from found join ${table} r using (id) ${order} limit ${wanted.limit}`)}`,
+        ${asItems(sql`select ${item} as item from found join ${table} r using (id) ${order} limit ${values.limit}`)}`,
     }),
-    /** What a replay is for, oldest first. */
-    choose: statement.many({
+    /** Candidates of a replay, oldest first. */
+    selectForReplay: statement.many({
       name: 'receipts.operators-choose',
       planned: 'each-call',
       params: { ...filter, ...textFilter, ids: t.bigint.array.nullable },
       row: { id: t.bigint, kind: t.text, outcome: t.text, has_body: t.boolean },
-      sql: (wanted) => sql`
+      sql: (values) => sql`
         select r.id::bigint as id, ${hasSource ? sql`r.source` : sql.literal(only)} as kind, r.outcome, r.body is not null as has_body from ${table} r
-        where (${wanted.ids} is null or r.id = any(${wanted.ids})) and ${matches(wanted)}
-          and ${hasText(wanted)}
-        order by r.received_at, r.id limit ${wanted.limit}`,
+        where (${values.ids} is null or r.id = any(${values.ids})) and ${matches(values)}
+          and ${hasText(values)}
+        order by r.received_at, r.id limit ${values.limit}`,
     }),
-    bodies: statement.many({
+    listBodies: statement.many({
       name: 'receipts.operators-bodies',
       params: { ids: t.bigint.array },
       row: { id: t.bigint, body: t.bytes.as<Buffer>().nullable },
       sql: ({ ids }) => sql`select r.id::bigint as id, r.body from ${table} r where r.id = any(${ids})`,
     }),
     /** Oldest first. */
-    some: statement.one({
+    listByIds: statement.one({
       name: 'receipts.operators-some',
       params: { ids: t.bigint.array },
       row,
       sql: ({ ids }) => asItems(sql`select ${item} as item from ${table} r where r.id = any(${ids}) order by r.received_at, r.id`),
     }),
-    show: statement.maybeOne({
+    find: statement.maybeOne({
       name: 'receipts.operators-show',
       params: { id: t.bigint },
       row: { item: t.text, headers: t.json, body: t.bytes.as<Buffer>().nullable },
@@ -190,3 +192,53 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
 }
 
 export type ReceiptSearch = ReturnType<typeof declareReceiptSearch>;
+
+export interface VisibleTextSearch {
+  readonly db: Queryable;
+  readonly search: Pick<ReceiptSearch, 'listBodies'>;
+  /** Absent: every receipt matches. */
+  readonly q: string | undefined;
+}
+
+/** Position in a list of receipts, newest first. */
+interface ListPosition {
+  readonly at: string;
+  readonly id: number;
+}
+
+/** Pages read for one reply, as texts that occur only in redacted values are skipped. */
+const maxPages = 5;
+const bodyBatchSize = 20;
+
+/** Receipts whose redacted body contains the text. Otherwise callers could guess a redacted value piece by piece. */
+export async function filterVisibleMatches<Receipt extends { readonly id: number }>(
+  { db, search, q }: VisibleTextSearch,
+  found: readonly Receipt[],
+): Promise<readonly Receipt[]> {
+  if (q === undefined) return found;
+  const visible = new Set<number>();
+  for (let from = 0; from < found.length; from += bodyBatchSize) {
+    const ids = found.slice(from, from + bodyBatchSize).map(({ id }) => id);
+    for (const { id, body } of await search.listBodies(db, { ids }))
+      if (body !== null && containsSearchText(redactBody(decodeBody(body)), q)) visible.add(id);
+  }
+  return found.filter(({ id }) => visible.has(id));
+}
+
+/** A page of visible matches, newest first. @param find returns at most `limit` receipts before a position */
+export async function collectVisibleMatches<Receipt extends { readonly id: number; readonly received_at: string }>(
+  text: VisibleTextSearch,
+  { limit, before }: { readonly limit: number; readonly before?: ListPosition | undefined },
+  find: (before: ListPosition | undefined) => Promise<readonly Receipt[]>,
+): Promise<Receipt[]> {
+  const items: Receipt[] = [];
+  let position = before;
+  for (let page = 0; page < maxPages && items.length < limit; page++) {
+    const found = await find(position);
+    items.push(...(await filterVisibleMatches(text, found)));
+    const last = text.q === undefined || found.length < limit ? undefined : found.at(-1);
+    if (last === undefined) break;
+    position = { at: last.received_at, id: last.id };
+  }
+  return items.slice(0, limit);
+}

@@ -1,40 +1,41 @@
-/** SQL on the receipts of a service, each in its own table `webhook_receipts`. */
+/** Statements on the table `webhook_receipts` of a service. */
 import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
-import { passingOutcomes } from './receipts.ts';
+
+/** Outcomes without effects. Like rejected ones, these rows are deleted after the retention; others only lose their bodies. */
+export const ignoredOutcomes = ['ignored', 'agent_not_found'];
 
 const params = { days: t.integer, limit: t.integer };
 const row = { count: t.integer };
 export type DropReceipts = DeclaredStatement<typeof params, typeof row, RowOf<typeof row>>;
 
-/** Ids of up to `limit` receipts that are older than so many days; what another process drops at the same time is left to it. */
+/** Ids of up to `limit` receipts older than `days`; skips rows that another process is deleting. */
 const old = ({ days, limit }: Readonly<Record<keyof typeof params, Parameter>>, condition: Sql): Sql => sql`array(
   select id from webhook_receipts where received_at < statement_timestamp() - make_interval(days => ${days}) and ${condition}
   order by received_at limit ${limit} for update skip locked)`;
 
-/** What no secret vouches for, or nothing follows from. */
-const isPassing = sql`(outcome in (${sql.join(passingOutcomes.map(sql.literal), sql`, `)}) or outcome like ${sql.literal(String.raw`rejected\_%`)})`;
+/** Rejected webhooks, and outcomes without effects. */
+const isDeletable = sql`(outcome in (${sql.join(ignoredOutcomes.map(sql.literal), sql`, `)}) or outcome like ${sql.literal(String.raw`rejected\_%`)})`;
 
-/** Some of the receipts that go with their time. */
-export const dropPassed: DropReceipts = statement.one({
+/** Deletes receipts of rejected and ignored webhooks. */
+export const dropExpiredReceipts: DropReceipts = statement.one({
   name: 'receipts.drop-old',
   params,
   row,
   sql: (named) => sql`
-    with dropped as (delete from webhook_receipts where id = any(${old(named, isPassing)}) returning 1)
+    with dropped as (delete from webhook_receipts where id = any(${old(named, isDeletable)}) returning 1)
     select count(*)::integer as count from dropped`,
 });
 
 /**
- * Declares what drops the contents of some old receipts: `columns` hold what came or was answered, null when it is gone. One partial index tells
- * the rows that have any of them by their time.
+ * Declares the statement that clears the given columns of old receipts, which contain the webhook or the reply. A partial index finds the rows by time.
  */
 export function declareDropContents(columns: readonly string[]): DropReceipts {
   const ids = columns.map(sql.id);
-  const isKept = sql`(${sql.join(
+  const hasContents = sql`(${sql.join(
     ids.map((column) => sql`${column} is not null`),
     sql` or `,
   )})`;
-  const nothing = sql.join(
+  const cleared = sql.join(
     ids.map((column) => sql`${column} = null`),
     sql`, `,
   );
@@ -43,12 +44,12 @@ export function declareDropContents(columns: readonly string[]): DropReceipts {
     params,
     row,
     sql: (named) => sql`
-      with dropped as (update webhook_receipts set ${nothing} where id = any(${old(named, isKept)}) returning 1)
+      with dropped as (update webhook_receipts set ${cleared} where id = any(${old(named, hasContents)}) returning 1)
       select count(*)::integer as count from dropped`,
   });
 }
 
-/** Counts one more delivery of the receipts with these dedupe keys, for each time that a key is given; a row for each that there is. */
+/** Adds one delivery per given key; keys can repeat. @returns the keys that exist */
 export const countDeliveries = statement.many({
   name: 'receipts.count-refusals',
   params: { keys: t.text.array },

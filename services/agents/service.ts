@@ -7,7 +7,7 @@ import { createModel, type Model } from '#libs/openai';
 import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './bot/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
@@ -85,7 +85,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
     frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTicketsAndHits(db));
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+    frame.every(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
       atOnce: true,
     });
     return { runtime: runtime === undefined ? 'not configured' : 'configured' };

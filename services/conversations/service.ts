@@ -10,7 +10,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
 import { type Clock, systemClock } from '#libs/time';
-import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './conversation/workers.ts';
@@ -110,7 +110,7 @@ export async function createService({
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(sweepReceiptsEveryMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+    frame.every(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
       atOnce: true,
     });
     removal.start();

@@ -10,7 +10,7 @@ import { personDataRpcs } from './person-data/contract.ts';
 
 export { deliveryListQuery, recovery } from './delivery-log/contract.ts';
 export { endpointListQuery, endpointUpdate, newEndpoint, secretRotation } from './endpoints/contract.ts';
-export { eventPage, feedQuery, feedTypes, longestWaitSeconds, PublicEvent } from './feed/contract.ts';
+export { eventPage, feedQuery, feedTypes, maxWaitSeconds, PublicEvent } from './feed/contract.ts';
 
 export const events = defineService({
   service: 'events',

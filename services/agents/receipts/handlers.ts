@@ -4,7 +4,7 @@ import { AppError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson, type RequestContext } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { collectShown, decodeBody, keepShown, textFilterValues, webhookHandlers } from '#libs/webhooks';
+import { collectVisibleMatches, decodeBody, filterVisibleMatches, textFilterValues, webhookAdminHandlers } from '#libs/webhooks';
 import type { agents } from '../contract.ts';
 import type { UpdateReceipt } from './contract.ts';
 import { createReplay, type Replay } from './replay.ts';
@@ -32,7 +32,7 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
     ...createWebhookHandlers(db, jobs, beginReplay),
     listReceipts: async ({ limit = defaultLimit, outcome, since, until, text, before }) => {
       const wanted = { outcome, since, until, ...textFilterValues(text), limit };
-      const items = await collectShown({ db, search: receiptSearch, q: text }, { limit, before }, async (place) => {
+      const items = await collectVisibleMatches({ db, search: receiptSearch, q: text }, { limit, before }, async (place) => {
         const found = await renderReceipts(db, { ...wanted, beforeAt: place?.at, beforeId: place?.id });
         return JSON.parse(found.json) as UpdateReceipt[];
       });
@@ -53,7 +53,7 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
       }),
     replayReceipts: async ({ limit, dry_run: dryRun, outcome, since, until, text }, context) => {
       const found = await findReplayable(db, { outcome, since, until, ...textFilterValues(text), limit: limit + 1 });
-      const rows = await keepShown({ db, search: receiptSearch, q: text }, found.slice(0, limit));
+      const rows = await filterVisibleMatches({ db, search: receiptSearch, q: text }, found.slice(0, limit));
       const kept = rows.filter((row) => row.has_body);
       const able = kept.filter((row) => !row.is_answered);
       const done = dryRun
@@ -78,7 +78,7 @@ export function createReceiptHandlers({ db, jobs, allowUnsigned }: ReceiptDepend
 
 /** For operators (P4). */
 function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, beginReplay: BeginReplay) {
-  return webhookHandlers({
+  return webhookAdminHandlers({
     db,
     search: receiptSearch,
     isDone: (outcome) => outcome === 'answered' || outcome === 'left_to_person',

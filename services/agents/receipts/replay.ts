@@ -3,7 +3,7 @@ import { appError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import type { CallContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
-import { describeMissingBody, keptBytes, unsignedOutcome } from '#libs/webhooks';
+import { describeMissingBody, maxStoredBytes, unsignedOutcome } from '#libs/webhooks';
 import { findMessagingAgent, type MessagingAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import {
@@ -72,7 +72,7 @@ async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: 
   if (verdict.kind === 'update') return false;
   const { outcome, message } = verdict;
   if (outcome === unsignedOutcome) throw appError('conflict', 'agent_without_secret', message);
-  await rejectReceipt(tx, { id: row.id, agentId: agent.id, outcome, message, keptBytes: keptBytes(outcome) });
+  await rejectReceipt(tx, { id: row.id, agentId: agent.id, outcome, message, maxStoredBytes: maxStoredBytes(outcome) });
   return true;
 }
 

@@ -95,10 +95,10 @@ export const reopenReceipt = statement.none({
 /** An update that was kept unjudged is judged: nothing follows from it. */
 export const rejectReceipt = statement.none({
   name: 'receipts.reject',
-  params: { id: t.bigint, agentId: t.integer, outcome: t.text, message: t.text, keptBytes: t.integer },
-  sql: ({ id, agentId, outcome, message, keptBytes }) => sql`update agents.webhook_receipts
+  params: { id: t.bigint, agentId: t.integer, outcome: t.text, message: t.text, maxStoredBytes: t.integer },
+  sql: ({ id, agentId, outcome, message, maxStoredBytes }) => sql`update agents.webhook_receipts
     set agent_id = ${agentId}, outcome = ${outcome}, message = ${message}, secret_digest = null, processed_at = clock_timestamp(),
-      body = case when octet_length(body) <= ${keptBytes} then body end
+      body = case when octet_length(body) <= ${maxStoredBytes} then body end
     where id = ${id}`,
 });
 

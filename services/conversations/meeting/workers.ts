@@ -11,8 +11,8 @@ import type { WebhookKeys } from '#libs/realtimekit';
 import {
   createRefusalLimit,
   createRefusalReceipts,
-  keepBody,
-  keepHeaders,
+  selectStoredBody,
+  selectStoredHeaders,
   readWebhookBody,
   type ReceivedWebhook,
   startReceiptIntake,
@@ -64,10 +64,10 @@ export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys
     const key = dedupeKey(webhook, body, rejected);
     const stored =
       rejected === undefined
-        ? { outcome, message: null, dedupeKey: key, ...keepBody(outcome, body) }
-        : await refusals.place({ outcome, message, receivedAt, dedupeKey: key, body });
+        ? { outcome, message: null, dedupeKey: key, ...selectStoredBody(outcome, body) }
+        : await refusals.createReceipt({ outcome, message, receivedAt, dedupeKey: key, body });
     if (stored === undefined) return;
-    const headers = keepHeaders(outcome, webhook.headers);
+    const headers = selectStoredHeaders(outcome, webhook.headers);
     const facts = { source: 'meeting', deliveryId, receivedAt, personId: '', headers, trigger: null } as const;
     await jobs.transaction(async (tx) => {
       const id = await insertReceipt(tx, { ...facts, ...stored });

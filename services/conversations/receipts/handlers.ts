@@ -3,7 +3,14 @@ import { describeBulkAct, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
-import { collectShown, decodeBody, describeMissingBody, keepShown, textFilterValues, webhookHandlers } from '#libs/webhooks';
+import {
+  collectVisibleMatches,
+  decodeBody,
+  describeMissingBody,
+  filterVisibleMatches,
+  textFilterValues,
+  webhookAdminHandlers,
+} from '#libs/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../guards.ts';
@@ -20,7 +27,7 @@ const defaultLimit = 100;
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
   const { before, limit = defaultLimit, text: q } = request;
   const text = { db, search: statements.receiptSearch, q };
-  const items = await collectShown(text, { limit, before }, async (cursor) =>
+  const items = await collectVisibleMatches(text, { limit, before }, async (cursor) =>
     (await statements.listReceipts(db, { ...toFilter(request), beforeAt: cursor?.at, beforeId: cursor?.id, limit })).map(toReceipt),
   );
   return { items };
@@ -59,7 +66,7 @@ export async function replayReceipts(
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
   const { limit, dry_run: dryRun, ...filter } = request;
   const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
-  const matched = await keepShown({ db, search: statements.receiptSearch, q: request.text }, found.slice(0, limit));
+  const matched = await filterVisibleMatches({ db, search: statements.receiptSearch, q: request.text }, found.slice(0, limit));
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
     await jobs.transaction(async (tx) => {
@@ -74,7 +81,7 @@ export async function replayReceipts(
 
 /** For operators (P4): many in one transaction, with the entry of the audit log. */
 export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>) {
-  return webhookHandlers({
+  return webhookAdminHandlers({
     db,
     search: statements.receiptSearch,
     isDone: () => false,

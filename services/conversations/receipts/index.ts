@@ -1,7 +1,7 @@
 /** Receipts that the intakes store and the workers settle. */
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
-import { type KeptBody, keptBytes } from '#libs/webhooks';
+import { type StoredBody, maxStoredBytes } from '#libs/webhooks';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 import { countReceipts, updateSettled, upsertReceipt } from './statements.ts';
 
@@ -13,7 +13,7 @@ const retryableOutcomes: readonly BookingOutcome[] = ['person_not_found', 'journ
 /** In the headers of a receipt whose webhook never came: who told of it instead (B2). No header of a webhook that is kept has this name. */
 export const reconciledHeader = 'x-reconciled-from';
 
-export interface NewReceipt extends KeptBody {
+export interface NewReceipt extends StoredBody {
   readonly source: ReceiptSource;
   readonly dedupeKey: string;
   readonly deliveryId: string;
@@ -55,7 +55,7 @@ export interface Settlement {
 
 export async function settleReceipt(tx: Tx, id: number, settlement: Settlement): Promise<void> {
   const { outcome, message, conversationId, identifiers = [], trigger } = settlement;
-  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, keptBytes: keptBytes(outcome) });
+  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, maxStoredBytes: maxStoredBytes(outcome) });
 }
 
 /** For the overview of operators (P1). */

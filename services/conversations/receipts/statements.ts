@@ -146,12 +146,12 @@ export const updateSettled = statement.none({
     conversationId: t.integer.nullable,
     identifiers: t.text.array,
     trigger: t.text.nullable,
-    keptBytes: t.integer,
+    maxStoredBytes: t.integer,
   },
-  sql: ({ id, outcome, message, conversationId, identifiers, trigger, keptBytes }) => sql`
+  sql: ({ id, outcome, message, conversationId, identifiers, trigger, maxStoredBytes }) => sql`
     update conversations.webhook_receipts
     set outcome = ${outcome}, message = ${message}, conversation_id = coalesce(${conversationId}, conversation_id),
-        identifiers = ${identifiers}, trigger_event = coalesce(${trigger}, trigger_event), body = case when octet_length(body) <= ${keptBytes} then body end,
+        identifiers = ${identifiers}, trigger_event = coalesce(${trigger}, trigger_event), body = case when octet_length(body) <= ${maxStoredBytes} then body end,
         processed_at = clock_timestamp()
     where id = ${id}`,
 });

@@ -7,7 +7,7 @@ import type { PayloadOf } from '#libs/contract';
 import { type JobRun, PermanentJobError } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
-import { keepBody } from '#libs/webhooks';
+import { selectStoredBody } from '#libs/webhooks';
 import { directory } from '#services/directory';
 import { findConversationJourney } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
@@ -235,7 +235,7 @@ export async function submitMissingIn(
       message: null,
       // Cal.com itself has told it, to who has the key.
       wasSigned: true,
-      ...keepBody('pending', body),
+      ...selectStoredBody('pending', body),
     });
     if (id === undefined) continue;
     await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });

@@ -137,7 +137,7 @@ async function isShown(
   findWho: () => Promise<Viewer>,
 ): Promise<boolean> {
   const delivery = isPossibleId(endpointId) && uuid.test(id) ? await getDelivery(deps.db, { endpointId, id }) : undefined;
-  return delivery !== undefined && (await keepShown(deps, [delivery], context, await findWho())).length > 0;
+  return delivery !== undefined && (await filterVisibleMatches(deps, [delivery], context, await findWho())).length > 0;
 }
 
 /** @throws AppError 404 */
@@ -167,7 +167,7 @@ async function listPage(
     const rows = await listDeliveries(db, { endpointId, status, before, limit: wanted + 1 });
     isMore = rows.length > wanted;
     const page = rows.slice(0, wanted);
-    items.push(...(await keepShown(deps, page, context, viewer)));
+    items.push(...(await filterVisibleMatches(deps, page, context, viewer)));
     before = page.at(-1)?.id ?? before;
   }
   const writer = await findWriter();
@@ -178,7 +178,7 @@ async function listPage(
 }
 
 /** Tests, and deliveries of events that the caller may read (V10). */
-async function keepShown(
+async function filterVisibleMatches(
   { db, bus }: Dependencies,
   rows: readonly ListedDelivery[],
   context: RequestContext,

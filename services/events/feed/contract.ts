@@ -7,16 +7,16 @@ import { transcripts } from '#services/transcripts';
 import { endpointFeed } from '../endpoints/contract.ts';
 
 /** What each service tells, from the contracts of those who do (V1); in the order of the documents. */
-export const feedTellers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
+export const feedPublishers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
   ...[conversations, media, transcripts, directory].map(({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const),
   ['events', Object.values<FeedEvent>(endpointFeed)],
 ]);
 
 /** Every type of event that there is. */
-export const feedTypes: readonly FeedEvent[] = [...feedTellers.values()].flat();
+export const feedTypes: readonly FeedEvent[] = [...feedPublishers.values()].flat();
 
 /** Longest time for which a request waits for something to come (V3). */
-export const longestWaitSeconds = 30;
+export const maxWaitSeconds = 30;
 /** Events of a page when the caller does not say. */
 export const usualEvents = 100;
 const mostLimit = 500;
@@ -55,7 +55,7 @@ export const feedQuery = Type.Object({
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: longestWaitSeconds,
+      maximum: maxWaitSeconds,
       default: 0,
       description: 'Seconds to wait for something to come, when nothing is there.',
     }),
@@ -80,7 +80,7 @@ export const feedRpcs = {
     request: feedQuery,
     reply: eventPage,
     errors,
-    timeoutMs: (longestWaitSeconds + 10) * 1_000,
+    timeoutMs: (maxWaitSeconds + 10) * 1_000,
   }),
   listFeed: rpc({
     subject: 'admin.events.feed.list',
@@ -89,7 +89,7 @@ export const feedRpcs = {
     request: feedQuery,
     reply: eventPage,
     errors,
-    timeoutMs: (longestWaitSeconds + 10) * 1_000,
+    timeoutMs: (maxWaitSeconds + 10) * 1_000,
   }),
   pruneFeed: rpc({
     subject: 'admin.events.feed.prune',

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { feedConsumers, feedEvents, feedTellers } from './contract.ts';
+import { feedConsumers, feedEvents, feedPublishers } from './contract.ts';
 import { type Arrival, Arrivals } from './rules/arrivals.ts';
 import { inOrder, type ToldEvent, type ToldMessage } from './rules/order.ts';
 import { createToldReader } from './rules/told.ts';
@@ -23,7 +23,7 @@ const tickMs = 50;
 const mostMessages = 64;
 const inHands = 500;
 
-const readTold = createToldReader(feedTellers);
+const readTold = createToldReader(feedPublishers);
 
 interface Message extends ToldMessage {
   readonly delivery: Delivery;

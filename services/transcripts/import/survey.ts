@@ -11,7 +11,7 @@ import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
 import { SpeakerList, maxSpeakers, type Speaker } from '../speaker.ts';
 
 /** Artifacts up to this size are not downloaded twice. */
-const keptBytes = 4 * 1_048_576;
+const maxStoredBytes = 4 * 1_048_576;
 
 /** Opens the artifact from its start. */
 export type OpenArtifact = () => Promise<AsyncIterable<Uint8Array>>;
@@ -32,7 +32,7 @@ export async function surveyArtifact(
   window: Window,
   onProgress: (bytes: number) => void,
 ): Promise<Survey> {
-  const keeper = new ByteKeeper(keptBytes);
+  const keeper = new ByteKeeper(maxStoredBytes);
   const filter = createFilter(session.start, window);
   const speakers = new SpeakerList();
   const scanned = await scanArtifact(keeper.tap(await open()), filter, {

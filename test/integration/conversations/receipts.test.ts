@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
 import { createDatabase, type Database } from '#libs/orm';
 import { signBooking } from '#libs/testing';
-import { refusalsPerHour, sweepReceipts } from '#libs/webhooks';
+import { maxRefusalsPerHour, sweepReceipts } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { dropOldBodies } from '../../../services/conversations/receipts/statements.ts';
 import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
@@ -90,7 +90,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(kept).toBeNull();
     expect(await harness.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
       reason: 'receipt_without_body',
-      message: 'The body of what was rejected or ignored is not kept; let the sender send it again.',
+      message: 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.',
     });
   });
 
@@ -332,9 +332,9 @@ describe('a flood of what is refused (D68)', () => {
     const before = await last();
     const hour = () => Math.floor(Date.now() / 3_600_000);
     const began = hour();
-    const most = () => (refusalsPerHour + 1) * (hour() - began + 1);
+    const most = () => (maxRefusalsPerHour + 1) * (hour() - began + 1);
     const headers = { 'x-cal-signature-256': 'a'.repeat(64) };
-    const posts = 2 * refusalsPerHour;
+    const posts = 2 * maxRefusalsPerHour;
     for (let n = 0; n < posts; n++) await simulator.deliver(undefined, { body: `flood ${n}`, headers });
     await eventually(async () => {
       const [sum] = await harness.env.sql<{ rows: number; deliveries: number }>(

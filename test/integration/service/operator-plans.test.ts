@@ -100,7 +100,7 @@ describe('lists of operators (P7)', () => {
     ['webhooks: a rare kind', receiptSearch.list, { kind: 'meeting' }],
     ['webhooks: a rare outcome', receiptSearch.list, { outcome: 'stale' }],
     ['webhooks: by time', receiptSearch.list, { from: '2026-01-01T01:00:00Z', to: '2026-01-01T01:01:00Z' }],
-    ['webhooks: of a person', receiptSearch.ofPerson, { personId: '17' }],
+    ['webhooks: of a person', receiptSearch.listOfPerson, { personId: '17' }],
     ['webhooks: counted of the last day', countReceipts, {}],
     ['webhooks: by a text that few have', receiptSearch.search, bodyPatterns('c4ca4238a0b923820dcc509a6f75849b')],
     ['webhooks: by a text that nobody has', receiptSearch.search, bodyPatterns('no such booking')],
@@ -111,7 +111,7 @@ describe('lists of operators (P7)', () => {
   });
 
   it('webhooks: a text that many have is found in the newest', async () => {
-    const { scans, rows } = await explain(receiptSearch.look, { ...page, ...bodyPatterns('booking_created') });
+    const { scans, rows } = await explain(receiptSearch.searchNewest, { ...page, ...bodyPatterns('booking_created') });
     expect([scans, rows < 12_000]).toEqual([[], true]);
   });
 });

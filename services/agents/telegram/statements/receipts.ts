@@ -118,9 +118,9 @@ export interface Settlement {
 
 export const settleReceipt = statement.none({
   name: 'receipts.settle',
-  params: { id: t.bigint, outcome: t.text.as<UpdateOutcome>(), message: t.text.nullable, keptBytes: t.integer },
-  sql: ({ id, outcome, message, keptBytes }) => sql`update agents.webhook_receipts
-    set outcome = ${outcome}, message = ${message}, body = case when octet_length(body) <= ${keptBytes} then body end, processed_at = clock_timestamp()
+  params: { id: t.bigint, outcome: t.text.as<UpdateOutcome>(), message: t.text.nullable, maxStoredBytes: t.integer },
+  sql: ({ id, outcome, message, maxStoredBytes }) => sql`update agents.webhook_receipts
+    set outcome = ${outcome}, message = ${message}, body = case when octet_length(body) <= ${maxStoredBytes} then body end, processed_at = clock_timestamp()
     where id = ${id}`,
 });
 

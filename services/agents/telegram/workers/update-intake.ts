@@ -7,8 +7,8 @@ import type { Bus, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import {
   createRefusalReceipts,
-  keepBody,
-  keepHeaders,
+  selectStoredBody,
+  selectStoredHeaders,
   type ReceivedWebhook,
   type RefusalReceipts,
   startReceiptIntake,
@@ -62,10 +62,10 @@ async function storeUpdate(
   const agentSlug = webhook.slug.replaceAll('\0', '\ufffd').slice(0, 200).toWellFormed();
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
   const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
-  const headersOf = (outcome: string): string => JSON.stringify(keepHeaders(outcome, webhook.headers));
+  const headersOf = (outcome: string): string => JSON.stringify(selectStoredHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = dedupeDigest(outcome, agentSlug, body ?? webhook.id);
-    const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
+    const kept = await refusals.createReceipt({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
     if (kept === undefined) return;
     const unjudged = agent === undefined ? { ...readUnverifiedIds(kept.body), secretDigest: encodeSecretDigest(given) } : {};
     await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdateFields, ...unjudged, headers: headersOf(outcome), ...kept }));
@@ -82,7 +82,7 @@ async function storeUpdate(
       const store: Admission['store'] = (more) =>
         insertReceipt(tx, {
           ...receipt,
-          ...keepBody(more.outcome, body),
+          ...selectStoredBody(more.outcome, body),
           headers: headersOf(more.outcome),
           chat: undefined,
           message: undefined,

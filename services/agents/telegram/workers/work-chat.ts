@@ -5,7 +5,7 @@
  */
 import { AppError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
-import { keptBytes } from '#libs/webhooks';
+import { maxStoredBytes } from '#libs/webhooks';
 import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
@@ -116,7 +116,12 @@ async function finish(
     if (done !== undefined) {
       const { receiptId, settlement } = done;
       const { outcome, message, echo } = settlement;
-      await settleReceipt(tx, { id: receiptId, outcome, message, keptBytes: keptBytes(echo === undefined ? outcome : 'pending') });
+      await settleReceipt(tx, {
+        id: receiptId,
+        outcome,
+        message,
+        maxStoredBytes: maxStoredBytes(echo === undefined ? outcome : 'pending'),
+      });
       if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }
     const next = await findNextReceipt(tx, { chat: chat.id });

@@ -6,7 +6,7 @@ import { listSecretValues } from '#libs/config';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { isBlank, removeControlCharacters, toMultiline, toSingleLine } from '#libs/text';
 import { type Instant, parseInstant } from '#libs/time';
-import { describeUnsigned, findSigner, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { describeUnsigned, findSigningKey, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { type Attendee, maxTextLength, readAttendees, shorten } from './attendees.ts';
 
 export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED', 'BOOKING_REQUESTED'] as const;
@@ -209,7 +209,7 @@ export interface RawWebhook {
 }
 
 /** Keys of names and titles, and of addresses. */
-const cleaned = { lines: new Set(['title', 'name']), words: new Set(['email', 'videoCallUrl']) };
+const cleaned = { lines: new Set(['title', 'name']), addresses: new Set(['email', 'videoCallUrl']) };
 
 /** What a webhook is, by its bytes alone. */
 export function classifyWebhook({ body, signature }: RawWebhook, policy: SignaturePolicy): SignedClassification {
@@ -218,7 +218,7 @@ export function classifyWebhook({ body, signature }: RawWebhook, policy: Signatu
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
   }
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
-  const signer = findSigner(signature, secrets, body);
+  const signer = findSigningKey(signature, secrets, body);
   if (secrets.length > 0 && signer === undefined) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
   }

@@ -5,7 +5,7 @@ import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
 import { countSecretUses, type Metrics } from '#libs/telemetry';
-import { createRefusalReceipts, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { createRefusalReceipts, selectStoredBody, selectStoredHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
@@ -31,11 +31,11 @@ export function startBookingIntake(dependencies: Dependencies, metrics: Metrics)
     const { trigger, outcome, message } = describeClassification(classification);
     const stored =
       classification.kind === 'rejected'
-        ? await refusals.place({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
-        : { outcome, message, dedupeKey: key, ...keepBody(outcome, body) };
+        ? await refusals.createReceipt({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
+        : { outcome, message, dedupeKey: key, ...selectStoredBody(outcome, body) };
     if (stored === undefined) return;
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
-    const headers = keepHeaders(outcome, webhook.headers);
+    const headers = selectStoredHeaders(outcome, webhook.headers);
     const wasSigned = classification.signer !== undefined;
     const identifiers = classification.kind === 'booking' ? allIdentifiersOf(classification.event) : [];
     const facts = { source: 'booking', deliveryId, receivedAt, personId, headers, trigger, identifiers, wasSigned } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
+import { packWebhooks, unpackWebhooks, type Webhook } from './intake.ts';
 
 const facts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })).map((more) => ({ ...more, id: 'd-1' }));
 const body = fc.option(
@@ -13,28 +13,28 @@ const webhook: fc.Arbitrary<Webhook> = fc.oneof(
 );
 
 describe('packWebhooks and unpackWebhooks (architecture#webhooks; D20)', () => {
-  it('keeps every webhook as it came, in order, whatever its bytes', () => {
+  it('packing and unpacking preserves order, facts and arbitrary bytes', () => {
     fc.assert(fc.property(fc.array(webhook), (webhooks) => expect(unpackWebhooks(packWebhooks(webhooks))).toEqual(webhooks)));
   });
 
-  it('tells an empty body from one that was not kept', () => {
-    const list = [Buffer.alloc(0), null].map((kept) => ({ facts: { id: 'a' }, body: kept }));
+  it('distinguishes an empty body from a missing one', () => {
+    const list = [Buffer.alloc(0), null].map((stored) => ({ facts: { id: 'a' }, body: stored }));
     expect(unpackWebhooks(packWebhooks(list))?.map((item) => item.body)).toEqual([Buffer.alloc(0), null]);
   });
 
   it.each([
-    ['nothing', ''],
-    ['no line', '[]'],
-    ['no JSON', '[{\n'],
-    ['no list', '{}\n'],
-    ['no facts', '[{"size":null}]\n'],
-    ['no id', '[{"facts":{},"size":null}]\n'],
-    ['no size', '[{"facts":{"id":"a"}}]\n'],
+    ['an empty message', ''],
+    ['a message without line end', '[]'],
+    ['invalid JSON', '[{\n'],
+    ['an object instead of a list', '{}\n'],
+    ['missing facts', '[{"size":null}]\n'],
+    ['a missing id', '[{"facts":{},"size":null}]\n'],
+    ['a missing size', '[{"facts":{"id":"a"}}]\n'],
     ['a negative size', '[{"facts":{"id":"a"},"size":-1}]\n'],
-    ['a trace context that is no text', '[{"facts":{"id":"a"},"traceparent":1,"size":null}]\n'],
-    ['a body cut short', '[{"facts":{"id":"a"},"size":5}]\nhalf'],
-    ['more than was said', '[{"facts":{"id":"a"},"size":3}]\nmore'],
-  ])('refuses %s', (_name, text) => {
+    ['a trace context that is not a string', '[{"facts":{"id":"a"},"traceparent":1,"size":null}]\n'],
+    ['a truncated body', '[{"facts":{"id":"a"},"size":5}]\nhalf'],
+    ['more bytes than declared', '[{"facts":{"id":"a"},"size":3}]\nmore'],
+  ])('rejects %s', (_name, text) => {
     expect(unpackWebhooks(Buffer.from(text))).toBeUndefined();
   });
 });
