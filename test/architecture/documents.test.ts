@@ -13,7 +13,6 @@ const pages = globSync('{*,clients/**/*,deploy/**/*,docs/**/*,services/**/*,test
   exclude: (name) => name.includes('node_modules'),
 });
 /** Has its links relative to the page that is made of it. */
-const parts = ['deploy/helm/coherence/README.head.md'];
 
 /** Of what is no code: targets relative to the repository, with their fragment. */
 function readLinks(page: string): { target: string; fragment: string }[] {
@@ -54,18 +53,14 @@ describe('the documents', () => {
   });
 
   it('link only to what is there', () => {
-    const broken = pages
-      .filter((page) => !parts.includes(page))
-      .flatMap((page) =>
-        readLinks(page)
-          .filter(({ target, fragment }) => {
-            if (!existsSync(join(repoDir, target))) return true;
-            return (
-              fragment !== '' && target.endsWith('.md') && !listAnchors(readFileSync(join(repoDir, target), 'utf8')).includes(fragment)
-            );
-          })
-          .map(({ target, fragment }) => `${page}: ${target}${fragment && '#'}${fragment}`),
-      );
+    const broken = pages.flatMap((page) =>
+      readLinks(page)
+        .filter(({ target, fragment }) => {
+          if (!existsSync(join(repoDir, target))) return true;
+          return fragment !== '' && target.endsWith('.md') && !listAnchors(readFileSync(join(repoDir, target), 'utf8')).includes(fragment);
+        })
+        .map(({ target, fragment }) => `${page}: ${target}${fragment && '#'}${fragment}`),
+    );
     expect(broken).toEqual([]);
   });
 

@@ -1,27 +1,17 @@
-/** `README.md` of the chart: its introduction, and one table of the values, written from the comments in values.yaml. */
+/** `README.md` of the chart: the last section, a table of the secret settings, is generated. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from 'yaml';
 import { chartDir, readPlatformFacts } from './chart.ts';
 import { secretKeyOf } from '../servers/service-accounts.ts';
 
-interface Row {
-  readonly key: string;
-  readonly fallback: string;
-  readonly meaning: string;
-}
-
-/** Sections that are shown as one value, not key by key. */
-const wholes = new Set(['resources', 'requests', 'limits', 'image', 'podSecurityContext', 'containerSecurityContext', 'labels']);
+const heading = '## Secret settings';
 
 export async function describeChartReadme(): Promise<string> {
-  const values = parseDocument(readFileSync(join(chartDir, 'values.yaml'), 'utf8')).contents as YAMLMap;
-  const rows = listRows(values, '', '');
-  const introduction = readFileSync(join(chartDir, 'README.head.md'), 'utf8').trimEnd();
+  const [introduction = ''] = readFileSync(join(chartDir, 'README.md'), 'utf8').split(heading);
   return [
-    introduction,
+    introduction.trimEnd(),
     '',
-    '## Secret settings',
+    heading,
     '',
     'Keys of the Secret that `secrets.existingSecret` names. Keys marked * are required; the others enable optional features.',
     '',
@@ -29,35 +19,7 @@ export async function describeChartReadme(): Promise<string> {
     '|---|---|',
     ...(await listSecrets()),
     '',
-    '## Values',
-    '',
-    'Generated from the comments in `values.yaml` by `npm run fix`. Sections of `components` accept every key of `defaults`.',
-    '',
-    '| key | default | meaning |',
-    '|---|---|---|',
-    ...rows.map(({ key, fallback, meaning }) => `| \`${key}\` | \`${fallback}\` | ${meaning} |`),
-    '',
   ].join('\n');
-}
-
-function listRows(map: YAMLMap, prefix: string, inherited: string): Row[] {
-  return map.items.flatMap((pair, index) => {
-    const key = prefix + String(isScalar(pair.key) ? pair.key.value : pair.key);
-    const own = readComment(pair, index === 0 ? map : undefined);
-    const name = key.slice(prefix.length);
-    if (isMap(pair.value) && pair.value.items.length > 0 && !wholes.has(name)) return listRows(pair.value, `${key}.`, own);
-    const json = JSON.stringify((pair.value as { toJSON?: () => unknown } | null)?.toJSON?.() ?? null);
-    return [{ key, fallback: json.replaceAll('|', '\\|'), meaning: (own === '' ? inherited : own).replaceAll('|', '\\|') }];
-  });
-}
-
-/** The comment that begins with `--`, on one line; the first key's comment hangs on its map. */
-function readComment(pair: Pair, map: YAMLMap | undefined): string {
-  const key = pair.key as { commentBefore?: string | null };
-  const comment = key.commentBefore ?? map?.commentBefore ?? '';
-  const lines = comment.split('\n');
-  const start = lines.findLastIndex((line) => line.startsWith(' -- '));
-  return start < 0 ? '' : lines.slice(start).join(' ').slice(4).replaceAll(/\s+/g, ' ').trim();
 }
 
 async function listSecrets(): Promise<string[]> {
