@@ -1,7 +1,7 @@
 /** What every command is given: calls to the services over NATS, and how results and failures are shown. */
 import { join } from 'node:path';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { natsUrlOf } from '#libs/config';
+import { buildNatsUrl } from '#libs/config';
 import { notFound } from '#libs/errors';
 import type { Bus } from '#libs/nats';
 import { CliError, isBareNotFound, toFailure } from './failure.ts';
@@ -54,7 +54,7 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
     const [{ createLogger }, { connectBus }] = await Promise.all([import('#libs/logger'), import('#libs/nats')]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
-      const url = natsUrlOf(readAll());
+      const url = buildNatsUrl(readAll());
       return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
     } catch (error) {
       throw new CliError(error instanceof Error ? error.message : String(error), 'unavailable');

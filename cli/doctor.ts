@@ -1,6 +1,6 @@
 /** `doctor`: checks every dependency and says what is wrong (rules/cli#admin-cli). */
 import type { Command } from 'commander';
-import { databaseUrlOf, natsUrlOf } from '#libs/config';
+import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
 import { conversationAccess, jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { reachableAddress } from '#libs/lifecycle';
@@ -56,9 +56,9 @@ async function examine(context: CliContext): Promise<Finding[]> {
   const allowedHosts = context.setting('OUTBOUND_ALLOWED_HOSTS') ?? '';
   const servers = await Promise.all([
     // Without an address the failure says so.
-    check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(natsUrlOf(context.settings())))),
+    check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(buildNatsUrl(context.settings())))),
     check('PostgreSQL', () =>
-      database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(databaseUrlOf(context.settings())),
+      database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(buildDatabaseUrl(context.settings())),
     ),
     check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isPublicSecret, shortestSecret } from '#libs/config';
+import { isPublicSecret, minSecretLength } from '#libs/config';
 import { readPlatformFacts } from '../tools/generate/chart.ts';
 import { secretKeyOf } from '../tools/servers/service-accounts.ts';
 
@@ -39,7 +39,7 @@ describe('secrets generate', () => {
       expect(second[name]).not.toBe(value);
       expect(isPublicSecret(value)).toBe(false);
       expect(value).toMatch(/^[A-Za-z][A-Za-z0-9+/=_-]*$/);
-      if (name !== 'S3_ACCESS_KEY_ID') expect(value.length).toBeGreaterThanOrEqual(shortestSecret);
+      if (name !== 'S3_ACCESS_KEY_ID') expect(value.length).toBeGreaterThanOrEqual(minSecretLength);
     }
   });
 

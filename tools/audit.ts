@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type ChainBreak, type ChainPage, keepVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
-import { databasePasswordSettings, databaseSettings, databaseUrlOf, loadConfig, logSettings } from '#libs/config';
+import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings } from '#libs/config';
 import { type Static, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { createLogger, type Logger } from '#libs/logger';
@@ -84,7 +84,7 @@ async function keepLog(db: Database, service: string, days: number): Promise<Sto
 
 /** Judges them now, and says whether all are whole. */
 async function runOnce(config: Static<typeof auditSettings>, logger: Logger): Promise<boolean> {
-  const logs = await keepAuditLogs({ url: databaseUrlOf(config), days: config.AUDIT_RETENTION_DAYS, logger });
+  const logs = await keepAuditLogs({ url: buildDatabaseUrl(config), days: config.AUDIT_RETENTION_DAYS, logger });
   return logs.every(({ broken }) => broken === undefined);
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { auditRetentionRights, auditRights } from '#libs/audit';
-import { databasePasswordSettings, databaseSettings, databaseUrlOf, loadConfig, logSettings, readEnvironment } from '#libs/config';
+import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
 import { createDatabase, roleOf } from '#libs/orm';
@@ -111,7 +111,7 @@ if (import.meta.main) {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ended.abort(new Error(`the process received ${name}`)));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
     const migrations = await migrateServices({
-      url: databaseUrlOf(config),
+      url: buildDatabaseUrl(config),
       logger,
       signal: ended.signal,
       waitMs: config.MIGRATION_WAIT_SECONDS * 1_000,
@@ -119,7 +119,7 @@ if (import.meta.main) {
       auditUrl: readAuditUrl(env),
     });
     if (values.report !== undefined) {
-      writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(databaseUrlOf(config), logger) }));
+      writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(buildDatabaseUrl(config), logger) }));
     }
   } catch (error) {
     process.stderr.write(`migrate: ${await describeSetupFailure(error, () => databaseTarget(env['DATABASE_URL'] ?? ''))}\n`);

@@ -3,9 +3,9 @@
  * beside the migrations; running it again changes nothing. Users whose address is known (`NATS_URL_<SERVICE>`) must have the permissions of this
  * release, which is checked before anything is made.
  */
-import { ConfigError, loadConfig, logSettings, natsSettings, natsUrlOf, readEnvironment } from '#libs/config';
+import { ConfigError, loadConfig, logSettings, natsSettings, buildNatsUrl, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
-import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
+import { connectBus, maxReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
 import { checkNatsUsers } from '../cli/doctor/nats-users.ts';
 import { brokerTarget } from '../cli/doctor/servers.ts';
@@ -31,7 +31,7 @@ const replicas = {
   NATS_STREAM_REPLICAS: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostReplicas,
+      maximum: maxReplicas,
       description:
         'servers of the NATS cluster that hold each stream, 3 for one that survives the loss of a server; unset = as many as it has, a new one 1',
     }),
@@ -79,7 +79,7 @@ if (import.meta.main) {
     if (problems.length > 0) throw new ConfigError(problems);
     if (checked.length > 0) logger.info({ users: checked }, 'the users of NATS have the permissions of this release');
     await makeStreams({
-      url: natsUrlOf(config),
+      url: buildNatsUrl(config),
       prefix: config.NATS_SUBJECT_PREFIX,
       logger,
       limits: readStreamLimits(env),
@@ -87,7 +87,7 @@ if (import.meta.main) {
     });
     logger.info('the streams are there');
   } catch (error) {
-    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(natsUrlOf(env)))}\n`);
+    process.stderr.write(`streams: ${await describeSetupFailure(error, () => brokerTarget(buildNatsUrl(env)))}\n`);
     process.exitCode = 1;
   }
 }

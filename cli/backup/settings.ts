@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createFolderTarget, createStoreTarget, type BackupTarget, readStoreAddress } from '#libs/backup';
-import { databaseUrlOf, loadConfig, s3Settings, secret } from '#libs/config';
+import { buildDatabaseUrl, loadConfig, s3Settings, secret } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import type { CliContext } from '../context.ts';
@@ -75,7 +75,7 @@ export function openStore(context: CliContext): ObjectStore | undefined {
 export function readDatabaseUrl(context: CliContext): string {
   const url = context.setting('DATABASE_URL') ?? '';
   if (url === '') throw new CliError('DATABASE_URL is not set: the address of PostgreSQL, as the migrations have it.');
-  return databaseUrlOf(context.settings());
+  return buildDatabaseUrl(context.settings());
 }
 
 export const readRecipients = (context: CliContext): string[] => splitWords(context.setting('BACKUP_RECIPIENTS') ?? '');

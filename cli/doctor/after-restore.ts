@@ -7,7 +7,7 @@ import { directory } from '#services/directory';
 import { media } from '#services/media';
 import type { ReplyOf } from '#libs/contract';
 import { idGap, raiseGivenIds } from '#libs/backup';
-import { databaseUrlOf } from '#libs/config';
+import { buildDatabaseUrl } from '#libs/config';
 import { AppError } from '#libs/errors';
 import { listMigrations } from '#libs/release';
 import { listRunning, rebuildQueues } from '../backup/queues.ts';
@@ -31,7 +31,7 @@ export interface AfterRestore {
 export async function examineRestored(context: CliContext): Promise<AfterRestore> {
   const running = await listRunning(context);
   if (running.length === 0) {
-    const url = context.setting('DATABASE_URL') === undefined ? undefined : databaseUrlOf(context.settings());
+    const url = context.setting('DATABASE_URL') === undefined ? undefined : buildDatabaseUrl(context.settings());
     if (url === undefined) return { queues: null, people: null, objects: null };
     await raiseGivenIds(url, Object.keys(listMigrations()));
     return { queues: await rebuildQueues(context, url), people: null, objects: null };

@@ -1,5 +1,5 @@
 /** Whether the users of NATS may do what this release needs: of `doctor`, and of the set-up, before the services of a release are replaced. */
-import { natsUrlOf } from '#libs/config';
+import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus, type Permissions } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
@@ -23,7 +23,7 @@ export async function checkNatsUsers(settings: Settings): Promise<{ checked: str
 }
 
 async function findProblem(user: string, needed: Permissions, settings: Settings): Promise<string | undefined> {
-  const url = natsUrlOf(settings, endOf(user));
+  const url = buildNatsUrl(settings, endOf(user));
   const logger = createLogger({ service: 'cli', level: 'silent' });
   try {
     const bus = await connectBus({ url, name: user, prefix: settings['NATS_SUBJECT_PREFIX'], logger, connectTimeoutMs });

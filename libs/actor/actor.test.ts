@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Actor } from '#libs/contract';
-import { ActorRefused, assertionLifeMs, createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
+import { AssertionRejected, assertionLifetimeMs, createActorSigner, createActorVerifier, generateActorKeys } from '#libs/actor';
 
 const keys = generateActorKeys();
 const startMs = Date.UTC(2026, 0, 1);
@@ -27,7 +27,7 @@ function reasonOf(work: () => unknown): string {
   try {
     work();
   } catch (error) {
-    return error instanceof ActorRefused ? error.reason : String(error);
+    return error instanceof AssertionRejected ? error.reason : String(error);
   }
   return 'believed';
 }
@@ -37,82 +37,82 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value), 'u
 describe('an assertion', () => {
   it('brings the actor as the gateway knows it', () => {
     const { signer, verifier } = createSides();
-    expect(verifier.read(signer.write(ada))).toEqual(ada);
-    expect(verifier.read(signer.write({ kind: 'shared' }))).toEqual({ kind: 'shared' });
+    expect(verifier.decode(signer.encode(ada))).toEqual(ada);
+    expect(verifier.decode(signer.encode({ kind: 'shared' }))).toEqual({ kind: 'shared' });
   });
 
   it('is the same for half of its life, for equal actors, and another one after it', () => {
     const { clock, signer } = createSides();
-    const first = signer.write(ada);
-    clock.gatewayMs += assertionLifeMs / 2 - 1;
-    expect(signer.write(ada)).toBe(first);
-    expect(signer.write({ ...ada })).toBe(first);
+    const first = signer.encode(ada);
+    clock.gatewayMs += assertionLifetimeMs / 2 - 1;
+    expect(signer.encode(ada)).toBe(first);
+    expect(signer.encode({ ...ada })).toBe(first);
     clock.gatewayMs += 1;
-    expect(signer.write(ada)).not.toBe(first);
-    expect(signer.write({ ...ada, superuser: true })).not.toBe(signer.write(ada));
+    expect(signer.encode(ada)).not.toBe(first);
+    expect(signer.encode({ ...ada, superuser: true })).not.toBe(signer.encode(ada));
   });
 
   it('is made anew when the clock of the gateway was put back', () => {
     const { clock, signer } = createSides();
-    const first = signer.write(ada);
+    const first = signer.encode(ada);
     clock.gatewayMs -= 60_000;
-    expect(signer.write(ada)).not.toBe(first);
+    expect(signer.encode(ada)).not.toBe(first);
   });
 
   it('is believed until its life and five seconds are over, remembered or not', () => {
     const { clock, signer, verifier } = createSides();
-    const text = signer.write(ada);
-    verifier.read(text);
-    clock.serviceMs += assertionLifeMs + 5_000 - 1;
-    expect(verifier.read(text)).toEqual(ada);
+    const text = signer.encode(ada);
+    verifier.decode(text);
+    clock.serviceMs += assertionLifetimeMs + 5_000 - 1;
+    expect(verifier.decode(text)).toEqual(ada);
     clock.serviceMs += 1;
-    expect(reasonOf(() => verifier.read(text))).toBe('expired');
-    expect(reasonOf(() => verifier.read(text))).toBe('expired');
+    expect(reasonOf(() => verifier.decode(text))).toBe('expired');
+    expect(reasonOf(() => verifier.decode(text))).toBe('expired');
   });
 
   it('is believed by a clock that is five seconds behind, and not by one further behind', () => {
     const { clock, signer, verifier } = createSides();
-    const text = signer.write(ada);
+    const text = signer.encode(ada);
     clock.serviceMs -= 5_000;
-    expect(verifier.read(text)).toEqual(ada);
+    expect(verifier.decode(text)).toEqual(ada);
     clock.serviceMs -= 1;
-    expect(reasonOf(() => verifier.read(text))).toBe('early');
+    expect(reasonOf(() => verifier.decode(text))).toBe('early');
   });
 
   it('is refused when anything in it was changed', () => {
     const { signer, verifier } = createSides();
-    const [header = '', payload = '', signature = ''] = signer.write(ada).split('.');
+    const [header = '', payload = '', signature = ''] = signer.encode(ada).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { actor: Actor };
     const raised = encode({ ...claims, actor: { ...claims.actor, superuser: true } });
-    expect(reasonOf(() => verifier.read(`${header}.${raised}.${signature}`))).toBe('bad_signature');
-    expect(reasonOf(() => verifier.read(`${header}.${payload}.${'A'.repeat(86)}`))).toBe('bad_signature');
-    expect(reasonOf(() => verifier.read(`${encode({ alg: 'none' })}.${raised}.`))).toBe('malformed');
-    expect(reasonOf(() => verifier.read(`${encode({ alg: 'none' })}.${raised}.x`))).toBe('unknown_key');
+    expect(reasonOf(() => verifier.decode(`${header}.${raised}.${signature}`))).toBe('bad_signature');
+    expect(reasonOf(() => verifier.decode(`${header}.${payload}.${'A'.repeat(86)}`))).toBe('bad_signature');
+    expect(reasonOf(() => verifier.decode(`${encode({ alg: 'none' })}.${raised}.`))).toBe('malformed');
+    expect(reasonOf(() => verifier.decode(`${encode({ alg: 'none' })}.${raised}.x`))).toBe('unknown_key');
   });
 
   it('is refused when another key signed it, whatever its header says', () => {
     const { signer, verifier } = createSides();
-    const foreign = createActorSigner(generateActorKeys().signingKey, () => startMs).write(ada);
-    expect(reasonOf(() => verifier.read(foreign))).toBe('unknown_key');
-    const [header = '', payload = ''] = signer.write(ada).split('.');
+    const foreign = createActorSigner(generateActorKeys().signingKey, () => startMs).encode(ada);
+    expect(reasonOf(() => verifier.decode(foreign))).toBe('unknown_key');
+    const [header = '', payload = ''] = signer.encode(ada).split('.');
     const other = sign(null, Buffer.from(`${header}.${payload}`), generateKeyPairSync('ed25519').privateKey).toString('base64url');
-    expect(reasonOf(() => verifier.read(`${header}.${payload}.${other}`))).toBe('bad_signature');
+    expect(reasonOf(() => verifier.decode(`${header}.${payload}.${other}`))).toBe('bad_signature');
   });
 
   it('is refused when it is none: an unsigned actor, nothing, too much', () => {
     const { verifier } = createSides();
     for (const text of [JSON.stringify(ada), '{"kind":"system","name":"x"}', '', '..', 'a.b.c.d', `a.${'b'.repeat(5_000)}.c`]) {
-      expect(['malformed', 'unknown_key']).toContain(reasonOf(() => verifier.read(text)));
+      expect(['malformed', 'unknown_key']).toContain(reasonOf(() => verifier.decode(text)));
     }
   });
 
   it('is handed on as it came, by who has read it alone', () => {
     const { signer, verifier } = createSides();
-    const text = signer.write(ada);
-    expect(verifier.write(verifier.read(text))).toBe(text);
-    expect(() => verifier.write(ada)).toThrow('not vouched for');
-    expect(() => verifier.write({ ...verifier.read(text) })).toThrow('not vouched for');
-    expect(Object.isFrozen(verifier.read(text))).toBe(true);
+    const text = signer.encode(ada);
+    expect(verifier.encode(verifier.decode(text))).toBe(text);
+    expect(() => verifier.encode(ada)).toThrow('not vouched for');
+    expect(() => verifier.encode({ ...verifier.decode(text) })).toThrow('not vouched for');
+    expect(Object.isFrozen(verifier.decode(text))).toBe(true);
   });
 
   it('for one HTTP request is good for no other one', () => {
@@ -121,10 +121,10 @@ describe('an assertion', () => {
     expect(verifier.readFor(text, 'POST', '/internal/conversations/1/audio')).toEqual(ada);
     expect(reasonOf(() => verifier.readFor(text, 'PUT', '/internal/conversations/1/audio'))).toBe('other_request');
     expect(reasonOf(() => verifier.readFor(text, 'POST', '/internal/conversations/2/audio'))).toBe('other_request');
-    expect(reasonOf(() => verifier.readFor(signer.write(ada), 'POST', '/internal/conversations/1/audio'))).toBe('other_request');
+    expect(reasonOf(() => verifier.readFor(signer.encode(ada), 'POST', '/internal/conversations/1/audio'))).toBe('other_request');
     const read = signer.writeFor(ada, 'HEAD', '/a');
     expect(verifier.readFor(read, 'GET', '/a')).toEqual(ada);
-    expect(verifier.write(verifier.readFor(read, 'HEAD', '/a'))).toBe(read);
+    expect(verifier.encode(verifier.readFor(read, 'HEAD', '/a'))).toBe(read);
   });
 });
 
@@ -133,8 +133,8 @@ describe('public keys', () => {
     const next = generateActorKeys();
     const { signer, verifier } = createSides(`${keys.publicKey}\n ${next.publicKey}`);
     const nextSigner = createActorSigner(next.signingKey, () => startMs);
-    expect(verifier.read(signer.write(ada))).toEqual(ada);
-    expect(verifier.read(nextSigner.write(ada))).toEqual(ada);
+    expect(verifier.decode(signer.encode(ada))).toEqual(ada);
+    expect(verifier.decode(nextSigner.encode(ada))).toEqual(ada);
   });
 
   it('that are none end the start', () => {
@@ -146,11 +146,11 @@ describe('public keys', () => {
 describe('what a service remembers', () => {
   it('has a bound: the oldest is checked again', () => {
     const { signer, verifier } = createSides();
-    const first = signer.write(ada);
-    const known = verifier.read(first);
-    expect(verifier.read(first)).toBe(known);
-    for (let id = 0; id < 10_000; id++) verifier.read(signer.write({ ...ada, accountId: 1000 + id }));
-    const again = verifier.read(first);
+    const first = signer.encode(ada);
+    const known = verifier.decode(first);
+    expect(verifier.decode(first)).toBe(known);
+    for (let id = 0; id < 10_000; id++) verifier.decode(signer.encode({ ...ada, accountId: 1000 + id }));
+    const again = verifier.decode(first);
     expect(again).toEqual(ada);
     expect(again).not.toBe(known);
   });

@@ -11,31 +11,31 @@ export interface Claims {
 }
 
 /** Life of an assertion. Whoever takes a service over can act for the people who use it just then for so long, and for nobody else. */
-export const lifeMs = 120_000;
+export const assertionLifetimeMs = 120_000;
 /** After this the gateway makes a new one, so that what a request carries lives longer than any request. */
-export const renewAfterMs = lifeMs / 2;
+export const renewAfterMs = assertionLifetimeMs / 2;
 /** By so much clocks of two machines may differ. */
-export const skewMs = 5_000;
+export const maxClockSkewMs = 5_000;
 
 /** How a process writes and reads the `Actor` header of calls (architecture#actors). */
-export interface Actors {
+export interface ActorCodec {
   /** The assertion for an actor. @throws Error for one that this process can vouch for by nothing */
-  write(actor: Actor): string;
-  /** The actor of an assertion. @throws ActorRefused */
-  read(text: string): Actor;
+  encode(actor: Actor): string;
+  /** The actor of an assertion. @throws AssertionRejected */
+  decode(text: string): Actor;
 }
 
 /** Why an assertion is not believed; a label of metrics. */
-export const refusalReasons = ['malformed', 'unknown_key', 'bad_signature', 'expired', 'early', 'other_request'] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
+export const rejectionReasons = ['malformed', 'unknown_key', 'bad_signature', 'expired', 'early', 'other_request'] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** An assertion that is not believed. */
-export class ActorRefused extends Error {
-  readonly reason: RefusalReason;
+export class AssertionRejected extends Error {
+  readonly reason: RejectionReason;
 
-  constructor(reason: RefusalReason) {
+  constructor(reason: RejectionReason) {
     super(`the actor is not believed: ${reason.replace('_', ' ')}`);
-    this.name = 'ActorRefused';
+    this.name = 'AssertionRejected';
     this.reason = reason;
   }
 }

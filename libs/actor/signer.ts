@@ -1,10 +1,10 @@
 /** The gateway's side: it alone can say who acts (architecture#actors). */
 import { sign as signBytes } from 'node:crypto';
 import type { Actor } from '#libs/contract';
-import { type Actors, ActorRefused, type Claims, lifeMs, renewAfterMs } from './assertion.ts';
+import { type ActorCodec, AssertionRejected, type Claims, assertionLifetimeMs, renewAfterMs } from './assertion.ts';
 import { readSigningKey } from './keys.ts';
 
-export interface ActorSigner extends Actors {
+export interface ActorSigner extends ActorCodec {
   /** An assertion that is good for one HTTP request alone: `POST`, `/internal/…`. */
   writeFor(actor: Actor, method: string, path: string): string;
 }
@@ -30,7 +30,7 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
 
   const sign = (actor: Actor, nowMs: number, req?: string): string => {
     const iat = Math.floor(nowMs / 1000);
-    const claims: Claims = { actor, iat, exp: iat + lifeMs / 1000, ...(req === undefined ? {} : { req }) };
+    const claims: Claims = { actor, iat, exp: iat + assertionLifetimeMs / 1000, ...(req === undefined ? {} : { req }) };
     const text = `${header}.${Buffer.from(JSON.stringify(claims), 'utf8').toString('base64url')}`;
     return `${text}.${signBytes(null, Buffer.from(text, 'ascii'), key).toString('base64url')}`;
   };
@@ -38,7 +38,7 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
     made !== undefined && nowMs >= made.atMs && nowMs - made.atMs < renewAfterMs;
 
   return {
-    write: (actor) => {
+    encode: (actor) => {
       const nowMs = now();
       const last = byActor.get(actor);
       if (isFresh(last, nowMs)) return last.text;
@@ -56,8 +56,8 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
     },
     writeFor: (actor, method, path) => sign(actor, now(), requestName(method, path)),
     // Nobody calls the gateway.
-    read: () => {
-      throw new ActorRefused('unknown_key');
+    decode: () => {
+      throw new AssertionRejected('unknown_key');
     },
   };
 }

@@ -2,12 +2,12 @@
 import { type KeyObject, verify } from 'node:crypto';
 import type { Actor } from '#libs/contract';
 import { isJsonObject } from '#libs/json';
-import { type Actors, ActorRefused, type Claims, skewMs } from './assertion.ts';
+import { type ActorCodec, AssertionRejected, type Claims, maxClockSkewMs } from './assertion.ts';
 import { readPublicKeys } from './keys.ts';
 import { requestName } from './signer.ts';
 
-export interface ActorVerifier extends Actors {
-  /** The actor of an assertion that was made for exactly this HTTP request. @throws ActorRefused */
+export interface ActorVerifier extends ActorCodec {
+  /** The actor of an assertion that was made for exactly this HTTP request. @throws AssertionRejected */
   readFor(text: string, method: string, path: string): Actor;
 }
 
@@ -29,11 +29,11 @@ export function createActorVerifier(publicKeys: string, now: () => number = Date
   const check = (text: string, nowMs: number): Claims => {
     const known = checked.get(text);
     const claims = known ?? verifyClaims(keys, text);
-    if (claims.exp * 1000 + skewMs <= nowMs) {
+    if (claims.exp * 1000 + maxClockSkewMs <= nowMs) {
       checked.delete(text);
-      throw new ActorRefused('expired');
+      throw new AssertionRejected('expired');
     }
-    if (claims.iat * 1000 - skewMs > nowMs) throw new ActorRefused('early');
+    if (claims.iat * 1000 - maxClockSkewMs > nowMs) throw new AssertionRejected('early');
     if (known !== undefined) return known;
     const oldest = checked.size >= maxRemembered ? checked.keys().next().value : undefined;
     if (oldest !== undefined) checked.delete(oldest);
@@ -43,13 +43,13 @@ export function createActorVerifier(publicKeys: string, now: () => number = Date
   };
 
   return {
-    read: (text) => check(text, now()).actor,
+    decode: (text) => check(text, now()).actor,
     readFor: (text, method, path) => {
       const { actor, req } = check(text, now());
-      if (req !== requestName(method, path)) throw new ActorRefused('other_request');
+      if (req !== requestName(method, path)) throw new AssertionRejected('other_request');
       return actor;
     },
-    write: (actor) => {
+    encode: (actor) => {
       const text = texts.get(actor);
       if (text === undefined) throw new Error('an actor that the gateway has not vouched for cannot be handed on');
       return text;
@@ -57,16 +57,16 @@ export function createActorVerifier(publicKeys: string, now: () => number = Date
   };
 }
 
-/** @throws ActorRefused */
+/** @throws AssertionRejected */
 function verifyClaims(keys: ReadonlyMap<string, KeyObject>, text: string): Claims {
   const [header = '', payload = '', signature = '', ...rest] = text.length > maxLength ? [] : text.split('.');
-  if (payload === '' || signature === '' || rest.length > 0) throw new ActorRefused('malformed');
+  if (payload === '' || signature === '' || rest.length > 0) throw new AssertionRejected('malformed');
   const key = keys.get(header);
-  if (key === undefined) throw new ActorRefused('unknown_key');
+  if (key === undefined) throw new AssertionRejected('unknown_key');
   if (!verify(null, Buffer.from(`${header}.${payload}`, 'ascii'), key, Buffer.from(signature, 'base64url')))
-    throw new ActorRefused('bad_signature');
+    throw new AssertionRejected('bad_signature');
   const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-  if (!isClaims(claims)) throw new ActorRefused('malformed');
+  if (!isClaims(claims)) throw new AssertionRejected('malformed');
   Object.freeze(claims.actor);
   return claims;
 }

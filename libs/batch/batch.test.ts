@@ -8,7 +8,7 @@ describe('createBatcher', () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       keyOf: String,
-      parallel: 1,
+      maxParallel: 1,
       run: async (items) => {
         batches.push(items);
         await later();

@@ -9,7 +9,7 @@ export interface Batcher<Item, Result> {
   idle(): Promise<void>;
 }
 
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -26,17 +26,17 @@ export function createBatcher<Item, Result>(options: {
   readonly sizeOf?: (item: Item) => number;
   readonly maxSize?: number;
   /** Batches under way at the same time, default 2. */
-  readonly parallel?: number;
+  readonly maxParallel?: number;
 }): Batcher<Item, Result> {
-  const { keyOf, run, maxItems = 500, sizeOf = () => 0, maxSize = Infinity, parallel = 2 } = options;
-  let waiting: Waiting<Item, Result>[] = [];
+  const { keyOf, run, maxItems = 500, sizeOf = () => 0, maxSize = Infinity, maxParallel = 2 } = options;
+  let waiting: PendingItem<Item, Result>[] = [];
   let running = 0;
   let scheduled = false;
-  let idlers: (() => void)[] = [];
+  let idleListeners: (() => void)[] = [];
 
-  const take = (): Map<string, Waiting<Item, Result>> => {
-    const batch = new Map<string, Waiting<Item, Result>>();
-    const rest: Waiting<Item, Result>[] = [];
+  const takeBatch = (): Map<string, PendingItem<Item, Result>> => {
+    const batch = new Map<string, PendingItem<Item, Result>>();
+    const rest: PendingItem<Item, Result>[] = [];
     let size = 0;
     for (const entry of waiting) {
       const key = keyOf(entry.item);
@@ -50,7 +50,7 @@ export function createBatcher<Item, Result>(options: {
 
   const flush = async (): Promise<void> => {
     running++;
-    const batch = take();
+    const batch = takeBatch();
     schedule();
     try {
       const results = await run([...batch.values()].map(({ item }) => item) as [Item, ...Item[]]);
@@ -61,18 +61,18 @@ export function createBatcher<Item, Result>(options: {
       running--;
       schedule();
       if (running === 0 && waiting.length === 0) {
-        for (const resolve of idlers) resolve();
-        idlers = [];
+        for (const resolve of idleListeners) resolve();
+        idleListeners = [];
       }
     }
   };
 
   const schedule = (): void => {
-    if (scheduled || waiting.length === 0 || running >= parallel) return;
+    if (scheduled || waiting.length === 0 || running >= maxParallel) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      if (running < parallel && waiting.length > 0) void flush();
+      if (running < maxParallel && waiting.length > 0) void flush();
     });
   };
 
@@ -82,6 +82,6 @@ export function createBatcher<Item, Result>(options: {
         waiting.push({ item, resolve, reject });
         schedule();
       }),
-    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => idleListeners.push(resolve))),
   };
 }

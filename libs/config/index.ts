@@ -6,12 +6,12 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 import { compileSchema } from '#libs/schema';
 import { isBlank } from '#libs/text';
 import { readEnvironment } from './environment/index.ts';
-import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
+import { accountName, findWeakSecrets, isExposed, listenHost, operatorSecret, secret } from './secrets.ts';
 import { tracingSettings } from './tracing.ts';
 
 export { readEnvironment } from './environment/index.ts';
 export { tracingSettings } from './tracing.ts';
-export { nameSecrets } from './name-secrets.ts';
+export { replaceSecrets } from './name-secrets.ts';
 export {
   demoValues,
   isLoopback,
@@ -19,10 +19,10 @@ export {
   isPublicSecret,
   listPublicSecrets,
   listSecretValues,
-  ownSecret,
+  operatorSecret,
   rotatedSecret,
   secret,
-  shortestSecret,
+  minSecretLength,
 } from './secrets.ts';
 
 /** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */
@@ -122,7 +122,7 @@ type TSchemaString = ReturnType<typeof Type.String>;
 
 /** Address on which a service listens. The default is reached by this machine alone: who opens a service says so. */
 const host = (description: string) =>
-  listeningOn(
+  listenHost(
     Type.String({
       default: '127.0.0.1',
       pattern: '^[A-Za-z0-9.:-]+$',
@@ -166,7 +166,7 @@ export const natsSettings = {
  * The address of NATS with where its credentials are (libs/nats).
  * @param user of the settings, where they name those of several: `_GATEWAY` reads NATS_URL_GATEWAY, NATS_CREDS_FILE_GATEWAY, …
  */
-export function natsUrlOf(settings: Readonly<Record<string, unknown>>, user = ''): string {
+export function buildNatsUrl(settings: Readonly<Record<string, unknown>>, user = ''): string {
   const values = settings as Variables;
   const address = values[`NATS_URL${user}`] ?? '';
   const parameters = Object.entries(natsFileParameters).flatMap(([setting, parameter]) => {
@@ -224,7 +224,7 @@ export const databasePasswordSettings = {
 };
 
 /** The address of PostgreSQL with where its password is (libs/orm). @throws ConfigError when it is said twice, or the command is malformed */
-export function databaseUrlOf(settings: Readonly<Record<string, unknown>>): string {
+export function buildDatabaseUrl(settings: Readonly<Record<string, unknown>>): string {
   const { DATABASE_URL: address, DATABASE_PASSWORD_FILE: file = '', DATABASE_PASSWORD_COMMAND: command = '' } = settings as Variables;
   if (file === '' && command === '') return address ?? '';
   if (file !== '' && command !== '') throw new ConfigError(['DATABASE_PASSWORD_FILE and DATABASE_PASSWORD_COMMAND: set one of them']);
@@ -278,7 +278,9 @@ export const s3Settings = {
       }),
     ),
   ),
-  S3_SECRET_ACCESS_KEY: Type.Optional(ownSecret(Type.String({ description: 'secret key of the object store; set with S3_ACCESS_KEY_ID' }))),
+  S3_SECRET_ACCESS_KEY: Type.Optional(
+    operatorSecret(Type.String({ description: 'secret key of the object store; set with S3_ACCESS_KEY_ID' })),
+  ),
   S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys' }))),
   S3_SESSION_TOKEN_FILE: Type.Optional(
     Type.String({ description: 'file with the session token, read again every five minutes, in the place of S3_SESSION_TOKEN' }),
@@ -316,7 +318,9 @@ export const logSettings = {
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
-  METRICS_TOKEN: ownSecret(Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' })),
+  METRICS_TOKEN: operatorSecret(
+    Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' }),
+  ),
   METRICS_OLD_NAMES: Type.Boolean({
     default: false,
     description:

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameSecrets } from './name-secrets.ts';
+import { replaceSecrets } from './name-secrets.ts';
 
-describe('nameSecrets', () => {
+describe('replaceSecrets', () => {
   it('puts names in the place of secrets, wherever they stand, and leaves all else', () => {
     const names = new Set<string>();
     const config = {
@@ -9,7 +9,7 @@ describe('nameSecrets', () => {
       llm: { apiKey: 'd', max_tokens: 12, tokens: ['e'], token_budget: 'none' },
       hooks: [{ url: 'https://example.org', Password: 'f' }],
     };
-    expect(nameSecrets(config, 'agents_my-guide', names)).toEqual({
+    expect(replaceSecrets(config, 'agents_my-guide', names)).toEqual({
       messaging: {
         bot_token: { env: 'AGENTS_MY_GUIDE_MESSAGING_BOT_TOKEN' },
         webhook_secret: { env: 'AGENTS_MY_GUIDE_MESSAGING_WEBHOOK_SECRET' },
@@ -24,7 +24,7 @@ describe('nameSecrets', () => {
 
   it('gives every secret a name of its own', () => {
     const names = new Set<string>();
-    nameSecrets({ 'a-b': { token: 'x' }, a_b: { token: 'y' } }, 'steps', names);
+    replaceSecrets({ 'a-b': { token: 'x' }, a_b: { token: 'y' } }, 'steps', names);
     expect([...names]).toEqual(['STEPS_A_B_TOKEN', 'STEPS_A_B_TOKEN_2']);
   });
 });

@@ -9,13 +9,13 @@ const secretName = /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|priv
  * @param prefix begins the names of the variables
  * @param names taken so far; the new ones are added
  */
-export function nameSecrets(value: unknown, prefix: string, names: Set<string>): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => nameSecrets(item, `${prefix}_${index + 1}`, names));
+export function replaceSecrets(value: unknown, prefix: string, names: Set<string>): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => replaceSecrets(item, `${prefix}_${index + 1}`, names));
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([key, item]: [string, unknown]): [string, unknown] => {
     const name = `${prefix}_${key}`;
     const isSecret = typeof item === 'string' && item !== '' && secretName.test(key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2'));
-    return [key, isSecret ? { env: takeName(name, names) } : nameSecrets(item, name, names)];
+    return [key, isSecret ? { env: takeName(name, names) } : replaceSecrets(item, name, names)];
   });
   return Object.fromEntries(entries);
 }

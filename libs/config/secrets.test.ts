@@ -7,23 +7,23 @@ import {
   listSecretValues,
   loadConfig,
   logSettings,
-  ownSecret,
+  operatorSecret,
   rotatedSecret,
   secret,
 } from './index.ts';
-import { demoValues, isLoopback, isPublicSecret, shortestSecret } from './secrets.ts';
+import { demoValues, isLoopback, isPublicSecret, minSecretLength } from './secrets.ts';
 
 const schema = Type.Object({
   ...logSettings,
   HOST: hostSetting('public HTTP'),
   DATABASE_URL: databaseSettings.DATABASE_URL,
-  API_TOKEN: ownSecret(Type.String()),
-  HOOK_SECRET: ownSecret(Type.String({ default: '' }), { neededUnless: 'ALLOW_UNSIGNED' }),
+  API_TOKEN: operatorSecret(Type.String()),
+  HOOK_SECRET: operatorSecret(Type.String({ default: '' }), { neededUnless: 'ALLOW_UNSIGNED' }),
   ROTATED: rotatedSecret({ description: 'of which several are accepted', default: '', neededUnless: 'ALLOW_UNSIGNED' }),
   ALLOW_UNSIGNED: Type.Boolean({ default: false }),
   PROVIDER_TOKEN: secret(Type.String({ default: '' })),
 });
-const long = 'x'.repeat(shortestSecret);
+const long = 'x'.repeat(minSecretLength);
 const sound = { API_TOKEN: long, HOOK_SECRET: long, ROTATED: long, DATABASE_URL: 'postgresql://a:short@db/a', PROVIDER_TOKEN: 'short' };
 const production = { NODE_ENV: 'production' };
 
@@ -89,7 +89,7 @@ describe('secrets where others reach the platform', () => {
 
   describe('of which several values are accepted (K8)', () => {
     const rotated = (values: string, env: object = production): readonly string[] => problemsOf({ ...sound, ...env, ROTATED: values });
-    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(shortestSecret));
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(minSecretLength));
 
     it('are each held to what one is', () => {
       expect(rotated(` ${a}\n${b}\t${c}  ${d}\n`)).toEqual([]);

@@ -26,9 +26,9 @@ const publicValues: ReadonlySet<string> = new Set([
 ]);
 
 /** Characters of a secret that an installation chooses itself. */
-export const shortestSecret = 24;
+export const minSecretLength = 24;
 /** Values of one secret that are accepted at once, while one takes the place of another (K8). */
-export const mostSecretValues = 4;
+export const maxSecretValues = 4;
 const remedy = 'make one with: npm run --silent cli -- secrets generate';
 
 /** Every value that is refused wherever others reach the platform. */
@@ -62,23 +62,23 @@ export function accountName<Schema extends TSchema>(schema: Schema): Schema {
  * Marks a secret that an installation chooses itself: it must be long where others reach the platform.
  * `neededUnless`: there it must be set too, unless that setting is true.
  */
-export function ownSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
+export function operatorSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
   return { ...schema, writeOnly: true, chosenByUs: true, ...options };
 }
 
 /**
  * A secret that an installation chooses itself and can change without a refused request: several values, separated by white space, are accepted at
- * once (K8). `listSecretValues` reads them; options as those of `ownSecret`.
+ * once (K8). `listSecretValues` reads them; options as those of `operatorSecret`.
  */
 export function rotatedSecret(options: { description: string; default?: string; neededUnless?: string }) {
   const { neededUnless, description, ...rest } = options;
   const schema = Type.String({
     ...rest,
-    pattern: `^\\s*\\S+(\\s+\\S+){0,${mostSecretValues - 1}}\\s*$`,
-    errorMessage: `must be one value, or up to ${mostSecretValues} separated by white space`,
-    description: `${description}; up to ${mostSecretValues} values separated by white space are accepted at once, the new one first`,
+    pattern: `^\\s*\\S+(\\s+\\S+){0,${maxSecretValues - 1}}\\s*$`,
+    errorMessage: `must be one value, or up to ${maxSecretValues} separated by white space`,
+    description: `${description}; up to ${maxSecretValues} values separated by white space are accepted at once, the new one first`,
   });
-  return { ...ownSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: mostSecretValues };
+  return { ...operatorSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: maxSecretValues };
 }
 
 /** The values of a `rotatedSecret` in the order in which they stand, each once; none of an empty text. */
@@ -87,7 +87,7 @@ export function listSecretValues(text: string): string[] {
 }
 
 /** Marks a setting as an address that a service listens on. */
-export function listeningOn<Schema extends TSchema>(schema: Schema): Schema {
+export function listenHost<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, listensOn: true };
 }
 
@@ -130,7 +130,7 @@ export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, v
 /** What is wrong with one secret, in words that follow its name. */
 function findWeakness(value: string, chosenByUs: boolean): string | undefined {
   if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret)) return 'is, or holds, a password that anybody knows';
-  return chosenByUs && value.length < shortestSecret ? `is shorter than ${shortestSecret} characters` : undefined;
+  return chosenByUs && value.length < minSecretLength ? `is shorter than ${minSecretLength} characters` : undefined;
 }
 
 /** Of an address such as `postgresql://user:password@host`, or of several servers in one, which is no URL to others: `nats://user:password@one,two`. */

@@ -37,20 +37,20 @@ export interface ErrorBody {
 }
 
 /** Values that a message quotes are cut after so many characters, and the message itself (D60): both may come from a request. */
-export const maxQuotedLength = 120;
+export const maxQuoteLength = 120;
 const maxMessageLength = 1_000;
-const longQuotation = new RegExp(`"([^"]{${maxQuotedLength}})[^"]+"`, 'g');
+const longQuotation = new RegExp(`"([^"]{${maxQuoteLength}})[^"]+"`, 'g');
 
 /** A text cut after `max` UTF-16 units, never through a character. */
-export function cutText(text: string, max: number): string {
+export function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = text.codePointAt(max - 1) === text.charCodeAt(max - 1) ? max : max - 1;
   return text.slice(0, end);
 }
 
 function boundMessage(message: string): string {
-  if (message.length <= maxQuotedLength) return message;
-  return cutText(message.replace(longQuotation, '"$1…"'), maxMessageLength);
+  if (message.length <= maxQuoteLength) return message;
+  return truncateText(message.replace(longQuotation, '"$1…"'), maxMessageLength);
 }
 
 /**

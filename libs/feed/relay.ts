@@ -8,7 +8,7 @@ import { feedSubjectOf } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { type Look, Poller } from '#libs/poller';
+import { type PollRun, Poller } from '#libs/poller';
 import { claimOutbox, findOutboxRow, lockOutbox, type OutboxRow, setLockTimeout } from './statements.ts';
 
 export interface RelayTuning {
@@ -53,7 +53,7 @@ export class OutboxRelay {
     await this.#poller.stop();
   }
 
-  async #publishPending({ woken, last }: Look): Promise<void> {
+  async #publishPending({ woken, last }: PollRun): Promise<void> {
     const { db, bus } = this.#deps;
     if (!bus.connected || !(woken || last || (await findOutboxRow(db)) !== undefined)) return;
     const published = await this.#publishBatch();

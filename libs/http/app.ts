@@ -7,13 +7,13 @@ import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import { newTraceparent, readRequestId, readTraceIds } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
-import { endExchange, startExchange, unmatchedRoute } from './exchange-span.ts';
+import { endRequestSpan, startRequestSpan, unmatchedRoute } from './exchange-span.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
-import { normalizeTarget, refuseFaulty } from './faulty.ts';
-import { ClientGone, letRestPass } from './incoming.ts';
-import { loggedPath } from './logged-path.ts';
-import { Room } from './room.ts';
+import { normalizeTarget, rejectMalformed } from './malformed.ts';
+import { ClientDisconnected, drainRequest } from './incoming.ts';
+import { redactPath } from './redact-path.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 export interface AppOptions {
   logger: Logger;
@@ -44,7 +44,7 @@ export function createApp(options: AppOptions): HttpApp {
   const app: HttpApp = new Koa<ExchangeState>();
   const addCors = createCors({ origins: options.corsAllowedOrigins, headers: options.corsAllowedHeaders });
   const { logger, refused = ignore } = options;
-  const answers = new Room(maxWaitingAnswerBytes);
+  const answers = new ByteBudget(maxWaitingAnswerBytes);
 
   app.use(async (ctx: HttpContext, next: Next) => {
     const { req, res } = ctx;
@@ -53,7 +53,7 @@ export function createApp(options: AppOptions): HttpApp {
     const requestId = readRequestId(req.headers['x-request-id']);
     const surface = findSurface(path);
     const parent = req.headers['traceparent'] as string | undefined;
-    const span = startExchange(req, path, requestId);
+    const span = startRequestSpan(req, path, requestId);
     const state: ExchangeState = {
       requestId,
       surface,
@@ -61,13 +61,13 @@ export function createApp(options: AppOptions): HttpApp {
       route: unmatchedRoute,
       isWritten: false,
       actor: undefined,
-      isOfConsole: false,
+      isFromConsole: false,
       traceparent: span?.traceparent ?? newTraceparent(parent),
       trustedProxyHops: options.trustedProxyHops,
       authorize: () => Promise.resolve(undefined),
-      refused,
-      beginAnswer: ignore,
-      answers,
+      countRefusal: refused,
+      beginResponse: ignore,
+      responseBudget: answers,
     };
     ctx.state = state;
     res.once('close', () => {
@@ -86,16 +86,16 @@ export function createApp(options: AppOptions): HttpApp {
         const user = actor?.kind === 'user' ? actor : undefined;
         const who = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
-        logger.info({ requestId, ...ids, method: ctx.method, path: loggedPath(path), route, status, ...who, durationMs }, 'request');
+        logger.info({ requestId, ...ids, method: ctx.method, path: redactPath(path), route, status, ...who, durationMs }, 'request');
       }
-      endExchange(span, ctx.method, route, status);
+      endRequestSpan(span, ctx.method, route, status);
     });
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
     if (surface !== 'other') res.setHeader('X-Api-Version', options.apiVersion);
     if (surface === 'api') addCors(ctx);
     try {
-      refuseFaulty(ctx);
+      rejectMalformed(ctx);
       if (!hasTarget) throw badRequest('The request target must be a path or an http address');
       if (surface === 'api' && isPreflight(ctx)) {
         state.route = 'preflight';
@@ -106,7 +106,7 @@ export function createApp(options: AppOptions): HttpApp {
     } catch (error) {
       answerError(ctx, error, logger);
     }
-    letRestPass(ctx);
+    drainRequest(ctx);
   });
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (!isClientGone(error)) logger.error({ err: error }, 'answer could not be sent');
@@ -118,7 +118,7 @@ export function createApp(options: AppOptions): HttpApp {
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
   // A fault of a service was logged there, under the same request id.
-  if (!(error instanceof AppError || error instanceof ClientGone)) {
+  if (!(error instanceof AppError || error instanceof ClientDisconnected)) {
     logger.error({ err: error, requestId: state.requestId, ...readTraceIds(state.traceparent), route: state.route }, 'request failed');
   }
   if (res.headersSent || res.destroyed) {
@@ -138,7 +138,7 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
 }
 
 /** The last middleware: nothing matched. */
-export function answerNotFound(): never {
+export function respondNotFound(): never {
   throw notFound();
 }
 

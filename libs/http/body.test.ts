@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { maxBodyBytes } from './body-size.ts';
 import { countValues, readRawBody } from './body.ts';
 import type { HttpContext } from './exchange.ts';
-import { Room } from './room.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -44,7 +44,7 @@ describe('countValues (rules/http#json-body-cap)', () => {
 });
 
 describe('readRawBody (D62, D77)', () => {
-  const room = new Room(16);
+  const room = new ByteBudget(16);
   /** Answers with what it has read, whether that was there at once, and whether the room counted it. */
   const server = createServer((req, res) => {
     void (async () => {
@@ -53,11 +53,11 @@ describe('readRawBody (D62, D77)', () => {
       await new Promise(setImmediate);
       const wasHere = req.complete;
       const { bytes, leave } = await reading;
-      const counted = room.isCrowded;
+      const counted = room.isOverHalf;
       leave();
       leave();
       res.setHeader('connection', 'close');
-      res.end(JSON.stringify({ length: bytes?.length ?? null, wasHere, counted, left: !room.isCrowded }));
+      res.end(JSON.stringify({ length: bytes?.length ?? null, wasHere, counted, left: !room.isOverHalf }));
     })();
   });
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));

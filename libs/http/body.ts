@@ -7,41 +7,41 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#libs/errors';
 import { maxJsonDepth, NumberExpansionError, parseJson } from '#libs/json';
-import { ArrivingBody } from './arriving.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { maxBodyBytes } from './body-size.ts';
 import { UnparsableBody } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
-import { ClientGone, hasBody } from './incoming.ts';
-import type { Room } from './room.ts';
+import { ClientDisconnected, hasBody } from './incoming.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /** A body that is there. Its bytes count in their room until `leave`. */
-export interface ReceivedBody {
+export interface BufferedBody {
   /** Undefined when it is over the limit: nothing of it is kept then, and the rest passes by. */
   readonly bytes: Buffer | undefined;
   readonly leave: () => void;
 }
 
 const empty = Buffer.alloc(0);
-const nothing: ReceivedBody = { bytes: empty, leave: () => undefined };
-const tooMany: ReceivedBody = { ...nothing, bytes: undefined };
+const nothing: BufferedBody = { bytes: empty, leave: () => undefined };
+const tooMany: BufferedBody = { ...nothing, bytes: undefined };
 
 const gathered = (): Promise<void> => Promise.resolve();
 
 /**
  * The body as it came: the one reader of bodies that are kept in memory.
- * @throws ClientGone at once when the client leaves; AppError request_timeout when it comes too slowly (D62), unavailable when others
+ * @throws ClientDisconnected at once when the client leaves; AppError request_timeout when it comes too slowly (D62), unavailable when others
  * need its room.
  */
-export async function readRawBody(ctx: HttpContext, room: Room): Promise<ReceivedBody> {
+export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<BufferedBody> {
   const { req } = ctx;
   if (!hasBody(req)) return nothing;
   if (Number(req.headers['content-length'] ?? 0) > maxBodyBytes) return tooMany;
   if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
-  if (req.destroyed) throw new ClientGone();
+  if (req.destroyed) throw new ClientDisconnected();
   if (req.complete) return takeWhole(req, room);
-  const { gather } = await import('./gather.ts'); // with the first body that does not come with its head
-  if (req.destroyed) throw new ClientGone();
-  const arriving = new ArrivingBody(ctx, room);
+  const { bufferBody: gather } = await import('./gather.ts'); // with the first body that does not come with its head
+  if (req.destroyed) throw new ClientDisconnected();
+  const arriving = new IncomingBody(ctx, room);
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
   try {
@@ -58,10 +58,10 @@ export async function readRawBody(ctx: HttpContext, room: Room): Promise<Receive
 }
 
 /** Most bodies come with their heads: they are here already, and nothing of them is waited for, watched or gathered. */
-function takeWhole(req: IncomingMessage, room: Room): ReceivedBody {
+function takeWhole(req: IncomingMessage, room: ByteBudget): BufferedBody {
   const bytes = (req.read() as Buffer | null) ?? empty;
   if (bytes.length > maxBodyBytes) return tooMany;
-  return { bytes, leave: room.keep(bytes.length) };
+  return { bytes, leave: room.reserve(bytes.length) };
 }
 
 const isTooLarge = (error: unknown): boolean => error instanceof Error && 'status' in error && error.status === 413;
@@ -72,7 +72,7 @@ export interface JsonBody {
 }
 
 /** What a body will take in memory as values, roughly, in bytes; undefined when it is nested too deeply. */
-export function weighJson(bytes: Uint8Array): number | undefined {
+export function estimateJsonBytes(bytes: Uint8Array): number | undefined {
   const values = countValues(bytes, maxJsonDepth);
   return values === undefined ? undefined : 3 * bytes.length + bytesPerValue * values;
 }

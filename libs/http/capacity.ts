@@ -4,25 +4,25 @@
  */
 import { unavailable } from '#libs/errors';
 import type { HttpContext, Refusal } from './exchange.ts';
-import { createGate, type Gate } from './gate.ts';
-import { Room } from './room.ts';
+import { createWeightedSemaphore, type WeightedSemaphore } from './weighted-semaphore.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 export interface Capacity {
   /** Bodies as they arrive. */
-  readonly bodies: Room;
+  readonly bodies: ByteBudget;
   /** Bodies as they are worked on, by `weighJson`. */
-  readonly memory: Gate;
+  readonly memory: WeightedSemaphore;
   /** Takes a place for work; the function gives it back. @throws AppError unavailable */
-  begin(ctx: HttpContext): () => void;
+  acquire(ctx: HttpContext): () => void;
 }
 
 export interface Capacities {
   readonly authenticated: Capacity;
   readonly anonymous: Capacity;
   /** Takes a place for an anonymous request that waits for others (`waitsLong`). */
-  beginWait(ctx: HttpContext): () => void;
+  acquireWait(ctx: HttpContext): () => void;
   /** Takes a place for the check of a credential that the directory has to be asked about. */
-  beginCheck(ctx: HttpContext): () => void;
+  acquireCheck(ctx: HttpContext): () => void;
 }
 
 const mebibyte = 1_048_576;
@@ -31,25 +31,25 @@ const mebibyte = 1_048_576;
 export function createCapacities(maxInFlight: number): Capacities {
   return {
     authenticated: {
-      bodies: new Room(64 * mebibyte),
-      memory: createGate(192 * mebibyte),
-      begin: createPlaces(maxInFlight, 'too_many_requests'),
+      bodies: new ByteBudget(64 * mebibyte),
+      memory: createWeightedSemaphore(192 * mebibyte),
+      acquire: createSlots(maxInFlight, 'too_many_requests'),
     },
     anonymous: {
-      bodies: new Room(32 * mebibyte),
-      memory: createGate(64 * mebibyte),
-      begin: createPlaces(maxInFlight, 'too_many_anonymous'),
+      bodies: new ByteBudget(32 * mebibyte),
+      memory: createWeightedSemaphore(64 * mebibyte),
+      acquire: createSlots(maxInFlight, 'too_many_anonymous'),
     },
-    beginWait: createPlaces(maxInFlight, 'too_many_chats'),
-    beginCheck: createPlaces(maxInFlight, 'too_many_credential_checks'),
+    acquireWait: createSlots(maxInFlight, 'too_many_chats'),
+    acquireCheck: createSlots(maxInFlight, 'too_many_credential_checks'),
   };
 }
 
-function createPlaces(max: number, refusal: Refusal): (ctx: HttpContext) => () => void {
+function createSlots(max: number, refusal: Refusal): (ctx: HttpContext) => () => void {
   let taken = 0;
   return ({ state }) => {
     if (taken >= max) {
-      state.refused(refusal);
+      state.countRefusal(refusal);
       throw unavailable('The service is busy');
     }
     taken++;

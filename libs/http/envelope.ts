@@ -1,8 +1,8 @@
 /** The one mapper from errors to answers: status, headers and the envelope of the surface (rules/http#error-envelopes). */
-import { AppError, cutText, type ErrorBody, errorCodes, maxQuotedLength, ReplayedError, toErrorBody } from '#libs/errors';
+import { AppError, truncateText, type ErrorBody, errorCodes, maxQuoteLength, ReplayedError, toErrorBody } from '#libs/errors';
 import type { Surface } from './exchange.ts';
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -49,7 +49,7 @@ export class MethodNotAllowed extends AppError {
 const defaultRetryAfterSeconds: Partial<Record<number, string>> = { 429: '60', 503: '1' };
 
 /** Renders whatever was thrown. Faults show nothing of themselves. */
-export function renderError(surface: Surface, error: unknown): ErrorAnswer {
+export function renderError(surface: Surface, error: unknown): ErrorResponse {
   const body = toErrorBody(error);
   const status = errorCodes[body.code].status;
   const { retry_after: retryAfter, ...details } = (body.details ?? {}) as { retry_after?: string | number } & Record<string, unknown>;
@@ -75,7 +75,7 @@ function writeBounded(details: Record<string, unknown>, envelope: (details: Reco
 }
 
 function cutItem(item: ValidationItem): ValidationItem {
-  return { ...item, loc: item.loc.map((part) => (typeof part === 'string' ? cutText(part, maxQuotedLength) : part)) };
+  return { ...item, loc: item.loc.map((part) => (typeof part === 'string' ? truncateText(part, maxQuoteLength) : part)) };
 }
 
 /** Of lists and objects the first entries, as many as fit; the other details are left out when they alone are too much. */

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { unavailable } from '#libs/errors';
 import { sendEvents } from './event-stream.ts';
 import type { HttpContext } from './exchange.ts';
-import { Room } from './room.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -25,7 +25,7 @@ async function open(
       surface: 'api',
       startedAt: performance.now(),
       refused: () => undefined,
-      answers: new Room(1e9),
+      answers: new ByteBudget(1e9),
       beginAnswer: () => undefined,
     };
     const asked = Promise.resolve(chunks).then((found) => ({ kind: 'stream', chunks: found }) as const);

@@ -5,7 +5,7 @@
 import type { RawReply } from '#libs/nats';
 import { renderError } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
-import { watchAnswer } from './outgoing.ts';
+import { enforceResponsePace } from './outgoing.ts';
 import { waitForDrain } from './reply.ts';
 
 /** Proxies end a line that is silent for a minute, some for half of it. */
@@ -31,7 +31,7 @@ export async function sendEvents(ctx: HttpContext, asked: Promise<RawReply>, sil
   if (isLate) events.keepAlive();
   try {
     const reply = await asked;
-    ctx.state.beginAnswer();
+    ctx.state.beginResponse();
     if (reply.kind === 'bytes') res.write(reply.bytes);
     else await events.send(reply.chunks);
   } catch (error) {
@@ -67,7 +67,7 @@ class EventWriter {
     const { res } = this.#ctx;
     this.#ctx.respond = false;
     res.writeHead(200, headers);
-    if (!res.destroyed) watchAnswer(this.#ctx, () => res.writableLength);
+    if (!res.destroyed) enforceResponsePace(this.#ctx, () => res.writableLength);
     this.#comments = setInterval(() => this.keepAlive(), this.#silenceMs);
   }
 

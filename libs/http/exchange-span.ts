@@ -1,19 +1,19 @@
 /** The span of an HTTP request that is served, by OpenTelemetry's conventions (rules/operations#traces). */
 import type { IncomingMessage } from 'node:http';
 import { findTracer, type Span } from '#libs/telemetry';
-import { loggedPath } from './logged-path.ts';
+import { redactPath } from './redact-path.ts';
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE']);
 const maxHostLength = 255;
 export const unmatchedRoute = 'unmatched';
 
 /** Undefined without a tracer. Neither queries nor names of public files are told. */
-export function startExchange(req: IncomingMessage, path: string, requestId: string): Span | undefined {
+export function startRequestSpan(req: IncomingMessage, path: string, requestId: string): Span | undefined {
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
   const attributes = {
     ...methodOf(req.method),
-    'url.path': loggedPath(path),
+    'url.path': redactPath(path),
     'url.scheme': 'encrypted' in req.socket ? 'https' : 'http',
     ...addressOf(req.headers.host),
     'network.protocol.version': req.httpVersion,
@@ -23,7 +23,7 @@ export function startExchange(req: IncomingMessage, path: string, requestId: str
 }
 
 /** Ends the span; only the server's own failures are errors. */
-export function endExchange(span: Span | undefined, method: string, route: string, status: number): void {
+export function endRequestSpan(span: Span | undefined, method: string, route: string, status: number): void {
   if (span === undefined) return;
   const name = knownMethods.has(method) ? method : 'HTTP';
   const isMatched = route !== unmatchedRoute;

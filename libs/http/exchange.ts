@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
 import { toAddressBlock } from './address-block.ts';
-import type { Room } from './room.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /**
  * `/api/*` answers with `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` with `{code, message, retryable}`, and without CORS
@@ -39,7 +39,7 @@ export interface ExchangeState {
   route: string;
   actor: Actor | undefined;
   /** True for what came in by the door of the console, where other credentials are taken than elsewhere. */
-  isOfConsole: boolean;
+  isFromConsole: boolean;
   /** W3C trace context of what is done for this request. */
   traceparent: string;
   /** Hops before this server whose `X-Forwarded-For` entries are believed. */
@@ -50,22 +50,22 @@ export interface ExchangeState {
    */
   authorize: () => Promise<Actor | undefined>;
   /** Counts what a guard refuses. */
-  refused: (reason: Refusal) => void;
+  countRefusal: (reason: Refusal) => void;
   /** The work is done and the answer begins, which may take as long as the client likes: gives the place for work back. */
-  beginAnswer: () => void;
+  beginResponse: () => void;
   /** The answer is written whole, even when the connection is kept open for the rest of the request. */
   isWritten: boolean;
   /** Bytes of answers that clients have not taken yet. */
-  answers: Room;
+  responseBudget: ByteBudget;
 }
 
 export type HttpContext = ParameterizedContext<ExchangeState>;
 
 /** What the guards of bodies and answers see of an exchange, koa's or another server's. */
-export interface Transfer {
+export interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly state: Pick<ExchangeState, 'startedAt' | 'refused' | 'answers'>;
+  readonly state: Pick<ExchangeState, 'startedAt' | 'countRefusal' | 'responseBudget'>;
 }
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
@@ -79,7 +79,7 @@ export function findSurface(path: string): Surface {
 }
 
 /** From here on the request is one for this path: routes and envelopes see no other. Its log line keeps the path that it came with. */
-export function readdress(ctx: HttpContext, path: string): void {
+export function rewritePath(ctx: HttpContext, path: string): void {
   ctx.path = path;
   ctx.state.surface = findSurface(path);
 }
@@ -88,7 +88,7 @@ export function readdress(ctx: HttpContext, path: string): void {
  * What limits count the client by (`toAddressBlock`): the peer, or with `hops` trusted proxies the entry that the outermost of them wrote.
  * Entries further left are the client's own words.
  */
-export function readClientAddress(ctx: HttpContext): string {
+export function clientAddressOf(ctx: HttpContext): string {
   const peer = ctx.req.socket.remoteAddress ?? '';
   const hops = ctx.state.trustedProxyHops;
   const forwarded = hops === 0 ? undefined : ctx.req.headers['x-forwarded-for'];

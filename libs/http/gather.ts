@@ -3,4 +3,4 @@ import koaBody from 'koa-body';
 import { maxBodyBytes } from './body-size.ts';
 
 /** "Text" of no encoding: the bytes as they are. Its own readers of JSON and forms would change them. */
-export const gather = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
+export const bufferBody = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });

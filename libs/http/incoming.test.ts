@@ -1,10 +1,10 @@
 /** Bodies that do not end, on a clock that the test moves on; over real connections: test/security/bodies.drill.test.ts. */
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ArrivingBody } from './arriving.ts';
+import { IncomingBody } from './incoming-body.ts';
 import type { HttpContext } from './exchange.ts';
-import { letRestPass } from './incoming.ts';
-import { Room } from './room.ts';
+import { drainRequest } from './incoming.ts';
+import { ByteBudget } from './byte-budget.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -39,7 +39,7 @@ const [fast, slow] = [4_000, 500];
 describe('ArrivingBody (D62)', () => {
   const read = () => {
     const { ctx, ...request } = begin(200);
-    const body = new ArrivingBody(ctx, new Room(1_000_000));
+    const body = new IncomingBody(ctx, new ByteBudget(1_000_000));
     const errors: unknown[] = [];
     body.on('error', (error) => errors.push((error as { code?: string }).code));
     return { ...request, body };
@@ -62,10 +62,10 @@ describe('ArrivingBody (D62)', () => {
   });
 });
 
-describe('letRestPass (D77)', () => {
+describe('drainRequest (D77)', () => {
   it('ends the connection half a minute after the answer when the rest keeps the pace and does not end', () => {
     const { ctx, socket, pass } = begin(401);
-    letRestPass(ctx);
+    drainRequest(ctx);
     pass(30, fast);
     expect(socket.destroyed).toBe(false);
     pass(2, fast);
@@ -74,7 +74,7 @@ describe('letRestPass (D77)', () => {
 
   it('ends the connection after seconds when the rest comes too slowly', () => {
     const { ctx, socket, pass } = begin(401);
-    letRestPass(ctx);
+    drainRequest(ctx);
     pass(4, slow);
     expect(socket.destroyed).toBe(false);
     pass(3, slow);

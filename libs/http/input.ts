@@ -2,9 +2,9 @@
 import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
 import { parseBody } from './body.ts';
 import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
-import { type HttpContext, readClientAddress } from './exchange.ts';
+import { type HttpContext, clientAddressOf } from './exchange.ts';
 import { compileFormats } from './formats.ts';
-import { absentId, compileParameters } from './parameters.ts';
+import { missingId, compileParameters } from './parameters.ts';
 import { listUnstorable } from './storable.ts';
 import { compileCheck } from './validation.ts';
 
@@ -39,7 +39,7 @@ function compileFinish(route: Route): Finish {
     if (route.rawBody !== undefined) return new Input(given.path, none, none, undefined, actor, ctx);
     const { params, query, headers, problems, absent } = readParameters(given);
     if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
-    if (absent) throw absentId(route);
+    if (absent) throw missingId(route);
     // Accept is another way of saying `format`: whoever works on the input sees one of them.
     if (chooseFormat !== undefined) query['format'] ??= chooseFormat(given.headers.accept);
     return new Input(params, query, headers, body, actor, ctx);
@@ -103,6 +103,6 @@ class Input implements RouteInput {
     this.#ctx = ctx;
   }
   get ip(): string {
-    return readClientAddress(this.#ctx);
+    return clientAddressOf(this.#ctx);
   }
 }

@@ -17,12 +17,12 @@ import {
 import { AppError } from '#libs/errors';
 import type { CallContext, RawReply } from '#libs/nats';
 import { collectSoon } from '#libs/transfer';
-import { answerNotFound, type HttpApp } from './app.ts';
-import { readRawBody, tooLarge, weighJson } from './body.ts';
+import { respondNotFound, type HttpApp } from './app.ts';
+import { readRawBody, tooLarge, estimateJsonBytes } from './body.ts';
 import { type Capacities, type Capacity, createCapacities } from './capacity.ts';
 import { MethodNotAllowed, UnparsableBody } from './envelope.ts';
 import { sendEvents } from './event-stream.ts';
-import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
+import { type ExchangeState, type HttpContext, clientAddressOf } from './exchange.ts';
 import { prefersEvents } from './formats.ts';
 import { compileInput } from './input.ts';
 import { mergeFields, type ReplyShape, sendBytes, sendReply } from './reply.ts';
@@ -93,7 +93,7 @@ export function mountRoutes<R extends Route>(app: HttpApp, routes: readonly R[],
     router.router.all(toRouterPath(path), (ctx) => dispatch(ctx as unknown as HttpContext, path, operations, allow));
   }
   app.use((ctx, next) => routers.get(countSegments(ctx.path))?.route(ctx, next) ?? next());
-  app.use(answerNotFound);
+  app.use(respondNotFound);
 }
 
 function createRouter(): { router: Router; route: Middleware<ExchangeState> } {
@@ -152,7 +152,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
 function compileOperation(route: Route, options: Mounting, capacities: Capacities): Operation {
   const authenticate = compileAuthenticate(route, options, capacities);
   const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
-  const begin = (ctx: HttpContext) => (route.isLongRunning === true ? capacities.beginWait(ctx) : capacity.begin(ctx));
+  const begin = (ctx: HttpContext) => (route.isLongRunning === true ? capacities.acquireWait(ctx) : capacity.acquire(ctx));
   const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
@@ -169,13 +169,13 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       requestId,
       actor,
       traceparent,
-      clientIp: changes ? readClientAddress(ctx) : undefined,
+      clientIp: changes ? clientAddressOf(ctx) : undefined,
       deadlineMs: Date.now() + deadlineMs,
     };
     let leaveMemory: (() => void) | undefined;
     try {
-      if (route.exemptFromShedding !== true) ctx.state.beginAnswer = begin(ctx);
-      if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, common.deadlineMs);
+      if (route.exemptFromShedding !== true) ctx.state.beginResponse = begin(ctx);
+      if (received !== undefined) leaveMemory = await capacity.memory.acquire(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();
       const key = route.idempotent === true ? input.headers[idempotencyKeyHeader] : undefined;
@@ -184,7 +184,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
       received?.leave();
       leaveMemory?.();
       if (received !== undefined && received.weight > heavyWeight) collectSoon();
-      ctx.state.beginAnswer();
+      ctx.state.beginResponse();
     }
   };
   return { route, run };
@@ -200,7 +200,7 @@ function compileAuthenticate(
     const answer = options.authenticate(route, ctx);
     if (!(answer instanceof Promise)) return answer;
     try {
-      return answer.finally(capacities.beginCheck(ctx));
+      return answer.finally(capacities.acquireCheck(ctx));
     } catch (error) {
       answer.catch(() => undefined);
       throw error;
@@ -212,7 +212,7 @@ function compileAuthenticate(
 async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
   const { bytes, leave } = await readRawBody(ctx, bodies);
   if (bytes === undefined) throw tooLarge();
-  const weight = weighJson(bytes);
+  const weight = estimateJsonBytes(bytes);
   if (weight !== undefined) return { bytes, weight, leave };
   leave();
   throw new UnparsableBody();
@@ -222,7 +222,7 @@ async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ by
 function refuseEncoding({ req, state }: HttpContext): void {
   const encoding = req.headers['content-encoding'];
   if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
-  state.refused('content_encoding');
+  state.countRefusal('content_encoding');
   throw new AppError({ code: 'unsupported_media_type', message: 'Content-Encoding is not supported; send the body as it is' });
 }
 

@@ -9,17 +9,17 @@ type Json = Record<string, unknown>;
  * A schema as the document shows it: every object with fields has a name of its own and stands under `components`, our own formats have
  * their standard names, or none. An object is named by its `$id`, else after `name` and its place below it.
  */
-export function publish(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
+export function publishSchema(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
   const copy = JSON.parse(JSON.stringify(schema)) as Json;
   const properties = copy['properties'] as Record<string, Json> | undefined;
   for (const field of deprecated) if (properties?.[field] !== undefined) properties[field] = { ...properties[field], deprecated: true };
-  return publishNode(copy, schemas, name);
+  return convertNode(copy, schemas, name);
 }
 
 /** Keywords whose values are data. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-function publishNode(node: Json, schemas: Json, place: string): Json {
+function convertNode(node: Json, schemas: Json, place: string): Json {
   const { $id, ...rest } = node;
   const name = typeof $id === 'string' ? $id : place;
   const shown: Json = {};
@@ -81,11 +81,11 @@ function publishPart(key: string, value: unknown, schemas: Json, name: string): 
   if (typeof value !== 'object' || value === null) return value;
   if (key === 'properties') {
     const fields = Object.entries(value as Record<string, Json>);
-    return Object.fromEntries(fields.map(([field, schema]) => [field, publishNode(schema, schemas, name + pascal(field))]));
+    return Object.fromEntries(fields.map(([field, schema]) => [field, convertNode(schema, schemas, name + pascal(field))]));
   }
-  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return (value as Json[]).map((branch) => publishNode(branch, schemas, name));
-  if (key === 'items') return publishNode(value as Json, schemas, `${name}Item`);
-  return key === 'additionalProperties' ? publishNode(value as Json, schemas, `${name}Value`) : value;
+  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return (value as Json[]).map((branch) => convertNode(branch, schemas, name));
+  if (key === 'items') return convertNode(value as Json, schemas, `${name}Item`);
+  return key === 'additionalProperties' ? convertNode(value as Json, schemas, `${name}Value`) : value;
 }
 
 /** `get_agent`, `get-agent` and `getAgent` alike become `GetAgent`. */

@@ -5,7 +5,7 @@
 import type { ErrorReasons, Route, RouteReply, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
 import { addOwnErrors, describeErrors } from './openapi-errors.ts';
-import { pascal, publish } from './openapi-models.ts';
+import { pascal, publishSchema } from './openapi-models.ts';
 
 type Json = Record<string, unknown>;
 
@@ -177,7 +177,7 @@ function describeParameters(source: 'path' | 'query' | 'header', schema: unknown
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...rest } = publish(property, schemas, pascal(name)) as Json;
+    const { description, ...rest } = publishSchema(property, schemas, pascal(name)) as Json;
     const isList = rest['type'] === 'array';
     const words = [...(typeof description === 'string' ? [description] : []), ...(isList ? [listSpellings(name)] : [])];
     return {
@@ -197,7 +197,7 @@ const listSpellings = (name: string): string => `Separated by commas, or as repe
 function describeBody(route: Route, schemas: Json): Json | undefined {
   const bodyName = `${pascal(route.operationId)}Body`;
   if (route.body !== undefined) {
-    const schema = publish(route.body.schema as unknown as Json, schemas, bodyName, route.deprecatedFields);
+    const schema = publishSchema(route.body.schema as unknown as Json, schemas, bodyName, route.deprecatedFields);
     return { required: route.body.optional !== true, content: { 'application/json': { schema } } };
   }
   if (route.upload !== undefined) {
@@ -213,7 +213,7 @@ function describeBody(route: Route, schemas: Json): Json | undefined {
   return {
     required: false,
     description,
-    content: { [contentType]: schema === undefined ? {} : { schema: publish(schema as unknown as Json, schemas, bodyName) } },
+    content: { [contentType]: schema === undefined ? {} : { schema: publishSchema(schema as unknown as Json, schemas, bodyName) } },
   };
 }
 
@@ -221,7 +221,8 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   const responses: Json = {};
   const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
   const deprecation = route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
-  const publishReply = (schema: TSchema): unknown => publish(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
+  const publishReply = (schema: TSchema): unknown =>
+    publishSchema(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
   const ofSuccess = {
     ...etag,

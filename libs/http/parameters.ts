@@ -61,7 +61,7 @@ export function compileParameters(route: Route): (raw: RawParameters) => ReadPar
 }
 
 /** The answer for a path id or slug that nothing can have. The operations API says what does not exist (D94). */
-export const absentId = ({ auth, errors }: Pick<Route, 'auth' | 'errors'>): Error =>
+export const missingId = ({ auth, errors }: Pick<Route, 'auth' | 'errors'>): Error =>
   notFound(auth === 'ops' || auth === 'ops-act' ? errors?.['not_found']?.when : undefined);
 
 function compileGroup(source: Source, schema: TSchema | undefined): ParameterGroup | undefined {

@@ -6,7 +6,7 @@ import { entityTag, matchesEntityTag } from '#libs/etag';
 import { isJsonObject } from '#libs/json';
 import type { RawReply } from '#libs/nats';
 import type { HttpContext } from './exchange.ts';
-import { watchAnswer } from './outgoing.ts';
+import { enforceResponsePace } from './outgoing.ts';
 
 export interface ReplyShape {
   readonly status: number;
@@ -75,7 +75,7 @@ export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | 
 }
 
 /** A status alone. */
-export function sendNothing(ctx: HttpContext, status: number): void {
+export function sendEmpty(ctx: HttpContext, status: number): void {
   ctx.body = null; // else koa writes the name of the status
   ctx.status = status;
 }
@@ -84,7 +84,7 @@ export function sendNothing(ctx: HttpContext, status: number): void {
 function writePieces(ctx: HttpContext, bytes: Uint8Array): void {
   const { res } = ctx;
   let written = 0;
-  watchAnswer(ctx, () => bytes.length - written + res.writableLength);
+  enforceResponsePace(ctx, () => bytes.length - written + res.writableLength);
   const writeMore = (): void => {
     while (written < bytes.length) {
       const piece = bytes.subarray(written, written + pieceBytes);
@@ -126,11 +126,11 @@ async function sendStream(
     return;
   }
   res.once('close', leave);
-  ctx.state.beginAnswer();
-  watchAnswer(ctx, () => res.writableLength);
+  ctx.state.beginResponse();
+  enforceResponsePace(ctx, () => res.writableLength);
   try {
     while (next.done !== true && !res.destroyed) {
-      if (!res.write(next.value) && (res.writableLength > readAheadBytes || ctx.state.answers.isCrowded)) await waitForDrain(res);
+      if (!res.write(next.value) && (res.writableLength > readAheadBytes || ctx.state.responseBudget.isOverHalf)) await waitForDrain(res);
       next = await iterator.next();
     }
     res.end();

@@ -10,8 +10,8 @@ import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import { Connections } from './connections.ts';
 import { renderError } from './envelope.ts';
 import { findSurface, type Refusal, type Surface } from './exchange.ts';
-import { plainPath } from './faulty.ts';
-import { continueWhenRead, hasBody } from './incoming.ts';
+import { plainPath } from './malformed.ts';
+import { sendContinueOnRead, hasBody } from './incoming.ts';
 
 export interface HttpServer {
   /** Resolves with the port really used. @throws Error when it is taken. */
@@ -64,7 +64,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     maxHeaderSize: maxHeaderBytes,
     // Bodies have a rule of their own (D62).
     requestTimeout: 0,
-    // Node's own answer has no body and none of our headers: `refuseFaulty`.
+    // Node's own answer has no body and none of our headers: `rejectMalformed`.
     requireHostHeader: false,
   };
   const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
@@ -86,7 +86,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   });
   server.on('checkExpectation', answer);
   server.on('checkContinue', (req, res) => {
-    if (hasBody(req)) continueWhenRead(req, res);
+    if (hasBody(req)) sendContinueOnRead(req, res);
     else delete req.headers.expect;
     answer(req, res);
   });

@@ -155,9 +155,9 @@ async function lockOrFind(tx: Tx, key: RecordKey, fingerprint: Buffer): Promise<
 }
 
 function toResponse(reply: unknown): Response {
-  const { body, facts } = reply instanceof TaggedReply ? (reply as TaggedReply) : { body: reply, facts: {} };
+  const { body, metadata } = reply instanceof TaggedReply ? (reply as TaggedReply) : { body: reply, metadata: {} };
   const text = body instanceof RawJson ? Buffer.from(body.bytes).toString('utf8') : JSON.stringify(body);
-  return { refused: false, outcome: facts.outcome ?? null, etag: facts.etag ?? null, body: text };
+  return { refused: false, outcome: metadata.outcome ?? null, etag: metadata.etag ?? null, body: text };
 }
 
 function toErrorResponse(error: AppError): Response {

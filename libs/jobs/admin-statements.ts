@@ -1,6 +1,6 @@
 /** SQL of the operators' access to jobs (P2, P3). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
-import { noteAttempts } from './statements.ts';
+import { recordAttempts } from './statements.ts';
 import type { JobState } from './types.ts';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
@@ -102,7 +102,7 @@ const attempts = sql`(
     ) newest)`;
 
 /** `payload` and `result` apart, for they may have secrets. */
-export const showJob = statement.maybeOne({
+export const findJob = statement.maybeOne({
   name: 'jobs.admin-show',
   params: { id: t.uuid },
   row: { facts: t.text, payload: t.json, result: t.json.nullable },
@@ -111,7 +111,7 @@ export const showJob = statement.maybeOne({
 });
 
 /** Jobs as they are now, newest first; JSON. */
-export const showJobs = statement.one({
+export const readJobs = statement.one({
   name: 'jobs.admin-show-some',
   params: { ids: t.uuid.array },
   row: { items: t.text },
@@ -145,7 +145,7 @@ export const findLatest = statement.many({
 });
 
 /** A job that waits for a later time is due now; its state, whatever it is. */
-export const hurryJob = statement.maybeOne({
+export const runJobNow = statement.maybeOne({
   name: 'jobs.admin-hurry',
   params: { id: t.uuid },
   row: { state: t.text.as<JobState>(), hurried: t.boolean },
@@ -163,7 +163,7 @@ const isChosen = ({ states, ids, ...wanted }: Choice): Sql =>
   sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(wanted)}`;
 
 /** How many an act could change, the first of them, newest first, and how many of `ids` there are. */
-export const countChosen = statement.one({
+export const countMatching = statement.one({
   name: 'jobs.admin-count',
   planned: 'each-call',
   params: { ...choice, limit: t.integer },
@@ -175,7 +175,7 @@ export const countChosen = statement.one({
 });
 
 /** Acts of operators on the jobs of a service come one after the other, so that of two that want the same the second finds it done. */
-export const takeTurn = statement.none({
+export const lockJobChanges = statement.none({
   name: 'jobs.admin-turn',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.jobs.operators', 0))`,
 });
@@ -206,7 +206,7 @@ export const cancelJobs = statement.many({
   params: batch,
   row: { id: t.uuid },
   sql: (wanted) => sql`
-    with ${taken(wanted)}, noted as (${noteAttempts(sql`taken where state = 'running'`, sql`'An operator cancelled the job'`, sql`false`)})
+    with ${taken(wanted)}, noted as (${recordAttempts(sql`taken where state = 'running'`, sql`'An operator cancelled the job'`, sql`false`)})
     update jobs j set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
     from taken where j.id = taken.id returning j.id`,
 });

@@ -9,7 +9,7 @@ import { redactBody, redactJson } from '#libs/redaction';
 import * as statements from './admin-statements.ts';
 import type { Relay } from './relay.ts';
 import type { ChangeRequest, JobAdmin, JobFilter, JobState, RecordChange } from './types.ts';
-import { smallestUuidOf } from './uuid.ts';
+import { minUuidAt } from './uuid.ts';
 import { parseInstant } from '#libs/time';
 
 type Asking = { readonly actor?: Actor | undefined };
@@ -19,7 +19,7 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
   const list = async ({ limit, ...request }: JobFilter & { limit?: number; before?: string; inclusive?: boolean }): Promise<RawJson> =>
     rawJson(await admin.list({ ...request, limit: limit ?? 100 }));
   const show = async ({ id }: { id: string }): Promise<RawJson> => {
-    const job = await admin.show(id);
+    const job = await admin.find(id);
     if (job === undefined) throw notFound('Job not found');
     return rawJson(job);
   };
@@ -94,7 +94,7 @@ function toValues(wanted: JobFilter) {
 function firstIdOf(text: string): string {
   const parsed = parseInstant(text);
   const timeMs = parsed.kind === 'invalid' ? 0 : Number((parsed.instant + 999n) / 1_000n);
-  return smallestUuidOf(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
+  return minUuidAt(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
 }
 
 /** States out of which an act takes jobs; which are named counts: nothing is taken that nobody may have meant. */
@@ -117,8 +117,8 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
     const ids = request.ids === undefined ? undefined : [...new Set(request.ids)];
     const choice = { ...toValues(request), ids, states: statesOf(request) };
     return await db.transaction(async (tx) => {
-      if (request.dry_run !== true) await statements.takeTurn(tx);
-      const { matched, known, first } = await statements.countChosen(tx, { ...choice, limit: shown });
+      if (request.dry_run !== true) await statements.lockJobChanges(tx);
+      const { matched, known, first } = await statements.countMatching(tx, { ...choice, limit: shown });
       const unknown = (ids?.length ?? 0) - known;
       const done = request.dry_run === true || matched === 0 ? 0 : await changeAll(tx, statement, choice);
       // What is matched and cannot be taken is ending at this moment.
@@ -128,7 +128,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
         record?.(tx, counts);
         tx.afterCommit(changed);
       }
-      const { items } = await statements.showJobs(tx, { ids: first });
+      const { items } = await statements.readJobs(tx, { ids: first });
       return { ...counts, items: redactJson(JSON.parse(items)) as JobItem[] };
     });
   };
@@ -140,8 +140,8 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
       const isOfAKind = state !== undefined || type !== undefined;
       return redactBody((await (isOfAKind && !isRare ? statements.listJobs : statements.findJobs)(db, values)).body);
     },
-    show: async (id) => {
-      const row = await statements.showJob(db, { id });
+    find: async (id) => {
+      const row = await statements.findJob(db, { id });
       if (row === undefined) return undefined;
       const [payload, result] = [row.payload, row.result ?? 'null'].map((text) => JSON.stringify(redactJson(parseJson(text))));
       return `${redactBody(row.facts).slice(0, -1)},"payload":${payload},"result":${result}}`;
@@ -149,8 +149,8 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
     findLatest: (type, conversationIds) => statements.findLatest(db, { type, conversationIds }),
     retry: (id, record) =>
       db.transaction(async (tx) => {
-        await statements.takeTurn(tx);
-        const found = await statements.hurryJob(tx, { id });
+        await statements.lockJobChanges(tx);
+        const found = await statements.runJobNow(tx, { id });
         const isOver = found?.state === 'dead' || found?.state === 'cancelled';
         if (isOver) await changeAll(tx, statements.redriveJobs, { ...toValues({}), ids: [id], states: ['dead', 'cancelled'] });
         if (isOver || found?.hurried === true) {

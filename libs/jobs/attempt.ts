@@ -5,7 +5,7 @@ import { newContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { readTraceIds } from '#libs/telemetry';
 import { AttemptTimeout, describeFault, LeaseLost } from './errors.ts';
-import { type ClaimedRow, keepResult, succeedJobs, writeProgress } from './statements.ts';
+import { type ClaimedRow, storeResult, succeedJobs, writeProgress } from './statements.ts';
 import type { JobRun, Jobs, JobTuning } from './types.ts';
 import type { Database } from '#libs/orm';
 
@@ -111,7 +111,7 @@ export class JobAttempt {
       const rows = await succeedJobs(tx, { ids: [id], leases: [lease], results: [null] });
       if (rows.length === 0) throw new LeaseLost();
       const result = encodeResult(await work(tx));
-      if (result !== null) await keepResult(tx, { id, result });
+      if (result !== null) await storeResult(tx, { id, result });
     });
     await effect.catch((error: unknown) => {
       this.fenced = false;

@@ -3,7 +3,7 @@ import type { Event, Job, TSchema } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
 import type { Tx } from '#libs/orm';
-import { type Message, messageOfJob, type Relay } from './relay.ts';
+import { type Message, toJobMessage, type Relay } from './relay.ts';
 import { type DueRow, insertJobs, insertKeyedJob, insertOutbox } from './statements.ts';
 import type { EnqueueOptions, JobTuning } from './types.ts';
 import { createUuid } from './uuid.ts';
@@ -88,7 +88,7 @@ export class Outbox {
         return found.id;
       }
     }
-    if (now) pending.messages.push(messageOfJob(job));
+    if (now) pending.messages.push(toJobMessage(job));
     else pending.wake = true;
     return id;
   }
@@ -156,7 +156,7 @@ export class Outbox {
       bodies: outbox.map(({ body }) => body),
       requestIds: outbox.map(({ requestId }) => requestId),
       traceparents: outbox.map(({ traceparent }) => traceparent),
-      take: now ? this.#tuning.outboxTakeMs : 0,
+      take: now ? this.#tuning.outboxClaimMs : 0,
     });
     if (!now) {
       pending.wake = true;

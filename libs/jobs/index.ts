@@ -10,5 +10,5 @@ export { LeaseLost, PermanentJobError, RetryLater } from './errors.ts';
 export { createJobs } from './jobs.ts';
 export { redactStoredErrors } from './redact-stored.ts';
 export { rebuildQueue } from './restored.ts';
-export { failedJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
+export { failedJobs, sentRemoteJobs, jobAttempts, jobTables } from './tables.ts';
 export type { DeadJob, JobHandler, JobRun, Jobs, JobTuning, OnDead } from './types.ts';

@@ -2,7 +2,7 @@
  * Keeps what this process holds: every third of the lease it renews the rows of running jobs, then tells the broker that their
  * messages are worked on. The row first, so that the broker never delivers again before the row's lease has ended.
  */
-import { renewRegularly } from '#libs/lease';
+import { renewPeriodically } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Delivery } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -11,18 +11,18 @@ import { describeFault } from './errors.ts';
 import { renewLeases } from './statements.ts';
 
 /** A message in this process's hands, and the job it called for once that is claimed. */
-export interface Holding {
+export interface HeldLease {
   readonly delivery: Delivery;
   /** Among those that are held. */
   readonly place: number;
   job?: { readonly id: string; readonly lease: number; readonly isFenced: () => boolean; readonly onLost: () => void };
 }
 
-export class LeaseKeeper {
+export class LeaseRenewer {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #leaseMs: number;
-  readonly #held = new Slab<Holding>();
+  readonly #held = new Slab<HeldLease>();
   #stop: (() => void) | undefined;
 
   constructor(deps: { db: Database; logger: Logger; leaseMs: number }) {
@@ -32,7 +32,7 @@ export class LeaseKeeper {
   }
 
   start(): void {
-    this.#stop = renewRegularly({
+    this.#stop = renewPeriodically({
       leaseMs: this.#leaseMs,
       renew: () => this.#renew(),
       onFailure: (error) => this.#logger.warn(describeFault(error), 'leases of jobs cannot be renewed now'),
@@ -43,13 +43,13 @@ export class LeaseKeeper {
     this.#stop?.();
   }
 
-  hold(delivery: Delivery): Holding {
-    const holding: Holding = { delivery, place: this.#held.nextPlace };
+  hold(delivery: Delivery): HeldLease {
+    const holding: HeldLease = { delivery, place: this.#held.nextIndex };
     this.#held.add(holding);
     return holding;
   }
 
-  release(holding: Holding): void {
+  release(holding: HeldLease): void {
     if (this.#held.get(holding.place) === holding) this.#held.remove(holding.place);
   }
 

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { consumerOf, job, type JobPolicy, Type } from '#libs/contract';
 import { appError } from '#libs/errors';
 import { AttemptTimeout, describeError, describeFault, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
-import { backoffMs, judge, maxAttemptsOf, policyColumns } from './policy.ts';
-import { createUuid, isUuid, smallestUuidOf } from './uuid.ts';
+import { backoffMs, decideOutcome, maxAttempts, policyColumns } from './policy.ts';
+import { createUuid, isUuid, minUuidAt } from './uuid.ts';
 
 const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };
 
@@ -36,33 +36,44 @@ describe('verdict on an attempt (architecture#jobs)', () => {
 
   it('retries what may pass and ends the job with the last attempt', () => {
     const away = appError('unavailable', 'provider', 'The provider is away');
-    expect(judge(away, policy, { attempt: 2, requeued: 1 })).toMatchObject({
+    expect(decideOutcome(away, policy, { attempt: 2, requeued: 1 })).toMatchObject({
       outcome: 'retried',
       dead: false,
       counts: true,
       error: 'The provider is away',
     });
-    expect(judge(away, policy, { attempt: 3, requeued: 2 })).toMatchObject({ outcome: 'dead', dead: true, error: 'The provider is away' });
-    expect(judge(new AttemptTimeout(5), policy, first)).toMatchObject({ outcome: 'retried', error: 'The attempt did not end within 5 ms' });
+    expect(decideOutcome(away, policy, { attempt: 3, requeued: 2 })).toMatchObject({
+      outcome: 'dead',
+      dead: true,
+      error: 'The provider is away',
+    });
+    expect(decideOutcome(new AttemptTimeout(5), policy, first)).toMatchObject({
+      outcome: 'retried',
+      error: 'The attempt did not end within 5 ms',
+    });
   });
 
   it('ends the job at once for a permanent error', () => {
-    expect(judge(new PermanentJobError('unreadable'), policy, first)).toMatchObject({ outcome: 'dead', dead: true, error: 'unreadable' });
+    expect(decideOutcome(new PermanentJobError('unreadable'), policy, first)).toMatchObject({
+      outcome: 'dead',
+      dead: true,
+      error: 'unreadable',
+    });
   });
 
   it('takes back an attempt that came too early, with its own delay or one that grows with every return', () => {
-    expect(judge(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject({
+    expect(decideOutcome(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject({
       outcome: 'postponed',
       dead: false,
       counts: false,
       delayMs: 7,
     });
-    const { delayMs } = judge(new RetryLater('not yet'), policy, { attempt: 1, requeued: 9 });
+    const { delayMs } = decideOutcome(new RetryLater('not yet'), policy, { attempt: 1, requeued: 9 });
     expect(delayMs).toBeGreaterThanOrEqual(30_000);
   });
 
   it('gives back the job of a stopping worker and keeps the error of the attempt before', () => {
-    expect(judge(new WorkerStopping(), policy, { attempt: 3, requeued: 0 })).toEqual({
+    expect(decideOutcome(new WorkerStopping(), policy, { attempt: 3, requeued: 0 })).toEqual({
       outcome: 'given_back',
       dead: false,
       delayMs: 0,
@@ -72,12 +83,14 @@ describe('verdict on an attempt (architecture#jobs)', () => {
   });
 
   it('writes nothing of an attempt without a lease', () => {
-    expect(judge(new LeaseLost(), policy, first).outcome).toBe('lost');
+    expect(decideOutcome(new LeaseLost(), policy, first).outcome).toBe('lost');
   });
 
   it('knows attempts without end', () => {
-    expect(maxAttemptsOf({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
-    expect(judge(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome).toBe('retried');
+    expect(maxAttempts({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
+    expect(decideOutcome(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome).toBe(
+      'retried',
+    );
     const declaration = job({
       type: 'shop.pack',
       summary: 'Packs',
@@ -131,13 +144,13 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
 describe('ids of jobs', () => {
   it('are UUIDs of version 7 whose order is the order of time', () => {
     const times = [0, 1, 1_700_000_000_000, 2 ** 47];
-    const ids = times.map(smallestUuidOf);
+    const ids = times.map(minUuidAt);
     expect(ids.toSorted()).toEqual(ids);
     for (const id of [...ids, createUuid()]) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const before = Date.now();
     const id = createUuid();
-    expect(smallestUuidOf(before) <= id).toBe(true);
-    expect(id < smallestUuidOf(Date.now() + 1)).toBe(true);
+    expect(minUuidAt(before) <= id).toBe(true);
+    expect(id < minUuidAt(Date.now() + 1)).toBe(true);
     expect(isUuid(id)).toBe(true);
     expect(isUuid('x')).toBe(false);
   });

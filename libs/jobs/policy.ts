@@ -6,7 +6,7 @@ import { describeError, LeaseLost, PermanentJobError, RetryLater, WorkerStopping
 export type Outcome = 'succeeded' | 'retried' | 'postponed' | 'dead' | 'given_back' | 'lost';
 
 /** What to write of an attempt that did not succeed. */
-export interface Verdict {
+export interface AttemptDecision {
   readonly outcome: Exclude<Outcome, 'succeeded'>;
   readonly dead: boolean;
   readonly delayMs: number;
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** Attempts as a number that PostgreSQL's integer holds. */
-export function maxAttemptsOf(policy: JobPolicy): number {
+export function maxAttempts(policy: JobPolicy): number {
   return Number.isFinite(policy.maxAttempts) ? policy.maxAttempts : 2 ** 31 - 1;
 }
 
@@ -31,7 +31,11 @@ export function backoffMs(policy: JobPolicy, failures: number, random: () => num
 }
 
 /** Judges what an attempt threw. `attempt` counts from 1, `requeued` how often the job was queued again before. */
-export function judge(error: unknown, policy: JobPolicy, { attempt, requeued }: { attempt: number; requeued: number }): Verdict {
+export function decideOutcome(
+  error: unknown,
+  policy: JobPolicy,
+  { attempt, requeued }: { attempt: number; requeued: number },
+): AttemptDecision {
   if (error instanceof LeaseLost) return { outcome: 'lost', dead: false, delayMs: 0, error: null, counts: true };
   if (error instanceof WorkerStopping) return { outcome: 'given_back', dead: false, delayMs: 0, error: null, counts: false };
   const text = describeError(error);
@@ -40,7 +44,7 @@ export function judge(error: unknown, policy: JobPolicy, { attempt, requeued }: 
     const delayMs = error.delayMs ?? backoffMs(policy, requeued + 1);
     return { outcome: 'postponed', dead: false, delayMs: Math.max(0, delayMs), error: text, counts: false };
   }
-  if (attempt >= maxAttemptsOf(policy)) return { outcome: 'dead', dead: true, delayMs: 0, error: text, counts: true };
+  if (attempt >= maxAttempts(policy)) return { outcome: 'dead', dead: true, delayMs: 0, error: text, counts: true };
   return { outcome: 'retried', dead: false, delayMs: backoffMs(policy, attempt), error: text, counts: true };
 }
 
@@ -56,7 +60,7 @@ export interface PolicyColumns {
 export function policyColumns(declarations: readonly Job[]): PolicyColumns {
   return {
     types: declarations.map(({ type }) => type),
-    maxAttempts: declarations.map(({ policy }) => maxAttemptsOf(policy)),
+    maxAttempts: declarations.map(({ policy }) => maxAttempts(policy)),
     firstDelays: declarations.map(({ policy }) => policy.firstDelayMs),
     longestDelays: declarations.map(({ policy }) => policy.maxDelayMs),
   };

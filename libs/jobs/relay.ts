@@ -8,7 +8,7 @@ import type { Database } from '#libs/orm';
 import { createBatcher, type Batcher } from '#libs/batch';
 import { Poller } from '#libs/poller';
 import { describeFault } from './errors.ts';
-import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, takeDueJobs, takeOutbox, unsendJobs } from './statements.ts';
+import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, claimDueJobs, claimOutbox, markUnsent } from './statements.ts';
 import type { JobTuning } from './types.ts';
 
 /** One message for the broker, and the row that remembers it until it is there. */
@@ -36,7 +36,7 @@ function messageIdOf(id: string, generation: number): string {
 }
 
 /** The message that calls a worker to a job of this service; the row has everything else. */
-export function messageOfJob(row: DueRow): Message {
+export function toJobMessage(row: DueRow): Message {
   return {
     source: { table: 'jobs', id: row.id, generation: row.generation },
     kind: 'job',
@@ -79,7 +79,7 @@ export class Relay {
       intervalMs: deps.tuning.pollMs,
       logger: deps.logger,
       texts: { failure: 'job relay cannot work; trying again', recovery: 'job relay works again' },
-      describe: describeFault,
+      describeError: describeFault,
     });
     this.#stored = createBatcher({
       keyOf: String,
@@ -144,12 +144,12 @@ export class Relay {
   /** One round; true when there may be more. */
   async #pass(): Promise<boolean> {
     const [jobs, outbox] = await Promise.all([
-      takeDueJobs(this.#db, { limit: batchSize }),
-      takeOutbox(this.#db, { limit: batchSize, take: this.#tuning.outboxTakeMs, lock: eventLock }),
+      claimDueJobs(this.#db, { limit: batchSize }),
+      claimOutbox(this.#db, { limit: batchSize, take: this.#tuning.outboxClaimMs, lock: eventLock }),
     ]);
     const rows = outbox.toSorted((a, b) => a.id - b.id);
     const events = rows.filter((row) => row.kind === 'event').map(messageOfOutbox);
-    const others = [...jobs.map(messageOfJob), ...rows.filter((row) => row.kind === 'job').map(messageOfOutbox)];
+    const others = [...jobs.map(toJobMessage), ...rows.filter((row) => row.kind === 'job').map(messageOfOutbox)];
     const sent = await Promise.all([this.#sendInOrder(events), this.#sendAll(others)]);
     if (sent.includes(false)) return false;
     return jobs.length === batchSize || outbox.length === batchSize;
@@ -205,7 +205,7 @@ export class Relay {
     const outbox = messages.flatMap(({ source }) => (source.table === 'outbox' ? [source.id] : []));
     try {
       if (jobs.length > 0) {
-        await unsendJobs(this.#db, { ids: jobs.map(({ id }) => id), generations: jobs.map(({ generation }) => generation) });
+        await markUnsent(this.#db, { ids: jobs.map(({ id }) => id), generations: jobs.map(({ generation }) => generation) });
       }
       if (outbox.length > 0) await releaseOutbox(this.#db, { ids: outbox });
     } catch {

@@ -22,7 +22,7 @@ export const requeueJobs = statement.one({
 /**
  * What the broker had for other services, under message ids that it has not seen within its two minutes; who has received the job knows it by its own id.
  */
-export const handOverAgain = statement.one({
+export const resendRemoteJobs = statement.one({
   name: 'jobs.hand-over-again',
   row: { count: t.bigint },
   sql: () => sql`
@@ -49,6 +49,6 @@ export async function rebuildQueue(db: Database): Promise<{ jobs: number; outbox
   return db.transaction(async (tx) => {
     const jobs = (await requeueJobs(tx)).count;
     const outbox = (await releaseOutbox(tx)).count;
-    return { jobs, outbox: outbox + (await handOverAgain(tx)).count };
+    return { jobs, outbox: outbox + (await resendRemoteJobs(tx)).count };
   });
 }

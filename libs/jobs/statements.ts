@@ -101,7 +101,7 @@ export type OutboxRow = RowOf<typeof outboxRow>;
  * Jobs are taken as they come; events only by one process at a time (`lock`) and only while no older event is under way, so that they leave in
  * order. `take` = how long this process has for them.
  */
-export const takeOutbox = statement.many({
+export const claimOutbox = statement.many({
   name: 'jobs.outbox-take',
   params: { limit: t.integer, take: t.double, lock: t.text },
   row: outboxRow,
@@ -128,7 +128,7 @@ export const deleteOutbox = statement.none({
     on conflict do nothing`,
 });
 
-export const deleteHandedOver = statement.one({
+export const deleteSentRemoteJobs = statement.one({
   name: 'jobs.delete-handed-over',
   params: { age: t.double, limit: t.integer },
   row: { count: t.integer },
@@ -152,7 +152,7 @@ const dueRow = { id: t.uuid, type: t.text, generation: t.integer, ...origin };
 export type DueRow = RowOf<typeof dueRow>;
 
 /** Jobs that are due and that nobody has sent. */
-export const takeDueJobs = statement.many({
+export const claimDueJobs = statement.many({
   name: 'jobs.take-due',
   params: { limit: t.integer },
   row: dueRow,
@@ -178,7 +178,7 @@ export const wakeJobs = statement.many({
 });
 
 /** The broker did not take them. */
-export const unsendJobs = statement.none({
+export const markUnsent = statement.none({
   name: 'jobs.unsend',
   params: { ids: t.uuid.array, generations: t.integer.array },
   sql: ({ ids, generations }) => sql`
@@ -232,14 +232,14 @@ export const succeedJobs = statement.many({
     where j.id = i.id and j.lease = i.lease and j.state = 'running' returning j.id`,
 });
 
-export const keepResult = statement.none({
+export const storeResult = statement.none({
   name: 'jobs.keep-result',
   params: { id: t.uuid, result: t.json },
   sql: ({ id, result }) => sql`update jobs set result = ${result} where id = ${id}`,
 });
 
 /** Notes the attempts of rows that have `id`, `started_at` and `worker`, which have just ended without success (P2). */
-export const noteAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | Parameter): Sql => sql`
+export const recordAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | Parameter): Sql => sql`
   insert into job_attempts (job_id, started_at, duration_ms, worker, error, waits)
   select id, coalesce(started_at, now()), coalesce(greatest(0, extract(epoch from clock_timestamp() - started_at) * 1000), 0), worker, ${error}, ${waits}
   from ${rows}`;
@@ -264,7 +264,7 @@ export const endAttempt = statement.maybeOne({
     with held as (
       select id, started_at, worker, case when ${dead} or alive_since + ${maxAge} * interval '1 millisecond' <= now() then 'dead' else 'queued' end as next
       from jobs where id = ${id} and lease = ${lease} and state = 'running' for update
-    ), noted as (${noteAttempts(sql`held`, error, waits)})
+    ), noted as (${recordAttempts(sql`held`, error, waits)})
     update jobs j set state = h.next, lease = lease + 1, lease_until = null, error = coalesce(${error}, j.error),
       attempts = attempts - case when ${counts} then 0 else 1 end,
       generation = generation + case h.next when 'queued' then 1 else 0 end,
@@ -313,7 +313,7 @@ export const expireLeases = statement.many({
       from jobs j join unnest(${types}, ${maxAttempts}, ${firstDelays}, ${longestDelays}) as p (type, most, first, longest) on p.type = j.type
       where j.state = 'running' and j.lease_until < now() and (${ids} is null or j.id = any(${ids}))
       order by j.id limit 500 for update of j skip locked
-    ), noted as (${noteAttempts(sql`lost`, error, sql`false`)})
+    ), noted as (${recordAttempts(sql`lost`, error, sql`false`)})
     update jobs j set state = case when l.over then 'dead' else 'queued' end, lease = lease + 1, lease_until = null, error = ${error},
       generation = generation + case when l.over then 0 else 1 end,
       run_at = case when l.over then run_at else ${after(sql`l.delay`)} end, sent_at = null,

@@ -11,9 +11,9 @@ import { removeInBatches } from '#libs/retention';
 import { describeFault } from './errors.ts';
 import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
-import { deleteFinished, deleteHandedOver, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
+import { deleteFinished, deleteSentRemoteJobs, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { Jobs, JobTuning, OnDead } from './types.ts';
-import { smallestUuidOf } from './uuid.ts';
+import { minUuidAt } from './uuid.ts';
 
 /** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
 const patience = 15;
@@ -108,11 +108,11 @@ export class Sweeper {
 
   /** Repairs wait for it, so it uses a part of the time between two sweeps only. */
   async #removeOld(): Promise<void> {
-    const { keepFinishedMs: age, sweepMs } = this.#tuning;
+    const { finishedRetentionMs: age, sweepMs } = this.#tuning;
     const { signal } = this.#stopping;
     const budgetMs = sweepMs / 3;
-    const oldestKept = smallestUuidOf(Date.now() - age);
-    let after = smallestUuidOf(0);
+    const oldestKept = minUuidAt(Date.now() - age);
+    let after = minUuidAt(0);
     const removeFinished = async (limit: number): Promise<number> => {
       const { count, last } = await deleteFinished(this.#db, { after, oldestKept, age, limit });
       after = last ?? after;
@@ -120,7 +120,7 @@ export class Sweeper {
     };
     await removeInBatches({ remove: removeFinished, signal, budgetMs });
     const removeHandedOver = async (limit: number): Promise<number> =>
-      (await deleteHandedOver(this.#db, { age: keepHandedOverMs, limit })).count;
+      (await deleteSentRemoteJobs(this.#db, { age: keepHandedOverMs, limit })).count;
     await removeInBatches({ remove: removeHandedOver, signal, budgetMs });
   }
 

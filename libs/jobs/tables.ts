@@ -96,7 +96,7 @@ export function jobAttempts(schema: string, how: '' | 'concurrently' = ''): stri
  * SQL that keeps what the broker was handed for other services: a migration of each service. Until its first delivery such a job is in the broker alone,
  * so a database that is put back to that moment, without the broker of that moment, would know nothing of it.
  */
-export function handedOverJobs(schema: string): string[] {
+export function sentRemoteJobs(schema: string): string[] {
   return [
     `create table ${schema}.handed_over (
       message_id uuid constraint handed_over__message_id__primary primary key,

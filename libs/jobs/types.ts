@@ -75,13 +75,13 @@ export interface JobTuning {
   /** A job handed to the broker that nobody started for this long is sent again if the broker has nothing waiting. Default 60 000. */
   readonly queuedTooLongMs: number;
   /** An outbox row taken by a process that died is taken again after this. Default 10 000. */
-  readonly outboxTakeMs: number;
+  readonly outboxClaimMs: number;
   /** The broker's acknowledgement of one message. Default 2 000. */
   readonly publishTimeoutMs: number;
   /** Running work may finish for this long when the process stops; then it is given back. Default 15 000. */
   readonly stopGraceMs: number;
   /** Succeeded and cancelled jobs are kept for this long. Default 7 days. */
-  readonly keepFinishedMs: number;
+  readonly finishedRetentionMs: number;
 }
 
 export interface JobsOptions<C extends ServiceContract = ServiceContract> {
@@ -168,7 +168,7 @@ export interface JobAdmin {
   /** Newest first; `before` is the id of the last one of the page before. */
   list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean }): Promise<string>;
   /** With payload, result and attempts; undefined when there is none. */
-  show(id: string): Promise<string | undefined>;
+  find(id: string): Promise<string | undefined>;
   /** The newest job of a type for each conversation. */
   findLatest(type: string, conversationIds: readonly number[]): Promise<LatestJob[]>;
   /** Runs a job now: one that waits, is dead or cancelled. @returns its state; undefined when there is none */
@@ -187,8 +187,8 @@ export const defaultTuning: JobTuning = Object.freeze({
   pollMs: 1_000,
   sweepMs: 15_000,
   queuedTooLongMs: 60_000,
-  outboxTakeMs: 10_000,
+  outboxClaimMs: 10_000,
   publishTimeoutMs: 2_000,
   stopGraceMs: 15_000,
-  keepFinishedMs: 7 * 86_400_000,
+  finishedRetentionMs: 7 * 86_400_000,
 });

@@ -6,7 +6,7 @@ export function createUuid(): string {
 }
 
 /** The smallest id of that time or later. */
-export function smallestUuidOf(timeMs: number): string {
+export function minUuidAt(timeMs: number): string {
   const hex = timeMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
@@ -18,6 +18,6 @@ export function isUuid(value: unknown): value is string {
 }
 
 /** When an id of version 7 was made, milliseconds; now for one that does not say. */
-export function timeOfUuid(id: string): number {
+export function uuidTimeMs(id: string): number {
   return id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : Date.now();
 }

@@ -16,14 +16,14 @@ import { encodeResult, JobAttempt } from './attempt.ts';
 import { createBatcher } from '#libs/batch';
 import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
 import { describeFault, LeaseLost, PermanentJobError, WorkerStopping } from './errors.ts';
-import { type Holding, LeaseKeeper } from './leases.ts';
+import { type HeldLease, LeaseRenewer } from './leases.ts';
 import type { JobMetrics } from './metrics.ts';
-import { judge, type Outcome } from './policy.ts';
+import { decideOutcome, type Outcome } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, succeedJobs } from './statements.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { DeadJob, JobHandler, Jobs, JobTuning, OnDead } from './types.ts';
-import { timeOfUuid } from './uuid.ts';
+import { uuidTimeMs } from './uuid.ts';
 
 /** Time that a handler has to stop after its signal; then its attempt is over and its lease is gone. */
 const abortGraceMs = 2_000;
@@ -53,7 +53,7 @@ type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<D
 
 export class Worker {
   readonly #deps: WorkerDependencies;
-  readonly #leases: LeaseKeeper;
+  readonly #leases: LeaseRenewer;
   readonly #running = new Slab<JobAttempt>();
   /** An attempt that begins now, of a job that was taken long ago, is given back at once. */
   #graceIsOver = false;
@@ -66,7 +66,7 @@ export class Worker {
 
   constructor(deps: WorkerDependencies) {
     this.#deps = deps;
-    this.#leases = new LeaseKeeper({ db: deps.db, logger: deps.logger, leaseMs: deps.tuning.leaseMs });
+    this.#leases = new LeaseRenewer({ db: deps.db, logger: deps.logger, leaseMs: deps.tuning.leaseMs });
     const { db, tuning, worker } = deps;
     this.#accept = createBatcher<ForeignJob, never>({
       keyOf: ({ id }) => id,
@@ -79,7 +79,7 @@ export class Worker {
           delays: items.map(({ delayMs }) => delayMs),
           requestIds: items.map(({ requestId }) => requestId),
           traceparents: items.map(({ traceparent }) => traceparent),
-          askedAt: items.map(({ id }) => timeOfUuid(id)),
+          askedAt: items.map(({ id }) => uuidTimeMs(id)),
         });
         return new Map<string, never>();
       },
@@ -179,7 +179,7 @@ export class Worker {
     }
   }
 
-  async #work(row: ClaimedRow, holding: Holding): Promise<void> {
+  async #work(row: ClaimedRow, holding: HeldLease): Promise<void> {
     const line = this.#lines.get(row.type);
     if (line === undefined) throw new Error(`no worker for ${row.type}`);
     const span = startAttempt(row);
@@ -234,7 +234,7 @@ export class Worker {
   /** Writes the end of an attempt that did not succeed. */
   async #end({ declaration }: Line, row: ClaimedRow, failure: unknown): Promise<Outcome> {
     const { policy } = declaration;
-    const verdict = judge(failure, policy, { attempt: row.attempts, requeued: row.generation });
+    const verdict = decideOutcome(failure, policy, { attempt: row.attempts, requeued: row.generation });
     if (verdict.outcome === 'lost') return 'lost';
     const { dead, delayMs, error, counts } = verdict;
     const waits = verdict.outcome === 'postponed';

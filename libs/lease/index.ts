@@ -3,7 +3,7 @@
  * While it is away nobody can take the lease over either, so the work goes on; should somebody have taken it over all the same, the transaction
  * that records the work finds that out and refuses.
  */
-export interface Renewal {
+export interface RenewalOptions {
   readonly leaseMs: number;
   /** Hears why the lease could not be renewed this time. */
   readonly onFailure: (error: unknown) => void;
@@ -17,9 +17,9 @@ export interface Lease {
 }
 
 /** Renews a lease until stopped. `renew` says whether it is still held; `reason` is what its loss aborts with. */
-export function keepLease(options: Renewal & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error }): Lease {
+export function renewLease(options: RenewalOptions & { readonly renew: () => Promise<boolean>; readonly reason?: () => Error }): Lease {
   const lost = new AbortController();
-  const stop = renewRegularly({
+  const stop = renewPeriodically({
     ...options,
     renew: async () => {
       if (await options.renew()) return;
@@ -31,7 +31,7 @@ export function keepLease(options: Renewal & { readonly renew: () => Promise<boo
 }
 
 /** Calls `renew` every third of a lease, never while the last call still runs. @returns the end of it */
-export function renewRegularly({ leaseMs, renew, onFailure }: Renewal & { readonly renew: () => Promise<void> }): () => void {
+export function renewPeriodically({ leaseMs, renew, onFailure }: RenewalOptions & { readonly renew: () => Promise<void> }): () => void {
   let renewing = false;
   const run = async (): Promise<void> => {
     if (renewing) return;

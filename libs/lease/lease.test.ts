@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { keepLease, type Lease } from './index.ts';
+import { renewLease, type Lease } from './index.ts';
 
 interface Kept {
   readonly lease: Lease;
@@ -11,7 +11,7 @@ interface Kept {
 function keep(renew: (time: number) => boolean | Promise<boolean>): Kept {
   let count = 0;
   const failures: unknown[] = [];
-  const lease = keepLease({
+  const lease = renewLease({
     leaseMs: 6,
     renew: async () => renew(++count),
     onFailure: (error) => failures.push(error),

@@ -3,7 +3,7 @@
  * hold a few plain values, which this passes through after one look at each.
  */
 
-import { cutText } from '#libs/errors';
+import { truncateText } from '#libs/errors';
 import { isSecretField, redacted, redactText } from '#libs/redaction';
 
 type Fields = Record<string, unknown>;
@@ -21,7 +21,7 @@ const maxStackLength = 8_000;
 const maxEntries = 50;
 
 /** A text without secrets, cut when it is long. */
-export const boundText = (text: string, maxLength = maxTextLength): string => redactText(cutText(text, maxLength));
+export const boundText = (text: string, maxLength = maxTextLength): string => redactText(truncateText(text, maxLength));
 
 /** The fields with secrets replaced and long values cut; the same object when there is nothing to do. */
 export function boundFields(fields: Fields): Fields {

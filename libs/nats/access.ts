@@ -25,7 +25,7 @@ const pollMs = 2_000;
 const askTimeoutMs = 5_000;
 const nothing: Permissions = { publish: [], subscribe: [] };
 
-export class Access {
+export class PermissionMonitor {
   readonly subscriptions: Subscriptions;
   readonly #options: AccessOptions;
   #needed: Permissions | undefined;

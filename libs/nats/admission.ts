@@ -3,7 +3,7 @@
  * it, and a responder refuses one whose caller it cannot believe. That only the named services can publish at all is the broker's part.
  */
 import type { Msg } from '@nats-io/transport-node';
-import { type Actors, ActorRefused, refusalReasons } from '#libs/actor';
+import { type ActorCodec, AssertionRejected, rejectionReasons } from '#libs/actor';
 import type { Actor, CallerKind, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { inboxRoot } from './connect.ts';
@@ -12,29 +12,29 @@ import { inboxRoot } from './connect.ts';
  * Why a request was not served; a label of metrics. `no_actor` and `wrong_kind`: the operation asks for another kind of caller; `not_a_call`:
  * see `isCall`; `bad_ticket`: of a request over internal HTTP.
  */
-export const refusals = [...refusalReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
+export const refusals = [...rejectionReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
 
 /** What was signed in the future, or is too old, may show that the clock of this process is wrong: another replica may answer. */
-export const mayBeTheClock = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
+export const isClockSkew = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
 
 /** A request whose caller is not believed: a fault of the platform or a forgery, never the client's, who may ask again where a clock may be wrong. */
-export class CallRefused extends AppError {
+export class CallRejected extends AppError {
   readonly refusal: CallRefusal;
 
   constructor(refusal: CallRefusal) {
-    super({ code: mayBeTheClock(refusal) ? 'unavailable' : 'internal', message: 'The caller cannot be verified' });
+    super({ code: isClockSkew(refusal) ? 'unavailable' : 'internal', message: 'The caller cannot be verified' });
     this.refusal = refusal;
   }
 }
 
 /** For processes that call for nobody and serve nobody. */
-export const noActors: Actors = {
-  write: () => {
+export const noActors: ActorCodec = {
+  encode: () => {
     throw new Error('this process cannot vouch for an actor');
   },
-  read: () => {
-    throw new ActorRefused('unknown_key');
+  decode: () => {
+    throw new AssertionRejected('unknown_key');
   },
 };
 
@@ -52,18 +52,18 @@ export function listKinds({ callers }: Rpc): ReadonlySet<CallerKind> {
   return new Set(Object.values(callers).flat());
 }
 
-/** The actor of a request's `Actor` header. @throws CallRefused */
-export function admit(actors: Actors, kinds: ReadonlySet<CallerKind>, assertion: string | undefined): Actor | undefined {
+/** The actor of a request's `Actor` header. @throws CallRejected */
+export function authenticateCall(actors: ActorCodec, kinds: ReadonlySet<CallerKind>, assertion: string | undefined): Actor | undefined {
   const actor = assertion === undefined || assertion === '' ? undefined : readAssertion(actors, assertion);
-  if (!kinds.has(kindOf(actor))) throw new CallRefused(actor === undefined ? 'no_actor' : 'wrong_kind');
+  if (!kinds.has(kindOf(actor))) throw new CallRejected(actor === undefined ? 'no_actor' : 'wrong_kind');
   return actor;
 }
 
-function readAssertion(actors: Actors, text: string): Actor {
+function readAssertion(actors: ActorCodec, text: string): Actor {
   try {
-    return actors.read(text);
+    return actors.decode(text);
   } catch (error) {
-    if (error instanceof ActorRefused) throw new CallRefused(error.reason);
+    if (error instanceof AssertionRejected) throw new CallRejected(error.reason);
     throw error;
   }
 }

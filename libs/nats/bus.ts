@@ -3,26 +3,26 @@
  * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
  */
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import type { Actors } from '#libs/actor';
+import type { ActorCodec } from '#libs/actor';
 import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
-import { Access } from './access.ts';
+import { PermissionMonitor } from './access.ts';
 import { checkCall, noActors } from './admission.ts';
 import { startCall } from './call-span.ts';
 import { openConnection, describeServers, inboxPrefixOf, inboxRoot, type OpenConnection } from './connect.ts';
 import type { Credentials } from './credentials.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
-import type { Bus, BusSettings } from './face.ts';
+import type { Bus, BusSettings } from './types.ts';
 import { Inbox } from './inbox.ts';
-import { Lanes } from './lane.ts';
+import { ReaderWindows } from './reader-windows.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
 import type { Permissions } from './permissions.ts';
 import type { StreamLimits, StreamName } from './streams.ts';
-import { Publisher, type Parties } from './publisher.ts';
+import { Publisher, type ConnectionParts } from './publisher.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
 import { type BusMetrics, type Handlers, Responder, type ServeOptions } from './responder.ts';
@@ -78,9 +78,9 @@ class NatsBus implements Bus {
   readonly #reconnectListeners = new Set<(outageMs: number) => void>();
   readonly #responders = new Set<Responder>();
   readonly #publisher: Publisher;
-  readonly #parties: Parties;
-  readonly #access: Access;
-  readonly #actors: Actors;
+  readonly #parties: ConnectionParts;
+  readonly #access: PermissionMonitor;
+  readonly #actors: ActorCodec;
   readonly #caller: string | undefined;
   readonly #checkReplies: boolean;
   #up = true;
@@ -94,7 +94,7 @@ class NatsBus implements Bus {
     this.#actors = settings.actors ?? noActors;
     this.#caller = settings.caller;
     this.#checkReplies = settings.checkReplies ?? false;
-    this.#access = new Access({
+    this.#access = new PermissionMonitor({
       connection,
       user: credentials.user ?? settings.name,
       prefix: name,
@@ -104,7 +104,7 @@ class NatsBus implements Bus {
     const { subscriptions } = this.#access;
     this.#inbox = new Inbox(subscriptions, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
-    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, lanes: new Lanes() };
+    this.#parties = { connection, subscriptions, inbox: this.#inbox, publisher: this.#publisher, lanes: new ReaderWindows() };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
@@ -128,7 +128,7 @@ class NatsBus implements Bus {
   callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply> {
     return new Promise((resolve, reject) => {
       if (this.#caller !== undefined) checkCall(rpc, this.#caller, context.actor);
-      const assertion = context.actor === undefined ? undefined : this.#actors.write(context.actor);
+      const assertion = context.actor === undefined ? undefined : this.#actors.encode(context.actor);
       const startedMs = performance.now();
       const span = startCall(this.#connection, rpc.subject, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {

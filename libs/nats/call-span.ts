@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { findTracer, serverOf, type Span } from '#libs/telemetry';
+import { findTracer, serverAttributes, type Span } from '#libs/telemetry';
 
 /** The span of a call, by OpenTelemetry's conventions for RPC; nothing where there is neither a parent nor an active span. */
 export function startCall(
@@ -10,6 +10,6 @@ export function startCall(
   const tracer = findTracer();
   if (tracer === undefined) return undefined;
   const address = URL.parse(`nats://${connection.getServer()}`);
-  const attributes = { 'rpc.system.name': 'nats', 'rpc.method': subject, ...(address === null ? {} : serverOf(address)) };
+  const attributes = { 'rpc.system.name': 'nats', 'rpc.method': subject, ...(address === null ? {} : serverAttributes(address)) };
   return tracer.startChild(subject, 'client', attributes, traceparent);
 }

@@ -8,7 +8,7 @@ import { drainSubscription } from './drain-subscription.ts';
 import type { BusSubscription } from './subscriptions.ts';
 import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
-import type { Publisher, Parties } from './publisher.ts';
+import type { Publisher, ConnectionParts } from './publisher.ts';
 import type { Prefixes, StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
@@ -46,7 +46,7 @@ export interface RunningConsumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerDependencies extends Pick<Parties, 'subscriptions' | 'publisher'> {
+export interface ConsumerDependencies extends Pick<ConnectionParts, 'subscriptions' | 'publisher'> {
   readonly logger: Logger;
   readonly prefixes: Prefixes;
   /** Creates stream and consumer when the broker lost them. */

@@ -7,6 +7,6 @@ export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): Cal
 }
 
 /** What a service asks for itself while it serves a call: the same request, trace and deadline, for no client. */
-export function ownContext({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
+export function withoutActor({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
   return { requestId, traceparent, deadlineMs };
 }

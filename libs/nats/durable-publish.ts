@@ -6,7 +6,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Parties } from './publisher.ts';
+import type { ConnectionParts } from './publisher.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
@@ -18,16 +18,16 @@ export interface PublishDurableOptions {
 }
 
 /** What the broker said: stored (or known already), or that no stream takes the subject. */
-export type StoredAnswer = { readonly kind: 'stored'; readonly duplicate: boolean } | { readonly kind: 'no-stream' };
+export type PublishResult = { readonly kind: 'stored'; readonly duplicate: boolean } | { readonly kind: 'no-stream' };
 
 class PendingStore implements InboxListener {
   readonly expiresAtMs: number;
   token = '';
   readonly #inbox: Inbox;
-  readonly #resolve: (answer: StoredAnswer) => void;
+  readonly #resolve: (answer: PublishResult) => void;
   readonly #reject: (error: Error) => void;
 
-  constructor(inbox: Inbox, expiresAtMs: number, resolve: (answer: StoredAnswer) => void, reject: (error: Error) => void) {
+  constructor(inbox: Inbox, expiresAtMs: number, resolve: (answer: PublishResult) => void, reject: (error: Error) => void) {
     this.#inbox = inbox;
     this.expiresAtMs = expiresAtMs;
     this.#resolve = resolve;
@@ -74,11 +74,11 @@ function isFull(answer: unknown): boolean {
 
 /** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */
 export function publishAndConfirm(
-  parties: Pick<Parties, 'inbox' | 'publisher'>,
+  parties: Pick<ConnectionParts, 'inbox' | 'publisher'>,
   subject: string,
   bytes: Uint8Array | string,
   options: PublishDurableOptions,
-): Promise<StoredAnswer> {
+): Promise<PublishResult> {
   return new Promise((resolve, reject) => {
     const pending = new PendingStore(parties.inbox, Date.now() + (options.timeoutMs ?? 5_000), resolve, reject);
     pending.token = parties.inbox.add(pending);

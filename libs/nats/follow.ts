@@ -3,11 +3,11 @@ import type { DurableConsumer, Event, PayloadOf } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
-import type { Bus } from './face.ts';
+import type { Bus } from './types.ts';
 import type { RunningConsumer } from './consumer.ts';
 
 /** Events come at least once; one whose handler throws comes again. */
-export function followEvent<E extends Event>(
+export function consumeEvent<E extends Event>(
   deps: { readonly bus: Bus; readonly logger: Logger },
   consumer: DurableConsumer,
   event: E,

@@ -51,7 +51,7 @@ export class Inbox {
   /** Registers a listener and returns its token, which ends with its place. */
   add(listener: InboxListener): string {
     const secret = randomToken();
-    const token = secret + String(this.#entries.nextPlace);
+    const token = secret + String(this.#entries.nextIndex);
     this.#entries.add({ token, listener });
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepIntervalMs);
     return token;

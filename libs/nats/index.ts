@@ -1,10 +1,10 @@
 /** The platform's messaging (architecture#rpc): the only importer of the NATS client. */
 export { connectBus, requiredPayloadBytes } from './bus.ts';
-export type { Bus, BusSettings } from './face.ts';
+export type { Bus, BusSettings } from './types.ts';
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { Permissions } from './permissions.ts';
-export { mostReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
+export { maxReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
 export {
   byteStream,
   jsonListStream,
@@ -21,10 +21,10 @@ export {
   withEtag,
   withOutcome,
 } from './reply.ts';
-export { type CallRefusal, mayBeTheClock } from './admission.ts';
+export { type CallRefusal, isClockSkew } from './admission.ts';
 export type { BusMetrics, Handler, HandlerReply, Handlers, HandlersOf } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
 export type { CallContext } from './wire.ts';
-export { newContext, ownContext } from './context.ts';
-export { followEvent } from './follow.ts';
+export { newContext, withoutActor } from './context.ts';
+export { consumeEvent } from './follow.ts';

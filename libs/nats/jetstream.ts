@@ -9,7 +9,7 @@ import type { Logger } from '#libs/logger';
 import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
-import type { Parties } from './publisher.ts';
+import type { ConnectionParts } from './publisher.ts';
 import { deleteStream, ensureStream, findStream, type Prefixes, type StreamLimits, type StreamName, streamNames } from './streams.ts';
 import { connectionLost } from './wire.ts';
 
@@ -33,7 +33,7 @@ export interface StreamSize {
 }
 
 export class JetStream {
-  readonly #parties: Parties;
+  readonly #parties: ConnectionParts;
   readonly #connection: NatsConnection;
   readonly #prefixes: Prefixes;
   readonly #logger: Logger;
@@ -41,7 +41,7 @@ export class JetStream {
   readonly #consumers = new Set<Consumer>();
   #manager: Promise<JetStreamManager> | undefined;
 
-  constructor(parties: Parties, prefixes: Prefixes, logger: Logger, isUp: () => boolean) {
+  constructor(parties: ConnectionParts, prefixes: Prefixes, logger: Logger, isUp: () => boolean) {
     this.#parties = parties;
     this.#connection = parties.connection;
     this.#prefixes = prefixes;

@@ -1,7 +1,7 @@
 import type { Metrics } from '#libs/telemetry';
 import { permissionOperations } from './access.ts';
 import { refusals } from './admission.ts';
-import type { Bus } from './face.ts';
+import type { Bus } from './types.ts';
 import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';

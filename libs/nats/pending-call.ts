@@ -2,21 +2,21 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import type { InboxListener } from './inbox.ts';
-import type { Parties } from './publisher.ts';
+import type { ConnectionParts } from './publisher.ts';
 import type { RawReply } from './reply.ts';
 import { StreamReader } from './stream-reader.ts';
-import { deadlineExceeded, header, isNoResponders, parseErrorBody, readFacts, readHeader } from './wire.ts';
+import { deadlineExceeded, header, isNoResponders, parseErrorBody, readReplyMetadata, readHeader } from './wire.ts';
 
 export class PendingCall implements InboxListener {
   readonly expiresAtMs: number;
-  readonly #bus: Parties;
+  readonly #bus: ConnectionParts;
   readonly #subject: string;
   readonly #settle: (reply: RawReply | undefined, error: AppError | undefined) => void;
   readonly #onNobody: () => void;
   token = '';
 
   constructor(
-    bus: Parties,
+    bus: ConnectionParts,
     subject: string,
     expiresAtMs: number,
     settle: (reply: RawReply | undefined, error: AppError | undefined) => void,
@@ -36,16 +36,16 @@ export class PendingCall implements InboxListener {
       this.#settle({ kind: 'bytes', bytes: message.data }, undefined);
       return;
     }
-    const facts = readFacts(headers);
+    const metadata = readReplyMetadata(headers);
     if (readHeader(headers, header.chunk) !== undefined) {
       const chunks = new StreamReader(this.#bus.publisher, this.#bus.inbox, this.token, message);
-      this.#settle({ kind: 'stream', chunks, ...facts }, undefined);
+      this.#settle({ kind: 'stream', chunks, ...metadata }, undefined);
       return;
     }
     this.#bus.inbox.remove(this.token);
     if (isNoResponders(message)) this.#onNobody();
-    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data, facts.replayed));
-    else this.#settle({ kind: 'bytes', bytes: message.data, ...facts }, undefined);
+    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data, metadata.replayed));
+    else this.#settle({ kind: 'bytes', bytes: message.data, ...metadata }, undefined);
   }
 
   onExpired(): void {

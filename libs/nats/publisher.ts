@@ -4,16 +4,16 @@
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
-import type { Lanes } from './lane.ts';
+import type { ReaderWindows } from './reader-windows.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** What the parts of the bus share. */
-export interface Parties {
+export interface ConnectionParts {
   readonly connection: NatsConnection;
   readonly subscriptions: Subscriptions;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
-  readonly lanes: Lanes;
+  readonly lanes: ReaderWindows;
 }
 
 interface Waiting {

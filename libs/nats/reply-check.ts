@@ -9,7 +9,7 @@ import { JsonStream, RawJson } from './reply.ts';
 import { decodeText } from './wire.ts';
 
 /** A service answered what its contract does not promise. Names the place and the rule, never the value. */
-export class BrokenReply extends Error {
+export class InvalidReply extends Error {
   constructor(subject: string, problem: string) {
     super(`reply of ${subject} breaks its contract: ${problem}`);
     this.name = 'BrokenReply';
@@ -26,7 +26,7 @@ export function compileReplyCheck(rpc: Rpc): ReplyCheck {
   const check = compileSchema(closedReplyOf(rpc));
   const checkValue = (value: unknown): void => {
     const problem = check(value);
-    if (problem !== undefined) throw new BrokenReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
+    if (problem !== undefined) throw new InvalidReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
   };
   const checkBytes = (bytes: Uint8Array, json: boolean): void => {
     const text = decodeText(bytes);
@@ -74,7 +74,7 @@ function parse(subject: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new BrokenReply(subject, 'it is no JSON');
+    throw new InvalidReply(subject, 'it is no JSON');
   }
 }
 

@@ -25,7 +25,7 @@ export class JsonStream {
 }
 
 /** Facts for the gateway beside the body. */
-export interface ReplyFacts {
+export interface ReplyMetadata {
   readonly outcome?: string | undefined;
   readonly digest?: string | undefined;
   /** Tag of the resource that a write answers with: another representation than the body. */
@@ -37,10 +37,10 @@ export interface ReplyFacts {
 /** A reply with facts for the gateway beside the body. */
 export class TaggedReply<Body = unknown> {
   readonly body: Body;
-  readonly facts: ReplyFacts;
-  constructor(body: Body, facts: ReplyFacts) {
+  readonly metadata: ReplyMetadata;
+  constructor(body: Body, metadata: ReplyMetadata) {
     this.body = body;
-    this.facts = facts;
+    this.metadata = metadata;
   }
 }
 
@@ -112,5 +112,5 @@ export function withEtag<Body>(body: Body, etag: string): TaggedReply<Body> {
  * Leaving the loop early stops the responder.
  */
 export type RawReply =
-  | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & ReplyFacts)
-  | ({ readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> } & ReplyFacts);
+  | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & ReplyMetadata)
+  | ({ readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> } & ReplyMetadata);

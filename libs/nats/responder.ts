@@ -4,7 +4,7 @@
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
-import type { Actors } from '#libs/actor';
+import type { ActorCodec } from '#libs/actor';
 import type { CallerKind, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
@@ -12,13 +12,13 @@ import { releaseVersion } from '#libs/release';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer, type Span } from '#libs/telemetry';
 import type { PermissionOperation } from './access.ts';
-import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
+import { type CallRefusal, CallRejected, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
-import type { Parties } from './publisher.ts';
-import { JsonStream, RawJson, type ReplyFacts, TaggedReply } from './reply.ts';
-import { BrokenReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
-import { ReaderGone, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
+import type { ConnectionParts } from './publisher.ts';
+import { JsonStream, RawJson, type ReplyMetadata, TaggedReply } from './reply.ts';
+import { InvalidReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
+import { ReaderDisconnected, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
 import type { BusSubscription } from './subscriptions.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
@@ -46,11 +46,11 @@ export interface BusMetrics {
   permissionViolated?(operation: PermissionOperation): void;
 }
 
-export interface ResponderDependencies extends Parties {
+export interface ResponderDependencies extends ConnectionParts {
   readonly prefix: string;
   readonly logger: Logger;
   readonly metrics: BusMetrics;
-  readonly actors: Actors;
+  readonly actors: ActorCodec;
   readonly checkReplies: boolean;
 }
 
@@ -154,22 +154,22 @@ export class Responder {
     const tagged = reply instanceof TaggedReply;
     const made = tagged ? reply.body : reply;
     const body = endpoint.checkReply === undefined ? made : endpoint.checkReply(made);
-    const facts = tagged ? reply.facts : noFacts;
+    const metadata = tagged ? reply.metadata : noMetadata;
     if (body instanceof JsonStream) {
-      await this.#stream(replyTo, body, facts, context);
+      await this.#stream(replyTo, body, metadata, context);
       return;
     }
     const bytes = body instanceof RawJson ? body.bytes : Buffer.from(JSON.stringify(body) ?? 'null', 'utf8');
-    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, new JsonStream(oneChunk(bytes), true), facts, context);
-    else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(facts));
+    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, new JsonStream(oneChunk(bytes), true), metadata, context);
+    else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(metadata));
   }
 
-  async #stream(replyTo: string, stream: JsonStream, facts: ReplyFacts, context: ServedContext): Promise<void> {
-    const sender = new StreamSender(this.#deps, replyTo, context.deadlineMs, () => context.abort(new ReaderGone()));
+  async #stream(replyTo: string, stream: JsonStream, metadata: ReplyMetadata, context: ServedContext): Promise<void> {
+    const sender = new StreamSender(this.#deps, replyTo, context.deadlineMs, () => context.abort(new ReaderDisconnected()));
     try {
-      await sender.send(stream.source, facts, stream.isLive);
+      await sender.send(stream.source, metadata, stream.isLive);
     } catch (error) {
-      if (sender.started && !(error instanceof ReaderGone)) sender.sendFailure(error);
+      if (sender.started && !(error instanceof ReaderDisconnected)) sender.sendFailure(error);
       if (sender.started) throw new StreamBroken(error);
       throw error;
     }
@@ -178,15 +178,15 @@ export class Responder {
   /** Answers a failure and logs it when it is a fault; returns the code for the metrics. */
   #fail(endpoint: Endpoint, message: Msg, context: ServedContext | undefined, thrown: unknown): string {
     const error = thrown instanceof StreamBroken ? thrown.cause : thrown;
-    if (error instanceof ReaderGone) return 'reader_gone';
+    if (error instanceof ReaderDisconnected) return 'reader_gone';
     endpoint.stats.errors++;
     const failure = error instanceof AppError ? error : new AppError({ code: 'internal', message: 'Internal error' });
     endpoint.stats.lastError = `${failure.status}:${failure.message}`;
     const logger = context?.logger ?? this.#deps.logger;
-    if (error instanceof CallRefused) {
+    if (error instanceof CallRejected) {
       this.#deps.metrics.refused?.(endpoint.rpc.subject, error.refusal);
       logger.error({ reason: error.refusal }, 'call refused: its caller cannot be verified');
-    } else if (error instanceof BrokenReply) logger.fatal({ err: error }, 'a reply breaks its contract');
+    } else if (error instanceof InvalidReply) logger.fatal({ err: error }, 'a reply breaks its contract');
     else if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
     if (!(thrown instanceof StreamBroken)) {
@@ -210,7 +210,7 @@ function startServing(context: ServedContext): Span | undefined {
   return span;
 }
 
-const noFacts: ReplyFacts = {};
+const noMetadata: ReplyMetadata = {};
 
 /** A stream that failed after its first chunk: the reader was notified inside the stream. */
 class StreamBroken extends Error {

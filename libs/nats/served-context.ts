@@ -1,10 +1,10 @@
 /** What one request that is being served knows of itself. */
 import type { Msg } from '@nats-io/transport-node';
-import type { Actors } from '#libs/actor';
+import type { ActorCodec } from '#libs/actor';
 import type { Actor, CallerKind, Rpc } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import { readTraceIds } from '#libs/telemetry';
-import { admit } from './admission.ts';
+import { authenticateCall } from './admission.ts';
 import { type CallContext, deadlineExceeded, header } from './wire.ts';
 
 /** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
@@ -67,9 +67,9 @@ export class ServedContext implements RequestContext {
     this.#parentLogger = logger;
   }
 
-  /** @throws CallRefused */
-  admit(actors: Actors, kinds: ReadonlySet<CallerKind>): void {
-    this.actor = admit(actors, kinds, this.#assertion);
+  /** @throws CallRejected */
+  admit(actors: ActorCodec, kinds: ReadonlySet<CallerKind>): void {
+    this.actor = authenticateCall(actors, kinds, this.#assertion);
   }
 
   get logger(): Logger {

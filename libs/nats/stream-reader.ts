@@ -14,9 +14,9 @@ import { encodeHeaders, header, isNoResponders, parseErrorBody, readHeader } fro
 export const streamControl = { cancel: 'cancel', alive: 'alive' } as const;
 
 /** Time between signs of life. */
-export const aliveIntervalMs = 2_000;
+export const keepAliveIntervalMs = 2_000;
 /** Silence after which the other side counts as gone. */
-export const silenceLimitMs = 10_000;
+export const idleTimeoutMs = 10_000;
 
 export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
   readonly expiresAtMs = Infinity;
@@ -39,7 +39,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
     this.#inbox = inbox;
     this.#token = token;
     this.#controlSubject = first.reply ?? '';
-    this.#timer = setInterval(() => this.#checkAlive(), aliveIntervalMs);
+    this.#timer = setInterval(() => this.#checkAlive(), keepAliveIntervalMs);
     inbox.replace(token, this);
     this.onMessage(first);
   }
@@ -132,7 +132,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   }
 
   #checkAlive(): void {
-    if (performance.now() - this.#heardAtMs > silenceLimitMs) {
+    if (performance.now() - this.#heardAtMs > idleTimeoutMs) {
       this.#fail(unavailable('The service went silent in the middle of its reply'));
       this.#tell(streamControl.cancel);
     } else {

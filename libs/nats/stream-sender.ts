@@ -6,11 +6,11 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Lanes, Place } from './lane.ts';
-import type { Parties, Publisher } from './publisher.ts';
-import type { ReplyFacts } from './reply.ts';
-import { silenceLimitMs, streamControl } from './stream-reader.ts';
-import { decodeText, encodeFacts, encodeHeaders, header, isNoResponders, readHeader } from './wire.ts';
+import type { ReaderWindows, WindowSlot } from './reader-windows.ts';
+import type { ConnectionParts, Publisher } from './publisher.ts';
+import type { ReplyMetadata } from './reply.ts';
+import { idleTimeoutMs, streamControl } from './stream-reader.ts';
+import { decodeText, encodeReplyMetadata, encodeHeaders, header, isNoResponders, readHeader } from './wire.ts';
 
 /** Replies up to this many bytes travel as one message. */
 export const singleReplyBytes = 64 * 1024;
@@ -23,7 +23,7 @@ export const stallLimitMs = 60_000;
 const lookIntervalMs = 1_000;
 
 /** Why a stream ended before its end mark, when the reason is not a fault of the source. */
-export class ReaderGone extends Error {
+export class ReaderDisconnected extends Error {
   constructor() {
     super('the reader went away');
     this.name = 'ReaderGone';
@@ -41,10 +41,10 @@ export class StreamSender implements InboxListener {
   readonly #inbox: Inbox;
   readonly #replyTo: string;
   readonly #token: string;
-  readonly #lanes: Lanes;
+  readonly #lanes: ReaderWindows;
   readonly #awaitedUntilMs: number;
   readonly #onGone: () => void;
-  #place: Place | undefined;
+  #place: WindowSlot | undefined;
   #sent = 0;
   #taken = 0;
   /** What has come, not only what it has taken; a reader of the release before does not. */
@@ -58,7 +58,7 @@ export class StreamSender implements InboxListener {
    * @param deadlineMs epoch milliseconds; until then the reader waits for the first chunk.
    * @param onGone runs once when the reader leaves, so that a source that waits for its database can be interrupted.
    */
-  constructor({ publisher, inbox, lanes }: Parties, replyTo: string, deadlineMs: number, onGone: () => void) {
+  constructor({ publisher, inbox, lanes }: ConnectionParts, replyTo: string, deadlineMs: number, onGone: () => void) {
     this.#publisher = publisher;
     this.#inbox = inbox;
     this.#lanes = lanes;
@@ -69,12 +69,12 @@ export class StreamSender implements InboxListener {
   }
 
   /** `isLive`: every piece leaves at once, in chunks of its own. */
-  async send(source: AsyncIterable<string | Uint8Array>, facts: ReplyFacts, isLive = false): Promise<void> {
+  async send(source: AsyncIterable<string | Uint8Array>, metadata: ReplyMetadata, isLive = false): Promise<void> {
     try {
       let pieces: Uint8Array[] = [];
       let size = 0;
       for await (const piece of source) {
-        if (this.#gone) throw new ReaderGone();
+        if (this.#gone) throw new ReaderDisconnected();
         const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
         pieces.push(bytes);
         size += bytes.length;
@@ -83,16 +83,16 @@ export class StreamSender implements InboxListener {
         const leastBytes = isLive ? 1 : chunkBytes;
         let offset = 0;
         for (; size - offset >= leastBytes; offset += chunkBytes)
-          await this.#sendChunk(joined.subarray(offset, offset + chunkBytes), facts);
+          await this.#sendChunk(joined.subarray(offset, offset + chunkBytes), metadata);
         size = Math.max(0, size - offset);
         pieces = size === 0 ? [] : [joined.subarray(offset)];
       }
       const rest = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, size);
       if (!this.started && size <= singleReplyBytes) {
-        this.#publisher.publish(this.#replyTo, rest, singleReplyOptions(facts));
+        this.#publisher.publish(this.#replyTo, rest, singleReplyOptions(metadata));
         return;
       }
-      if (size > 0) await this.#sendChunk(rest, facts);
+      if (size > 0) await this.#sendChunk(rest, metadata);
       this.#publisher.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
       if (this.#tellsReceipt) await this.#waitUntil(() => this.#place?.isEmpty !== false);
     } finally {
@@ -120,7 +120,7 @@ export class StreamSender implements InboxListener {
       this.#taken = Math.max(this.#taken, Number(text) || 0);
       const received = readHeader(message.headers, header.chunkReceived);
       this.#tellsReceipt = received !== undefined;
-      this.#place?.leave(Math.max(this.#taken, Number(received) || 0));
+      this.#place?.release(Math.max(this.#taken, Number(received) || 0));
       this.#wake?.();
     }
   }
@@ -140,15 +140,15 @@ export class StreamSender implements InboxListener {
     this.#onGone();
   }
 
-  async #sendChunk(bytes: Uint8Array, facts: ReplyFacts): Promise<void> {
+  async #sendChunk(bytes: Uint8Array, metadata: ReplyMetadata): Promise<void> {
     this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
     const place = this.#place;
     // What the reader is, and that it takes anything, shows with the first.
     await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
-    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => place.enter(bytes.length));
+    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => place.tryAcquire(bytes.length));
     if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
-    const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeFacts(facts)) };
+    const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeReplyMetadata(metadata)) };
     this.started = true;
     this.#publisher.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
   }
@@ -163,7 +163,7 @@ export class StreamSender implements InboxListener {
         };
         const timer = setInterval(() => {
           const nowMs = performance.now();
-          const isSilent = this.started ? nowMs - this.#heardAtMs > silenceLimitMs : nowMs > this.#awaitedUntilMs;
+          const isSilent = this.started ? nowMs - this.#heardAtMs > idleTimeoutMs : nowMs > this.#awaitedUntilMs;
           if (isSilent) this.#leave();
           else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
         }, lookIntervalMs);
@@ -172,19 +172,19 @@ export class StreamSender implements InboxListener {
       this.#wake = undefined;
       if (stalled) throw unavailable('The reader of the reply stalled');
     }
-    if (this.#gone) throw new ReaderGone();
+    if (this.#gone) throw new ReaderDisconnected();
   }
 }
 
 /** Publish options of a reply in one message; none at all (no header block) in the usual case. */
-export function singleReplyOptions(facts: ReplyFacts): { headers?: ReturnType<typeof encodeHeaders> } {
-  const pairs = encodeFacts(facts);
+export function singleReplyOptions(metadata: ReplyMetadata): { headers?: ReturnType<typeof encodeHeaders> } {
+  const pairs = encodeReplyMetadata(metadata);
   return pairs === undefined ? {} : { headers: encodeHeaders(pairs) };
 }
 
 /** An error reply. */
 export function sendError(publisher: Publisher, replyTo: string, error: AppError): void {
   publisher.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
-    headers: encodeHeaders({ [header.status]: 'error', ...encodeFacts({ replayed: error instanceof ReplayedError }) }),
+    headers: encodeHeaders({ [header.status]: 'error', ...encodeReplyMetadata({ replayed: error instanceof ReplayedError }) }),
   });
 }

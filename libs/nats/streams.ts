@@ -56,7 +56,7 @@ export interface Prefixes {
 export type StreamLimits = Partial<Readonly<Record<StreamName, number>>>;
 
 /** More than five copies JetStream does not make. */
-export const mostReplicas = 5;
+export const maxReplicas = 5;
 
 /** Two publications with one message id within this time are one message. */
 const duplicateWindowMs = 120_000;

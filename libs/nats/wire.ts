@@ -6,7 +6,7 @@ import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { Actor } from '#libs/contract';
 import { AppError, type ErrorBody, errorCodes, ReplayedError, unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
-import type { ReplyFacts } from './reply.ts';
+import type { ReplyMetadata } from './reply.ts';
 
 /** Who asks, until when, and in which trace; handed from hop to hop. */
 export interface CallContext {
@@ -97,7 +97,7 @@ export function readHeader(headers: MsgHdrs | undefined, name: string): string |
 }
 
 /** What a reply says beside its body. */
-export function readFacts(headers: MsgHdrs): ReplyFacts {
+export function readReplyMetadata(headers: MsgHdrs): ReplyMetadata {
   let outcome: string | undefined;
   let digest: string | undefined;
   let etag: string | undefined;
@@ -112,7 +112,12 @@ export function readFacts(headers: MsgHdrs): ReplyFacts {
 }
 
 /** Headers of a reply's facts; undefined when there are none. */
-export function encodeFacts({ outcome, digest, etag, replayed }: ReplyFacts): Readonly<Record<string, string | undefined>> | undefined {
+export function encodeReplyMetadata({
+  outcome,
+  digest,
+  etag,
+  replayed,
+}: ReplyMetadata): Readonly<Record<string, string | undefined>> | undefined {
   if (outcome === undefined && digest === undefined && etag === undefined && replayed !== true) return undefined;
   return {
     [header.outcome]: outcome,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, type S3ClientConfig, S3ServiceException, type ServerSideEncryption } from '@aws-sdk/client-s3';
 import { ConfigError, type ConfigOf, type s3Settings } from '#libs/config';
 import { unavailable } from '#libs/errors';
-import { findTracer, nameFailure, type Red, serverOf } from '#libs/telemetry';
+import { findTracer, errorTypeOf, type Red, serverAttributes } from '#libs/telemetry';
 
 export interface ObjectStoreConfig {
   /** `http(s)://host[:port]`. */
@@ -108,7 +108,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
       httpsAgent: { keepAlive: true, maxSockets: 200 },
     },
   });
-  const described = { 'rpc.system.name': 'aws-api', 'cloud.region': config.region, ...serverOf(new URL(config.endpoint)) };
+  const described = { 'rpc.system.name': 'aws-api', 'cloud.region': config.region, ...serverAttributes(new URL(config.endpoint)) };
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (input) => {
@@ -131,7 +131,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
           return await next(input);
         } catch (error) {
           notePlace(error, config, input.input as { readonly Bucket?: string });
-          failure = { name: error instanceof S3ServiceException ? error.name : nameFailure(error), outcome: readOutcome(error) };
+          failure = { name: error instanceof S3ServiceException ? error.name : errorTypeOf(error), outcome: readOutcome(error) };
           throw error;
         } finally {
           requests?.observe({ operation }, failure?.outcome ?? 'ok', (performance.now() - startedMs) / 1000, span?.traceparent);

@@ -2,7 +2,7 @@
  * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
-import { cutText } from '#libs/errors';
+import { truncateText } from '#libs/errors';
 import { toStorableText } from '#libs/json';
 import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
@@ -127,7 +127,7 @@ async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<Co
   if (text.length > maxReplyCharacters) throw fail('unreadable', 'the answer is too long');
   if (isBlank(text)) throw fail('empty', 'the answer is empty');
   const model = property(completion, 'model');
-  return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: cutText(model, maxNameLength) } : {}) };
+  return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: truncateText(model, maxNameLength) } : {}) };
 }
 
 function property(value: unknown, key: string): unknown {

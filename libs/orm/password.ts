@@ -1,6 +1,6 @@
 /**
  * Passwords that rotate: a file that a secret store renews, or a command that makes a token, asked for each new connection. An address carries where
- * its password is (`databaseUrlOf` of libs/config).
+ * its password is (`buildDatabaseUrl` of libs/config).
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). Never the values of a statement. */
-import { findTracer, nameFailure, serverOf, type Span, type SpanAttributes } from '#libs/telemetry';
+import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes } from '#libs/telemetry';
 import { listHosts } from './hosts.ts';
 
 /** What is the same for all statements of a database. Of several servers it is not known which one answers. */
@@ -10,7 +10,7 @@ export function describeDatabase(url: string, schema: string): SpanAttributes {
   return {
     'db.system.name': 'postgresql',
     'db.namespace': database === '' ? schema : `${database}.${schema}`,
-    ...(first !== undefined && urls.length === 1 ? serverOf(first) : {}),
+    ...(first !== undefined && urls.length === 1 ? serverAttributes(first) : {}),
   };
 }
 
@@ -36,7 +36,7 @@ export async function traceStatement<T>(span: Span | undefined, run: () => Promi
   } catch (error) {
     const status = findSqlState(error);
     span.end({
-      error: status ?? nameFailure(error),
+      error: status ?? errorTypeOf(error),
       ...(status === undefined ? {} : { attributes: { 'db.response.status_code': status } }),
     });
     throw error;

@@ -3,7 +3,7 @@
  * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import type { Agent, Dispatcher } from 'undici';
-import { findTracer, type Metrics, serverOf, type Span } from '#libs/telemetry';
+import { findTracer, type Metrics, serverAttributes, type Span } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
 import type { AgentOptions } from './agent.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
@@ -137,7 +137,7 @@ function startCall(url: URL, method: string): Span | undefined {
   return findTracer()?.startChild(method, 'client', {
     'http.request.method': method,
     'url.full': url.pathname === '/' && url.search === '' ? url.href : `${url.origin}/REDACTED`,
-    ...serverOf(url),
+    ...serverAttributes(url),
   });
 }
 

@@ -10,7 +10,7 @@ import { AppError } from '#libs/errors';
 import type { DeadJob, JobHandler, JobRun, Jobs, OnDead } from '#libs/jobs';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { Logger } from '#libs/logger';
-import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
+import { type Bus, consumeEvent, type RunningConsumer } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { fillDefaults, jobOf, type PipelineJob, PipelinePayload, type PipelineRegistry } from '#libs/pipeline';
 import { compileSchema } from '#libs/schema';
@@ -198,7 +198,7 @@ export async function consumeProviderEvents(deps: {
     .map(jobOf);
   // What was reported while no replica ran may be gone (D97).
   for (const declaration of waiting) await jobs.wake(declaration, {});
-  return await followEvent(deps, consumer, meetingReported, async (payload) => {
+  return await consumeEvent(deps, consumer, meetingReported, async (payload) => {
     const { conversation_id } = payload as { conversation_id: number };
     for (const declaration of waiting) {
       const woken = await jobs.wake(declaration, { conversation_id });

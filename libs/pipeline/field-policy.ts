@@ -4,7 +4,7 @@
  * not declare has none. A step without a registered job has no policy.
  */
 import type { TObject, TSchema } from '#libs/contract';
-import { cutText, maxQuotedLength } from '#libs/errors';
+import { truncateText, maxQuoteLength } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { PipelineJob } from './declaration.ts';
 
@@ -25,7 +25,7 @@ class FieldProblems {
   }
 
   add(path: readonly string[], problem: string): void {
-    if (!this.isFull) this.#found.set(path.map((part) => cutText(part, maxQuotedLength)).join('.'), problem);
+    if (!this.isFull) this.#found.set(path.map((part) => truncateText(part, maxQuoteLength)).join('.'), problem);
   }
 
   toRecord(): Record<string, string> {

@@ -3,7 +3,7 @@
  * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
  */
 import type { TObject } from '#libs/contract';
-import { cutText, maxQuotedLength } from '#libs/errors';
+import { truncateText, maxQuoteLength } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
 import type { PipelineJob, PipelineRegistry } from './declaration.ts';
@@ -46,7 +46,7 @@ export function validateStepConfig(job: PipelineJob, stored: JsonObject): StepCo
     const extra = problem.params['additionalProperty'] ?? problem.params['missingProperty'];
     const path = typeof extra === 'string' ? [...problem.path, extra] : problem.path;
     return [
-      path.map((part) => (typeof part === 'string' ? cutText(part, maxQuotedLength) : part)).join('.'),
+      path.map((part) => (typeof part === 'string' ? truncateText(part, maxQuoteLength) : part)).join('.'),
       problem.keyword === 'additionalProperties' ? 'is not a setting of this job' : problem.message,
     ];
   });

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '#libs/logger';
 
-export interface Look {
+export interface PollRun {
   /** Somebody called since the look before. */
   readonly woken: boolean;
   /** The stop waits for it. */
@@ -12,14 +12,14 @@ export interface Look {
 }
 
 export interface PollerOptions {
-  readonly look: (look: Look) => Promise<void>;
+  readonly look: (look: PollRun) => Promise<void>;
   /** From the end of a look to the next one that nobody calls for. */
   readonly intervalMs: number;
   readonly logger: Logger;
   /** What the log says of a failure, and of the look that succeeds again. */
   readonly texts: { readonly failure: string; readonly recovery: string };
   /** What the log has of an error. */
-  readonly describe?: (error: unknown) => object;
+  readonly describeError?: (error: unknown) => object;
 }
 
 export class Poller {
@@ -28,8 +28,8 @@ export class Poller {
   #woken = false;
   #stopped = false;
   #failing = false;
-  #endPause: (() => void) | undefined;
-  #alarm: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
+  #endWait: (() => void) | undefined;
+  #wakeTimer: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -42,43 +42,43 @@ export class Poller {
   /** There may be work. */
   wake(): void {
     this.#woken = true;
-    if (!this.#failing) this.#endPause?.();
+    if (!this.#failing) this.#endWait?.();
   }
 
   /** There may be work in `delayMs`. */
   wakeIn(delayMs: number): void {
     if (this.#stopped || delayMs >= this.#options.intervalMs) return;
     const atMs = performance.now() + delayMs + 1;
-    if (this.#alarm !== undefined && this.#alarm.atMs <= atMs) return;
-    clearTimeout(this.#alarm?.timer);
+    if (this.#wakeTimer !== undefined && this.#wakeTimer.atMs <= atMs) return;
+    clearTimeout(this.#wakeTimer?.timer);
     const ring = (): void => {
-      this.#alarm = undefined;
+      this.#wakeTimer = undefined;
       this.wake();
     };
-    this.#alarm = { atMs, timer: setTimeout(ring, Math.ceil(delayMs) + 1) };
+    this.#wakeTimer = { atMs, timer: setTimeout(ring, Math.ceil(delayMs) + 1) };
   }
 
   /** Ends after the last look. Never rejects. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#alarm?.timer);
-    this.#endPause?.();
+    clearTimeout(this.#wakeTimer?.timer);
+    this.#endWait?.();
     await this.#running;
   }
 
   /** Never rejects. */
   async #run(): Promise<void> {
     for (;;) {
-      const look: Look = { woken: this.#woken, last: this.#stopped };
+      const poll: PollRun = { woken: this.#woken, last: this.#stopped };
       this.#woken = false;
-      await this.#look(look);
-      if (look.last) return;
-      await this.#pause();
+      await this.#poll(poll);
+      if (poll.last) return;
+      await this.#wait();
     }
   }
 
-  async #look(look: Look): Promise<void> {
-    const { logger, texts, describe = (error: unknown) => ({ err: error }) } = this.#options;
+  async #poll(look: PollRun): Promise<void> {
+    const { logger, texts, describeError: describe = (error: unknown) => ({ err: error }) } = this.#options;
     try {
       await this.#options.look(look);
       if (this.#failing) logger.info(texts.recovery);
@@ -89,16 +89,16 @@ export class Poller {
     }
   }
 
-  #pause(): Promise<void> {
+  #wait(): Promise<void> {
     if (this.#stopped || (this.#woken && !this.#failing)) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        this.#endPause = undefined;
+        this.#endWait = undefined;
         resolve();
       };
       const timer = setTimeout(done, this.#options.intervalMs);
-      this.#endPause = done;
+      this.#endWait = done;
     });
   }
 }

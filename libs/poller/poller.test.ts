@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { waitFor } from '#libs/testing';
-import { type Look, Poller } from './index.ts';
+import { type PollRun, Poller } from './index.ts';
 
 const longMs = 600_000;
 
@@ -17,8 +17,8 @@ describe('a poller', () => {
   function start(
     intervalMs: number,
     look: (count: number) => Promise<void> | void = () => undefined,
-  ): { looks: Look[]; log: () => string[] } {
-    const looks: Look[] = [];
+  ): { looks: PollRun[]; log: () => string[] } {
+    const looks: PollRun[] = [];
     const lines = new PassThrough();
     const texts: string[] = [];
     lines.on('data', (line: Buffer) => texts.push((JSON.parse(line.toString('utf8')) as { msg: string }).msg));

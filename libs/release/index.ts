@@ -18,7 +18,7 @@ export function natsPermissions(): Readonly<
 export const migrationsFolder = (service: string): string => join(servicesDir, service, 'migrations');
 
 /** Names of the migrations of a service, in order: each is a file of its name. Empty for one without a database. */
-export function migrationsOf(service: string): string[] {
+export function serviceMigrations(service: string): string[] {
   const folder = migrationsFolder(service);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -47,6 +47,6 @@ export function withReplacements(names: readonly string[], replaced: Readonly<Re
 export function listMigrations(): Record<string, string[]> {
   const all = readdirSync(servicesDir)
     .toSorted()
-    .map((service) => [service, migrationsOf(service)] as const);
+    .map((service) => [service, serviceMigrations(service)] as const);
   return Object.fromEntries(all.filter(([, names]) => names.length > 0));
 }

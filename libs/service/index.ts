@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
 import { measureAudit } from '#libs/audit';
-import { databaseUrlOf, natsUrlOf } from '#libs/config';
+import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
 import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -15,27 +15,27 @@ import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers, streams } from '#libs/nats';
 import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
-import { migrationsOf, natsPermissions } from '#libs/release';
-import { type ServiceFacts, statusHandlers } from './status.ts';
+import { serviceMigrations, natsPermissions } from '#libs/release';
+import { type StatusDetails, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
-const prepareAgainMs = 500;
+const prepareRetryMs = 500;
 /** Of what the stream of events keeps. */
 const eventsHalfLifeMs = streams.EVENTS.maxAgeMs / 2;
 
-type FrameSettings = typeof databaseSettings &
+type RuntimeSettings = typeof databaseSettings &
   typeof natsSettings &
   typeof replySettings &
   typeof actorSettings &
   typeof logSettings &
   typeof telemetrySettings;
 
-export interface FrameOptions<C extends ServiceContract, Worked extends ServiceContract> {
+export interface ServiceRuntimeOptions<C extends ServiceContract, J extends ServiceContract> {
   /** What it serves; its name is the name of its schema too. */
   readonly contract: C;
   /** What it works, when that is not the jobs of the contract: those of a pipeline's registry. */
-  readonly worked?: Worked | undefined;
-  readonly config: ConfigOf<FrameSettings>;
+  readonly jobContract?: J | undefined;
+  readonly config: ConfigOf<RuntimeSettings>;
   /** It waits for them, others run them. Default: those of the service's folder. */
   readonly migrations?: readonly string[];
   readonly logger?: Logger | undefined;
@@ -46,19 +46,19 @@ export interface FrameOptions<C extends ServiceContract, Worked extends ServiceC
 }
 
 /** What a service answers itself: all of its contract but what its frame answers. */
-export type OwnHandlers<C extends ServiceContract> = Omit<Handlers<C>, keyof ReturnType<typeof statusHandlers>>;
+export type FeatureHandlers<C extends ServiceContract> = Omit<Handlers<C>, keyof ReturnType<typeof statusHandlers>>;
 
 type Stop = () => unknown;
 
 /** Opens the database and connects the bus; nothing is served and no job worked before `start` of its service. */
-export async function createFrame<C extends ServiceContract, Worked extends ServiceContract = C>(
-  options: FrameOptions<C, Worked>,
-): Promise<Frame<C, Worked>> {
+export async function createServiceRuntime<C extends ServiceContract, J extends ServiceContract = C>(
+  options: ServiceRuntimeOptions<C, J>,
+): Promise<ServiceRuntime<C, J>> {
   const { contract, config, checks = {} } = options;
   const name = contract.service;
   const logger = options.logger ?? createLogger({ service: name, level: config.LOG_LEVEL });
   const db = await createDatabase({
-    url: databaseUrlOf(config),
+    url: buildDatabaseUrl(config),
     schema: name,
     poolSize: config.DATABASE_POOL_SIZE,
     pooled: config.DATABASE_POOLER === 'transaction',
@@ -77,7 +77,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
   const busMetrics = createBusMetrics(metrics);
   const bus = await connectBus({
-    url: natsUrlOf(config),
+    url: buildNatsUrl(config),
     name,
     caller: name,
     actors,
@@ -86,12 +86,12 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
     logger,
     metrics: busMetrics,
   });
-  const worked = (options.worked ?? contract) as Worked;
-  const jobs = createJobs({ contract: worked, db, bus, logger, metrics, tuning: options.tuning });
+  const jobContract = (options.jobContract ?? contract) as J;
+  const jobs = createJobs({ contract: jobContract, db, bus, logger, metrics, tuning: options.tuning });
   const eventOutbox = contract.feed === undefined ? undefined : new EventOutbox({ service: name, db, bus, logger, metrics });
-  return new Frame({
+  return new ServiceRuntime({
     contract,
-    migrations: options.migrations ?? migrationsOf(name),
+    migrations: options.migrations ?? serviceMigrations(name),
     telemetry,
     logger,
     db,
@@ -101,11 +101,11 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
     bus,
     jobs,
     eventOutbox,
-    workedJobs: worked.jobs,
+    declaredJobs: jobContract.jobs,
   });
 }
 
-interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
+interface Parts<C extends ServiceContract, J extends ServiceContract> {
   readonly contract: C;
   readonly migrations: readonly string[];
   readonly telemetry: Telemetry;
@@ -115,27 +115,27 @@ interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
   readonly actors: ActorVerifier;
   readonly busMetrics: BusMetrics;
   readonly bus: Bus;
-  readonly jobs: Jobs<Worked>;
-  readonly workedJobs: ServiceContract['jobs'];
+  readonly jobs: Jobs<J>;
+  readonly declaredJobs: ServiceContract['jobs'];
   readonly eventOutbox: EventOutbox | undefined;
 }
 
-export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
+export class ServiceRuntime<C extends ServiceContract, J extends ServiceContract> {
   readonly logger: Logger;
   readonly db: Database;
   readonly metrics: Metrics;
   readonly actors: ActorVerifier;
   readonly busMetrics: BusMetrics;
   readonly bus: Bus;
-  /** Worked from `jobs.work` on, until the stop. */
-  readonly jobs: Jobs<Worked>;
-  readonly #parts: Parts<C, Worked>;
+  /** J from `jobs.work` on, until the stop. */
+  readonly jobs: Jobs<J>;
+  readonly #parts: Parts<C, J>;
   readonly #stopping: Stop[] = [];
-  readonly #feeding: Stop[] = [];
+  readonly #jobSources: Stop[] = [];
   readonly #closing: Stop[] = [];
-  #facts: (() => Promise<ServiceFacts>) | undefined;
+  #statusProvider: (() => Promise<StatusDetails>) | undefined;
 
-  constructor(parts: Parts<C, Worked>) {
+  constructor(parts: Parts<C, J>) {
     this.#parts = parts;
     this.logger = parts.logger;
     this.db = parts.db;
@@ -154,23 +154,28 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   }
 
   /** What the service alone can say of itself to operators (P1); before `serve`. */
-  tell(facts: () => Promise<ServiceFacts>): void {
-    this.#facts = facts;
+  setStatusProvider(details: () => Promise<StatusDetails>): void {
+    this.#statusProvider = details;
   }
 
   /** Answers the operations of the contract, until the stop; those of `statusRpcs` the frame answers itself. */
-  async serve(handlers: OwnHandlers<C>): Promise<void> {
+  async serve(handlers: FeatureHandlers<C>): Promise<void> {
     const { contract, telemetry } = this.#parts;
-    const worked = { ...contract, jobs: this.#parts.workedJobs };
-    const parts = { contract: worked, telemetry, jobs: this.jobs, bus: this.bus, facts: this.#facts };
+    const parts = {
+      contract: { ...contract, jobs: this.#parts.declaredJobs },
+      telemetry,
+      jobs: this.jobs,
+      bus: this.bus,
+      details: this.#statusProvider,
+    };
     const status = 'describeService' in contract.rpcs ? statusHandlers(parts) : {};
     const responder = await this.bus.serve(contract, { ...handlers, ...status } as unknown as Handlers<C>);
     this.onStop(() => responder.drain());
   }
 
   /** Keeps what makes jobs of messages: it stops before the workers do. */
-  feed(source: { stop(): unknown }): void {
-    this.#feeding.push(() => source.stop());
+  stopBeforeWorkers(source: { stop(): unknown }): void {
+    this.#jobSources.push(() => source.stop());
   }
 
   /** Calls `stop` when the service stops, beside the others: one after the other they could take longer than a process may. */
@@ -184,9 +189,9 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   }
 
   /** Calls `breakOff` when stopping takes longer. */
-  breakOffAfter(graceMs: number, breakOff: () => void): void {
+  abortAfter(graceMs: number, abort: () => void): void {
     let timer: NodeJS.Timeout | undefined;
-    this.onStop(() => (timer = setTimeout(breakOff, graceMs)));
+    this.onStop(() => (timer = setTimeout(abort, graceMs)));
     this.onClose(() => clearTimeout(timer));
   }
 
@@ -199,7 +204,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
         this.logger.warn({ err: error }, 'waiting for the database');
-        await sleep(prepareAgainMs);
+        await sleep(prepareRetryMs);
       }
     }
   }
@@ -213,7 +218,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     const again = (): Promise<void> =>
       this.prepare(work).catch((error: unknown) => this.logger.error({ err: error }, 'failed to start the catch-up with missed events'));
     this.onStop(this.bus.onReconnect((outageMs) => (outageMs >= longOutageMs ? void again() : undefined)));
-    this.every(intervalMs, 'failed to start the catch-up with missed events', work);
+    this.runEvery(intervalMs, 'failed to start the catch-up with missed events', work);
   }
 
   /**
@@ -221,7 +226,12 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
    * @param work its signal is aborted by the stop
    * @param options.atOnce the first time is now, which nothing waits for; by default it is one interval from now.
    */
-  every(intervalMs: number, failure: string, work: (signal: AbortSignal) => Promise<unknown>, options: { atOnce?: boolean } = {}): void {
+  runEvery(
+    intervalMs: number,
+    failure: string,
+    work: (signal: AbortSignal) => Promise<unknown>,
+    options: { immediately?: boolean } = {},
+  ): void {
     const stopping = new AbortController();
     let running: Promise<void> | undefined;
     const run = (): void => {
@@ -232,7 +242,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     };
     const timer = setInterval(run, intervalMs);
     timer.unref();
-    if (options.atOnce === true) run();
+    if (options.immediately === true) run();
     this.onStop(() => {
       clearInterval(timer);
       stopping.abort();
@@ -267,7 +277,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   }
 
   async #stopJobs(): Promise<void> {
-    await Promise.all(this.#feeding.map((stop) => stop()));
+    await Promise.all(this.#jobSources.map((stop) => stop()));
     await this.jobs.stop();
     // Last of all that writes, so that what the others told is sent.
     await this.#parts.eventOutbox?.stop();

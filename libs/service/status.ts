@@ -6,24 +6,24 @@ import type { Bus } from '#libs/nats';
 import type { Telemetry } from '#libs/telemetry';
 
 /** What one service alone can tell. */
-export type ServiceFacts = Partial<Pick<ServiceStatus, 'webhooks' | 'failed_logins'>>;
+export type StatusDetails = Partial<Pick<ServiceStatus, 'webhooks' | 'failed_logins'>>;
 
 export interface StatusParts {
   readonly contract: ServiceContract;
   readonly telemetry: Pick<Telemetry, 'describe'>;
   readonly jobs: Pick<Jobs, 'admin'>;
   readonly bus: Pick<Bus, 'consumerLag'>;
-  readonly facts: (() => Promise<ServiceFacts>) | undefined;
+  readonly details: (() => Promise<StatusDetails>) | undefined;
 }
 
 /** However many look at it, the counts are made this often. */
-const keptMs = 2_000;
+const cacheMs = 2_000;
 
 export function statusHandlers(parts: StatusParts) {
-  const count = shareFor(keptMs, async () => ({
+  const count = memoizeFor(cacheMs, async () => ({
     jobs: await parts.jobs.admin.count(),
     consumers: await listConsumers(parts),
-    ...(await parts.facts?.()),
+    ...(await parts.details?.()),
   }));
   const describe = async (): Promise<ServiceStatus> => {
     const [process, counts] = await Promise.all([parts.telemetry.describe(), count()]);
@@ -53,7 +53,7 @@ function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['c
 }
 
 /** Callers of the same time get the same answer; a failure is nobody's but theirs. */
-function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
+function memoizeFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let until = -Infinity;
   let shared: Promise<T> | undefined;
   return () => {

@@ -12,7 +12,7 @@ export class Slab<Item> {
   }
 
   /** Where the next one will be. */
-  get nextPlace(): number {
+  get nextIndex(): number {
     return this.#free.at(-1) ?? this.#items.length;
   }
 

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts';
  * away (K8; docs/guides/secret-rotation.md).
  * @param values how many the secret has
  */
-export function countSecretUses(metrics: Metrics, secret: string, values: number): (index: number) => void {
+export function createSecretUseCounter(metrics: Metrics, secret: string, values: number): (index: number) => void {
   const uses = metrics.counter('secret_uses_total', 'Uses of a shared secret, by the place of the value in its list', [
     'secret',
     'position',

@@ -9,7 +9,7 @@ import { createLogger } from '#libs/logger';
 import { releaseVersion } from '#libs/release';
 import { startTraceCollector, type TraceCollector, waitFor } from '#libs/testing';
 import { createOtlpTracer } from './otlp.ts';
-import { findTracer, isTracingOn, nameFailure, traceWork, type TracingSettings } from './tracing.ts';
+import { findTracer, isTracingOn, errorTypeOf, traceWork, type TracingSettings } from './tracing.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -64,7 +64,7 @@ describe('the tracer (rules/operations#traces)', () => {
     await stop();
     expect(collector.spans).toMatchObject([{ failed: true, attributes: { 'error.type': 'TypeError' } }]);
     expect(collector.bodies.join('')).not.toContain('a secret');
-    expect([nameFailure({ code: 'ECONNRESET' }), nameFailure('text')]).toEqual(['ECONNRESET', 'error']);
+    expect([errorTypeOf({ code: 'ECONNRESET' }), errorTypeOf('text')]).toEqual(['ECONNRESET', 'error']);
   });
 
   it('goes on without a collector, and says so once', async () => {

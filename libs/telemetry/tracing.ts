@@ -54,7 +54,7 @@ export async function traceWork<T>(span: Span | undefined, work: () => Promise<T
     span.end();
     return result;
   } catch (error) {
-    span.end({ error: nameFailure(error) });
+    span.end({ error: errorTypeOf(error) });
     throw error;
   }
 }
@@ -69,14 +69,14 @@ const usualPorts: Readonly<Record<string, number>> = {
 };
 
 /** Host and port of an address as spans name them; the host alone where the port is not known. */
-export function serverOf({ hostname, port, protocol }: Pick<URL, 'hostname' | 'port' | 'protocol'>): SpanAttributes {
+export function serverAttributes({ hostname, port, protocol }: Pick<URL, 'hostname' | 'port' | 'protocol'>): SpanAttributes {
   const number = port === '' ? usualPorts[protocol] : Number(port);
   const address = hostname.replace(/^\[(.+)\]$/, '$1');
   return { ...(address === '' ? {} : { 'server.address': address }), ...(number === undefined ? {} : { 'server.port': number }) };
 }
 
 /** What may be told of a failure: its code or its class, never its message. */
-export function nameFailure(error: unknown): string {
+export function errorTypeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'error';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error instanceof Error ? error.name : 'error';

@@ -15,7 +15,7 @@ export const superuser: Actor = Object.freeze({
 
 /** Both sides: signs as the gateway does, and believes what it signs. */
 export function createTestActors({ signingKey, publicKey }: ActorKeys): ActorSigner {
-  return { ...createActorSigner(signingKey), read: createActorVerifier(publicKey).read };
+  return { ...createActorSigner(signingKey), decode: createActorVerifier(publicKey).decode };
 }
 
 /** The context of a call for `actor`; without one the call is made for nobody where the operation lets anybody do so, else for who may do everything. */

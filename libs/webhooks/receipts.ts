@@ -120,7 +120,7 @@ function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolea
   let number = 0;
   const batcher = createBatcher<{ readonly key: string; readonly number: number }, true>({
     keyOf: (item) => String(item.number), // each one counts
-    parallel: 1, // concurrent statements would wait for each other's row lock
+    maxParallel: 1, // concurrent statements would wait for each other's row lock
     run: async (items) => {
       const rows = await countDeliveries(db, { keys: items.map(({ key }) => key) });
       const found = new Set(rows.map(({ key }) => key));

@@ -3,7 +3,7 @@ import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
-import type { OwnHandlers } from '#libs/service';
+import type { FeatureHandlers } from '#libs/service';
 import { createAgentHandlers } from './agent/handlers.ts';
 import type { BotApi } from './bot/bot-api.ts';
 import { createBotWebhookHandlers } from './bot/handlers.ts';
@@ -39,7 +39,7 @@ export interface HandlerDependencies {
   readonly stopping: AbortSignal;
 }
 
-export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof agents> {
+export function createHandlers(deps: HandlerDependencies): FeatureHandlers<typeof agents> {
   const { config, db, jobs, metrics, bot, runtime, html, renewAgentMemory, changes, stopping } = deps;
   const { ALLOW_UNSIGNED_WEBHOOKS: allowUnsigned, AGENT_KNOWLEDGE: mode } = config;
   const perMinute = { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE };

@@ -1,6 +1,6 @@
 /** Composition of the agents service: database, bus, language model and the chat runtime. */
 import type { JobTuning } from '#libs/jobs';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createModel, type Model } from '#libs/openai';
@@ -40,21 +40,21 @@ const turnGraceMs = 15_000;
 const sweepIntervalMs = 300_000;
 
 export async function createService({ config, logger, clock = systemClock, pipeline, tuning = {} }: AgentsOptions): Promise<Service> {
-  const worked = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
-  const frame = await createFrame({ contract: agents, worked, config, logger, tuning });
-  const { db, bus, jobs, metrics } = frame;
+  const jobContract = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
+  const runtime = await createServiceRuntime({ contract: agents, jobContract, config, logger, tuning });
+  const { db, bus, jobs, metrics } = runtime;
   const stopping = new AbortController();
-  const model = configureModel(config, { db, logger: frame.logger, metrics });
+  const model = configureModel(config, { db, logger: runtime.logger, metrics });
   const html = createMessagingHtml();
   const changes = new ThreadChangeNotifier(bus);
-  const runtime =
+  const chatRuntime =
     model === undefined
       ? undefined
       : createChatRuntime({
           db,
           queue: createTurnQueue({
             db,
-            logger: frame.logger,
+            logger: runtime.logger,
             ...(tuning.turnLeaseMs === undefined ? {} : { leaseMs: tuning.turnLeaseMs }),
           }),
           model,
@@ -70,25 +70,27 @@ export async function createService({ config, logger, clock = systemClock, pipel
     baseUrls: [config.TELEGRAM_API_ROOT],
     metrics,
   });
-  frame.onClose(() => outbound.close());
+  runtime.onClose(() => outbound.close());
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
   measureReceipts(metrics, async () => (await countReceipts(db)).map((counted) => ({ source: 'telegram', ...counted })));
-  const shared = { config, db, bus, jobs, metrics, bot, runtime, html, renewAgentMemory };
+  const shared = { config, db, bus, jobs, metrics, bot, runtime: chatRuntime, html, renewAgentMemory };
 
-  return frame.service(async () => {
-    frame.tell(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
-    frame.onStop(() => changes.stop());
-    frame.onClose(bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => changes.wake(id)));
-    await frame.serve(createHandlers({ ...shared, changes, stopping: stopping.signal }));
-    frame.breakOffAfter(turnGraceMs, () => stopping.abort());
+  return runtime.service(async () => {
+    runtime.setStatusProvider(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
+    runtime.onStop(() => changes.stop());
+    runtime.onClose(bus.subscribeEvent(agents.events.threadChanged, ({ thread_id: id }) => changes.wake(id)));
+    await runtime.serve(createHandlers({ ...shared, changes, stopping: stopping.signal }));
+    runtime.abortAfter(turnGraceMs, () => stopping.abort());
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }), { onDead: createOnDead({ bus, jobs, pipeline }) });
-    frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
-    frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTicketsAndHits(db));
+    runtime.stopBeforeWorkers(
+      await startUpdateIntake({ db, bus, jobs, logger: runtime.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }),
+    );
+    runtime.runEvery(sweepIntervalMs, 'clean-up failed', () => sweepTicketsAndHits(db));
     const retention = { db, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
-      atOnce: true,
+    runtime.runEvery(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+      immediately: true,
     });
-    return { runtime: runtime === undefined ? 'not configured' : 'configured' };
+    return { runtime: chatRuntime === undefined ? 'not configured' : 'configured' };
   });
 }
 

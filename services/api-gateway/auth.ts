@@ -1,7 +1,7 @@
 /** Who may call what: the classes of routes and the scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
 import { type Actor, type AuthClass, hasScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
-import { type HttpContext, readClientAddress } from '#libs/http';
+import { type HttpContext, clientAddressOf } from '#libs/http';
 import type { CallContext } from '#libs/nats';
 import { type Credential, unauthenticated, type UserActor } from './credentials/credential.ts';
 
@@ -29,7 +29,7 @@ export function createAuthenticate(
   const { isSharedToken, isGateKey } = options;
 
   const refuse = async (ctx: HttpContext): Promise<never> => {
-    await options.refuseLogin(readClientAddress(ctx), newCall(ctx));
+    await options.refuseLogin(clientAddressOf(ctx), newCall(ctx));
     throw new AppError({ code: 'unauthenticated', message: 'Invalid credentials.' });
   };
 
@@ -42,9 +42,9 @@ export function createAuthenticate(
     }
     const token = readBearer(ctx.req.headers.authorization);
     if (token === undefined) throw unauthenticated();
-    const { isOfConsole } = ctx.state;
-    if (!isOfConsole && isSharedToken(token)) return admitShared(auth);
-    const credential = isOfConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
+    const { isFromConsole: isFromConsole } = ctx.state;
+    if (!isFromConsole && isSharedToken(token)) return admitShared(auth);
+    const credential = isFromConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
     if (credential?.matches(token) !== true) throw unauthenticated();
     const actor = credential.verify(token, () => newCall(ctx));
     return actor instanceof Promise ? actor.then((known) => admitUser(route, known)) : admitUser(route, actor);
@@ -86,7 +86,7 @@ function readBearer(header: string | undefined): string | undefined {
 /** Made for those alone who ask. An object for every request, with a getter in place of the address, took a sixth of what a read costs here. */
 function newCall(ctx: HttpContext): CallContext {
   const { requestId, traceparent } = ctx.state;
-  return { requestId, traceparent, deadlineMs: Date.now() + verifyTimeoutMs, clientIp: readClientAddress(ctx) };
+  return { requestId, traceparent, deadlineMs: Date.now() + verifyTimeoutMs, clientIp: clientAddressOf(ctx) };
 }
 
 function perUserTokenRequired(): AppError {

@@ -46,7 +46,7 @@ export class LongPolls {
     if ((request.wait ?? 0) === 0 || request.after === 'latest') return this.#bus.callRaw(followed, request, context);
     const leave = this.#enter(context.actor, ctx);
     try {
-      ctx.state.beginAnswer();
+      ctx.state.beginResponse();
       return await this.#wait(request, context, ctx);
     } finally {
       leave();
@@ -58,7 +58,7 @@ export class LongPolls {
     const own = this.#accounts.get(account) ?? 0;
     const { max, maxPerAccount } = this.#limits;
     if (own >= maxPerAccount || this.#waiting >= max) {
-      state.refused('too_many_waits');
+      state.countRefusal('too_many_waits');
       if (own < maxPerAccount) throw unavailable('Too many requests wait');
       const message = `The account already has ${maxPerAccount} requests that wait for events.`;
       throw new AppError({ code: 'rate_limited', message, details: { retry_after: turnSeconds } });

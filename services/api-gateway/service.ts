@@ -1,14 +1,14 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
 import { createActorSigner } from '#libs/actor';
-import { listSecretValues, natsUrlOf } from '#libs/config';
+import { listSecretValues, buildNatsUrl } from '#libs/config';
 import type { RequestOf } from '#libs/contract';
 import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
-import { countSecretUses, createTelemetry, type Metrics } from '#libs/telemetry';
+import { createSecretUseCounter, createTelemetry, type Metrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
 import type { GatewayConfig } from './config.ts';
@@ -62,7 +62,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   const start = async (): Promise<void> => {
     await telemetry.start();
     const settings = {
-      url: natsUrlOf(config),
+      url: buildNatsUrl(config),
       name: serviceName,
       prefix: config.NATS_SUBJECT_PREFIX,
       minPayloadBytes: requiredPayloadBytes,
@@ -109,7 +109,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     });
     const checkOf = (name: 'API_TOKEN' | 'API_LOGIN_SECRET') => {
       const values = listSecretValues(config[name]);
-      return createSecretCheck(values, countSecretUses(telemetry.metrics, name, values.length));
+      return createSecretCheck(values, createSecretUseCounter(telemetry.metrics, name, values.length));
     };
     const authenticate = createAuthenticate({
       isSharedToken: checkOf('API_TOKEN'),

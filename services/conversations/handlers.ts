@@ -4,7 +4,7 @@ import type { Rpc, RequestOf } from '#libs/contract';
 import { jobAdminHandlers } from '#libs/jobs';
 import { isJsonObject } from '#libs/json';
 import type { HandlerReply, RequestContext } from '#libs/nats';
-import type { OwnHandlers } from '#libs/service';
+import type { FeatureHandlers } from '#libs/service';
 import * as audio from './conversation/handlers/lookup.ts';
 import { bookingHint } from './booking/handlers.ts';
 import { importConversations } from './bulk-import/handlers.ts';
@@ -41,7 +41,7 @@ function conversationOf(request: unknown): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof conversations> {
+export function createHandlers(dependencies: Dependencies): FeatureHandlers<typeof conversations> {
   const bind =
     <R extends Rpc>(operation: Operation<R>) =>
     async (request: RequestOf<R>, context: RequestContext) => {

@@ -1,7 +1,7 @@
 /** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
 import { conversationAccess } from '#libs/contract';
 import { cleanupIntervalMs, removeExpiredKeys } from '#libs/idempotency';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { newContext } from '#libs/nats';
@@ -52,8 +52,8 @@ export async function createService({
   pipeline,
   dueIntervalMs,
 }: ConversationsOptions): Promise<Service> {
-  const frame = await createFrame({ contract: conversations, config, logger });
-  const { db, bus, jobs, metrics } = frame;
+  const runtime = await createServiceRuntime({ contract: conversations, config, logger });
+  const { db, bus, jobs, metrics } = runtime;
   const directory = new DirectoryCache(bus, () => newContext());
   const view = new ConversationView(directory);
   const refusals = createRefusals(metrics);
@@ -62,9 +62,9 @@ export async function createService({
     db,
     bus,
     jobs,
-    eventOutbox: frame.eventOutbox,
+    eventOutbox: runtime.eventOutbox,
     clock,
-    logger: frame.logger,
+    logger: runtime.logger,
     directory,
     view,
     refusals,
@@ -76,7 +76,7 @@ export async function createService({
     baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL, ...(config.CALCOM_API_KEY === '' ? [] : [config.CALCOM_API_URL])],
     metrics,
   });
-  frame.onClose(() => outbound.close());
+  runtime.onClose(() => outbound.close());
   const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
   const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
@@ -84,36 +84,40 @@ export async function createService({
   measureReceipts(metrics, () => countReceipts(db));
   const removal = createRemoval(dependencies, metrics, dueIntervalMs);
 
-  return frame.service(async () => {
-    frame.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
+  return runtime.service(async () => {
+    runtime.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
     directory.start();
-    frame.onClose(() => directory.stop());
-    frame.tell(async () => ({ webhooks: await countWebhooks(db) }));
-    await frame.serve(createHandlers(dependencies));
+    runtime.onClose(() => directory.stop());
+    runtime.setStatusProvider(async () => ({ webhooks: await countWebhooks(db) }));
+    await runtime.serve(createHandlers(dependencies));
     await jobs.work({
       bookingEvent: createBookingEventWorker(dependencies),
       bookingReconcile: createReconcileWorker(dependencies, calCom),
       bookingSeries: createSeriesWorker(dependencies, calCom),
       meetingReport: createMeetingReportWorker(dependencies, keys),
       advanceStep: createAdvanceStepWorker(dependencies),
-      attachAudio: refusals.worker(createAttachAudioWorker(frame.eventOutbox)),
+      attachAudio: refusals.worker(createAttachAudioWorker(runtime.eventOutbox)),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
       wordsErased: workWordsErased,
     });
-    frame.feed(await startBookingIntake(dependencies, metrics));
-    frame.feed(await startMeetingIntake(dependencies, keys));
-    frame.every(dueIntervalMs ?? cancelUnansweredEveryMs, 'bookings without a new time stay for now', () => cancelUnanswered(dependencies));
-    frame.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
+    runtime.stopBeforeWorkers(await startBookingIntake(dependencies, metrics));
+    runtime.stopBeforeWorkers(await startMeetingIntake(dependencies, keys));
+    runtime.runEvery(dueIntervalMs ?? cancelUnansweredEveryMs, 'bookings without a new time stay for now', () =>
+      cancelUnanswered(dependencies),
+    );
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) =>
+      removeExpiredKeys(db, recordedKeys, signal),
+    );
     if (calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
-      frame.every(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
+      runtime.runEvery(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    frame.every(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
-      atOnce: true,
+    runtime.runEvery(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
+      immediately: true,
     });
     removal.start();
-    frame.onStop(() => removal.stop());
+    runtime.onStop(() => removal.stop());
   });
 }

@@ -7,7 +7,7 @@ import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import { type Clock, systemClock } from '#libs/time';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
 import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
@@ -59,25 +59,25 @@ const gateTurns = { maxRunning: 1, maxWaiting: 50 };
 const upkeepMs = 10 * 60_000;
 
 export async function createService({ config, logger, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
-  const frame = await createFrame({ contract: directory, config, logger });
-  const { db, jobs, metrics, bus } = frame;
+  const runtime = await createServiceRuntime({ contract: directory, config, logger });
+  const { db, jobs, metrics, bus } = runtime;
   const registry = pipeline?.registry ?? pipelineJobs;
   const refusals = isExposed(directorySettings.properties, config, config.NODE_ENV) ? { isRefused: isPublicSecret } : {};
   const passwords = createPasswords(refusals);
 
   measureKeys(metrics, db);
 
-  return frame.service(async () => {
+  return runtime.service(async () => {
     const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
     const idempotency = new IdempotencyStore(jobs);
-    const { eventOutbox } = frame;
+    const { eventOutbox } = runtime;
     const throttle = createLoginThrottle(db, metrics, limits);
     const refused = createRefusedLogins(db);
     const keys = createKeys({ jobs, idempotency, bus });
     const uses = createKeyUses(db);
     const today = createToday(clock, config.WORKLIST_TIME_ZONE);
-    frame.tell(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
-    await frame.serve({
+    runtime.setStatusProvider(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
+    await runtime.serve({
       ...createPeopleReadHandlers(db),
       createPerson: createCreatePerson({ jobs, idempotency, eventOutbox }),
       resolveAttendees: createResolveAttendees({ db, jobs, eventOutbox }),
@@ -123,11 +123,11 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       noteAdd: createNoteAdd(eventOutbox),
       setExperienceLogo: createSetLogo({ jobs, eventOutbox }),
     });
-    frame.every(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
-    frame.onClose(() => uses.write());
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
-    frame.every(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
-    frame.every(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
-    frame.every(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));
+    runtime.runEvery(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
+    runtime.onClose(() => uses.write());
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.runEvery(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
+    runtime.runEvery(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
+    runtime.runEvery(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));
   });
 }

@@ -5,7 +5,7 @@ import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import type { OwnHandlers } from '#libs/service';
+import type { FeatureHandlers } from '#libs/service';
 import type { EventsConfig } from './config.ts';
 import type { events } from './contract.ts';
 import type { DeliveryScheduler } from './deliveries/index.ts';
@@ -31,7 +31,7 @@ interface Dependencies {
 }
 
 /** One handler for each declared operation. */
-export function createHandlers(deps: Dependencies): OwnHandlers<typeof events> {
+export function createHandlers(deps: Dependencies): FeatureHandlers<typeof events> {
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),

@@ -3,7 +3,7 @@ import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/ide
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createOutbound } from '#libs/outbound';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
 import { measureDeliveries, measureDispatchers } from './deliveries/metrics.ts';
@@ -21,15 +21,15 @@ const addDaysEveryMs = 600_000;
 const connectTimeoutMs = 5_000;
 
 export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
-  const frame = await createFrame({ contract: events, config, logger });
-  const { db, bus, jobs, metrics, eventOutbox } = frame;
+  const runtime = await createServiceRuntime({ contract: events, config, logger });
+  const { db, bus, jobs, metrics, eventOutbox } = runtime;
   const feedChanges = new FeedChangeNotifier();
   const retentionDays = config.EVENTS_RETENTION_DAYS;
   const deps = {
     db,
     bus,
     jobs,
-    logger: frame.logger,
+    logger: runtime.logger,
     metrics,
     config,
     retentionDays,
@@ -47,28 +47,30 @@ export async function createService({ config, logger }: { config: EventsConfig; 
     access: new RecipientAccessCache(deps),
   });
   measureDispatchers(metrics, () => scheduler.counts);
-  return frame.service(async () => {
-    frame.onClose(
+  return runtime.service(async () => {
+    runtime.onClose(
       bus.subscribeEvent(events.events.advanced, () => {
         feedChanges.notify();
         scheduler.wake();
       }),
     );
-    frame.onStop(() => feedChanges.close());
-    await frame.serve(createHandlers({ ...deps, scheduler, idempotency: new IdempotencyStore(jobs) }));
-    frame.onClose(() => outbound.close());
+    runtime.onStop(() => feedChanges.close());
+    await runtime.serve(createHandlers({ ...deps, scheduler, idempotency: new IdempotencyStore(jobs) }));
+    runtime.onClose(() => outbound.close());
     await jobs.work({});
     writer.start();
-    frame.onStop(() => writer.stop());
+    runtime.onStop(() => writer.stop());
     scheduler.start();
-    frame.onStop(() => scheduler.stop());
-    frame.every(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
-    frame.every(cleanupIntervalMs, 'old deliveries were not removed', (signal) => dropOldDeliveries({ ...deps, signal }));
-    frame.every(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), { atOnce: true });
-    frame.every(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { atOnce: true });
-    frame.every(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {
-      atOnce: true,
+    runtime.onStop(() => scheduler.stop());
+    runtime.runEvery(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.runEvery(cleanupIntervalMs, 'old deliveries were not removed', (signal) => dropOldDeliveries({ ...deps, signal }));
+    runtime.runEvery(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), {
+      immediately: true,
+    });
+    runtime.runEvery(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { immediately: true });
+    runtime.runEvery(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {
+      immediately: true,
     });
   });
 }

@@ -1,7 +1,7 @@
 /** One handler for each operation of the media service. */
 import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers } from '#libs/jobs';
-import type { OwnHandlers } from '#libs/service';
+import type { FeatureHandlers } from '#libs/service';
 import type { media } from './contract.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createDownloadHandlers } from './downloads/handlers.ts';
@@ -10,7 +10,7 @@ import { createOperatorHandlers } from './operator/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createUploadHandlers } from './uploads/handlers.ts';
 
-export function createHandlers(deps: Dependencies): OwnHandlers<typeof media> {
+export function createHandlers(deps: Dependencies): FeatureHandlers<typeof media> {
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),

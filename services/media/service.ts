@@ -6,7 +6,7 @@ import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createObjectStore, lastBackupKey, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import type { Metrics } from '#libs/telemetry';
 import { systemClock } from '#libs/time';
 import { consumeDeletions, enqueueCatchUp } from './clean-up/workers.ts';
@@ -48,22 +48,22 @@ const parallelImports = 2;
 
 export async function createService(options: MediaOptions): Promise<MediaService> {
   const { config, logger: customLogger, pipeline, tuning, paceRules = defaultPaceRules } = options;
-  const frame = await createFrame({
+  const runtime = await createServiceRuntime({
     contract: media,
-    worked: jobContract(pipeline),
+    jobContract: jobContract(pipeline),
     config,
     logger: customLogger,
     checks: { 'object store': () => store.ping() },
     tuning,
   });
-  const { db, bus, jobs, metrics, logger, eventOutbox } = frame;
+  const { db, bus, jobs, metrics, logger, eventOutbox } = runtime;
   const store = createObjectStore(storeConfigOf(config), {
     maxBuffers: (config.MEDIA_MAX_UPLOADS + parallelImports) * buffersPerUpload,
     metrics,
   });
-  frame.onClose(() => store.close());
+  runtime.onClose(() => store.close());
   const tools = createExternalTools(config, { logger, metrics });
-  frame.onClose(() => tools.close());
+  runtime.onClose(() => tools.close());
   const sweeper = createUploadSweeper({ config, db, store, logger });
   const requestSweep = (): void => sweeper.request();
   const deps: Dependencies = { config, db, bus, jobs, eventOutbox, store, logger, clock: systemClock, ...tools, requestSweep };
@@ -72,10 +72,10 @@ export async function createService(options: MediaOptions): Promise<MediaService
   const internalListener = createInternalListener(
     { ...uploads, uploadLogo: createUploadLogo(deps), downloadAudio: createDownloadAudio(deps) },
     {
-      actors: frame.actors,
+      actors: runtime.actors,
       redeemTicket: (ticket, request) => redeemTicket(db, ticket, request),
       logger,
-      onRefused: (reason) => frame.busMetrics.refused?.('internal http', reason),
+      onRefused: (reason) => runtime.busMetrics.refused?.('internal http', reason),
     },
   );
   const publicListener = createPublicListener(createServePublicFile(deps));
@@ -89,22 +89,22 @@ export async function createService(options: MediaOptions): Promise<MediaService
   const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
   const listen = async (name: keyof typeof ports, port: number): Promise<void> => {
     ports[name] = await servers[name].listen({ host: config.HOST, port });
-    frame.onStop(() => servers[name].drain({ windowMs, deadlineMs: drainMs - windowMs }));
+    runtime.onStop(() => servers[name].drain({ windowMs, deadlineMs: drainMs - windowMs }));
   };
 
-  const service = frame.service(async () => {
+  const service = runtime.service(async () => {
     const { lifecycle } = await store.ensureBucket();
     if (!lifecycle) logger.info('the object store does not support lifecycle rules; only the sweep removes unfinished uploads');
-    await frame.serve(createHandlers(deps));
+    await runtime.serve(createHandlers(deps));
     await tools.prepare();
-    frame.feed(await consumeMeetingEvents(deps, pipeline));
+    runtime.stopBeforeWorkers(await consumeMeetingEvents(deps, pipeline));
     await jobs.work(createWorkers(deps, pipeline), { onDead: createOnDead(deps, pipeline) });
-    frame.feed(await consumeDeletions(deps));
-    await frame.catchUp(() => enqueueCatchUp(jobs));
+    runtime.stopBeforeWorkers(await consumeDeletions(deps));
+    await runtime.catchUp(() => enqueueCatchUp(jobs));
     sweeper.start();
-    frame.every(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
-    frame.onStop(() => sweeper.stop());
-    frame.breakOffAfter(drainMs - 5_000, () => uploads.abort());
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
+    runtime.onStop(() => sweeper.stop());
+    runtime.abortAfter(drainMs - 5_000, () => uploads.abort());
     await listen('public', config.PORT);
     await listen('internal', config.INTERNAL_PORT);
     return { port: ports.public, internalPort: ports.internal };

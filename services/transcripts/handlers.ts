@@ -3,7 +3,7 @@ import type { EventOutbox } from '#libs/feed';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import type { OwnHandlers } from '#libs/service';
+import type { FeatureHandlers } from '#libs/service';
 import { createCaptionsChanged } from './captions-changed.ts';
 import type { transcripts } from './contract.ts';
 import { createGetEvidence, createFindLatestFormat, createListVerificationBases } from './evidence/handlers.ts';
@@ -19,7 +19,7 @@ export function createHandlers(deps: {
   db: Database;
   jobs: Jobs<typeof transcripts>;
   eventOutbox: EventOutbox;
-}): OwnHandlers<typeof transcripts> {
+}): FeatureHandlers<typeof transcripts> {
   return {
     ...jobAdminHandlers(deps.jobs),
     ...auditHandlers(deps.db),

@@ -1,7 +1,7 @@
 /** Composition of the transcripts service: database, bus, jobs, the way out to the meeting provider. */
 import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
 import type { JobTuning } from '#libs/jobs';
-import { createFrame } from '#libs/service';
+import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createTranscriber } from '#libs/openai';
@@ -34,7 +34,7 @@ export interface TranscriptsOptions {
 
 export async function createService({ config, logger, pipeline, tuning, indexTurnMs }: TranscriptsOptions): Promise<Service> {
   const registry = pipeline?.registry ?? pipelineJobs;
-  const worked = {
+  const jobContract = {
     ...transcripts,
     jobs: {
       ...jobsOf('transcripts', registry),
@@ -43,8 +43,8 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       catchUp: transcripts.jobs.catchUp,
     },
   };
-  const frame = await createFrame({ contract: transcripts, worked, config, logger, tuning });
-  const { db, bus, jobs, metrics } = frame;
+  const runtime = await createServiceRuntime({ contract: transcripts, jobContract, config, logger, tuning });
+  const { db, bus, jobs, metrics } = runtime;
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
     baseUrls: [config.REALTIMEKIT_BASE_URL],
@@ -52,8 +52,8 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
   });
   // Apart from the one above: addresses that the provider names must not lead into the platform.
   const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
-  frame.onClose(() => outbound.close());
-  frame.onClose(() => inside.close());
+  runtime.onClose(() => outbound.close());
+  runtime.onClose(() => inside.close());
   const imports = metrics.counter('transcript_imports_total', 'Finished transcript imports by status', {
     status: importStatuses,
   });
@@ -65,11 +65,11 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
     async (gauge) => gauge.set((await countOverdueImports(db)).overdue),
   );
   const provider = configureProvider(config, outbound);
-  if (provider === undefined) frame.logger.warn('REALTIMEKIT_BASE_URL is not set: transcript imports wait');
-  const scratch = createScratchDirectory(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', frame.logger);
+  if (provider === undefined) runtime.logger.warn('REALTIMEKIT_BASE_URL is not set: transcript imports wait');
+  const scratch = createScratchDirectory(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', runtime.logger);
 
-  return frame.service(async () => {
-    await frame.serve(createHandlers({ bus, db, jobs, eventOutbox: frame.eventOutbox }));
+  return runtime.service(async () => {
+    await runtime.serve(createHandlers({ bus, db, jobs, eventOutbox: runtime.eventOutbox }));
     const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
     await scratch.sweep();
     const rowsChanged = createRowsChanged(jobs);
@@ -77,7 +77,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       createTranscriptImport({
         db,
         bus,
-        eventOutbox: frame.eventOutbox,
+        eventOutbox: runtime.eventOutbox,
         provider,
         rowsChanged,
         onFinished: (status) => imports.inc({ status }, 1),
@@ -85,7 +85,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       createAudioTranscription({
         db,
         bus,
-        eventOutbox: frame.eventOutbox,
+        eventOutbox: runtime.eventOutbox,
         outbound: inside,
         mediaUrl: config.MEDIA_INTERNAL_URL,
         ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
@@ -110,16 +110,16 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       service: 'transcripts',
       bus,
       jobs,
-      logger: frame.logger,
+      logger: runtime.logger,
       registry,
       consumer: transcripts.consumers.meetingReported,
       meetingReported,
     });
-    frame.feed(providerEvents);
-    frame.feed(await consumeDeletions({ bus, db, logger: frame.logger }));
-    frame.feed(await followConversations({ bus, db, logger: frame.logger }));
-    await frame.prepare(() => indexWhatIsMissing({ db, jobs }));
-    await frame.catchUp(() => enqueueCatchUp(jobs));
+    runtime.stopBeforeWorkers(providerEvents);
+    runtime.stopBeforeWorkers(await consumeDeletions({ bus, db, logger: runtime.logger }));
+    runtime.stopBeforeWorkers(await followConversations({ bus, db, logger: runtime.logger }));
+    await runtime.prepare(() => indexWhatIsMissing({ db, jobs }));
+    await runtime.catchUp(() => enqueueCatchUp(jobs));
   });
 }
 

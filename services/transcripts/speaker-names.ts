@@ -1,5 +1,5 @@
 /** Names of speakers as they are shown (D24a): the present one of a person, the provider's or a number of the others. */
-import { ownContext, type Bus, type CallContext } from '#libs/nats';
+import { withoutActor, type Bus, type CallContext } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { directory } from '#services/directory';
 import { attributedId } from './speaker.ts';
@@ -26,7 +26,7 @@ export async function readSpeakerNames(
 async function readPeople(bus: Bus, ids: readonly number[], context: CallContext): Promise<Map<number, string>> {
   const names = new Map<number, string>();
   for (let index = 0; index < ids.length; index += peoplePerCall) {
-    const { items } = await bus.call(directory.rpcs.getPeople, { ids: ids.slice(index, index + peoplePerCall) }, ownContext(context));
+    const { items } = await bus.call(directory.rpcs.getPeople, { ids: ids.slice(index, index + peoplePerCall) }, withoutActor(context));
     for (const person of items) names.set(person.id, person.name);
   }
   return names;

@@ -21,7 +21,7 @@ const processWide = {
 
 /** Where the clock that people set is right: what it says goes to others, or is compared with what they said. */
 const settableClock = {
-  'libs/http/gate.ts': 'deadlines of requests',
+  'libs/http/weighted-semaphore.ts': 'deadlines of requests',
   'libs/http/mount.ts': 'deadlines of requests',
   'libs/jobs/attempt.ts': 'deadlines of calls',
   'libs/jobs/delivered.ts': 'when a job is due, as it was told',

@@ -59,14 +59,14 @@ describe('somebody who has taken over a service', () => {
   it('is believed to act for nobody whom the gateway has not vouched for', async () => {
     const key = world.platform.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
     const [header = '', , signature = ''] = createActorSigner(key)
-      .write({ ...root, superuser: false, globalEditor: false })
+      .encode({ ...root, superuser: false, globalEditor: false })
       .split('.');
     const payload = Buffer.from(JSON.stringify({ actor: root, iat: 0, exp: 9_999_999_999 })).toString('base64url');
     const forged: Record<string, string> = {
       'an unsigned superuser': JSON.stringify(root),
       'the platform itself': JSON.stringify({ kind: 'system', name: 'maintenance' }),
-      'a superuser signed with a key of its own': createActorSigner(generateActorKeys().signingKey).write(root),
-      'a superuser of three minutes ago': createActorSigner(key, () => Date.now() - 180_000).write(root),
+      'a superuser signed with a key of its own': createActorSigner(generateActorKeys().signingKey).encode(root),
+      'a superuser of three minutes ago': createActorSigner(key, () => Date.now() - 180_000).encode(root),
       'a person made a superuser': `${header}.${payload}.${signature}`,
       'a superuser without a signature': `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`,
     };

@@ -146,7 +146,7 @@ describe("the media service's ports", () => {
       const body = (): FormData => formOf('audio', 'forged.mp3', forged);
       const assertions: Record<string, string> = {
         'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).writeFor(ada, 'POST', audioPath()),
-        'seen in a call over NATS': signer.write(ada),
+        'seen in a call over NATS': signer.encode(ada),
         'seen three minutes ago': createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() - 180_000).writeFor(
           ada,
           'POST',

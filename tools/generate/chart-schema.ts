@@ -3,7 +3,7 @@
  * settings and secrets come from the services' schemas, so that a misspelt one is refused before anything is installed.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
-import { mostReplicas, streamNames } from '#libs/nats';
+import { maxReplicas, streamNames } from '#libs/nats';
 import { secretKeyOf } from '../servers/service-accounts.ts';
 import { fewestBytes } from '../streams.ts';
 
@@ -204,7 +204,7 @@ function describeTasks(): Record<string, Schema> {
       ...pod,
     }),
     streams: object({
-      replicas: orEmpty({ type: 'integer', minimum: 1, maximum: mostReplicas }),
+      replicas: orEmpty({ type: 'integer', minimum: 1, maximum: maxReplicas }),
       maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
     }),
     audit: object({

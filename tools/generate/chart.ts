@@ -1,7 +1,7 @@
 /** What the Helm chart needs to know of the code: components, their settings, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listPublicSecrets, shortestSecret } from '#libs/config';
+import { listPublicSecrets, minSecretLength } from '#libs/config';
 import { maxAudioBytes, maxRecordingBytes } from '#services/media';
 import { auditSettings } from '../audit.ts';
 import { componentOf } from '../../cli/component-names.ts';
@@ -48,7 +48,7 @@ export async function readPlatformFacts(): Promise<PlatformFacts> {
   return {
     uploadLimitBytes: maxAudioBytes,
     recordingLimitBytes: maxRecordingBytes,
-    shortestSecret,
+    shortestSecret: minSecretLength,
     publicSecrets: listPublicSecrets(),
     components: Object.fromEntries(components),
     audit: { settings: describeFacts(auditSettings.properties as Record<string, SettingSchema>, auditSettings.required ?? []) },

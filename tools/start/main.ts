@@ -6,7 +6,7 @@
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { natsUrlOf } from '#libs/config';
+import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
 import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
@@ -76,7 +76,7 @@ async function start(): Promise<void> {
   const settings = { ...chosen, ...servers.settings };
   if (stopping !== undefined) return;
   const streams = {
-    url: natsUrlOf(settings),
+    url: buildNatsUrl(settings),
     prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
     logger: createLogger({ service: 'start', level: 'error' }),
     limits: readStreamLimits(process.env),

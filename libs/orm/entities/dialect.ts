@@ -11,7 +11,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import { findTracer, serverOf } from '#libs/telemetry';
+import { findTracer, serverAttributes } from '#libs/telemetry';
 import { startStatement, traceStatement } from '../statement-span.ts';
 
 class PooledConnection implements DatabaseConnection {
@@ -37,7 +37,7 @@ class PooledConnection implements DatabaseConnection {
       port,
       database,
     } = this.client as { readonly host?: string; readonly port?: number; readonly database?: string };
-    const server = serverOf({ hostname, port: String(port ?? ''), protocol: 'postgresql:' });
+    const server = serverAttributes({ hostname, port: String(port ?? ''), protocol: 'postgresql:' });
     const described = { 'db.system.name': 'postgresql', ...(database === undefined ? {} : { 'db.namespace': database }), ...server };
     return traceStatement(startStatement(described, query.sql), run);
   }

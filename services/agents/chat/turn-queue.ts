@@ -3,7 +3,7 @@
  * who is next, less often for who is further behind; a replica that dies gives its place up when its lease runs out.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepLease } from '#libs/lease';
+import { renewLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
 import { renewTicket, deleteTicket, issueTicket, redeemTicket } from './statements/turn-tickets.ts';
@@ -73,7 +73,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
       let finished = false;
       try {
         await waitForTurn(threadId, ticket, signal);
-        const lease = keepLease({
+        const lease = renewLease({
           leaseMs: leaseSeconds * 1000,
           renew: async () => (await renewTicket(db, { threadId, ticket, leaseSeconds }))?.earlier === 0,
           onFailure: (error) => logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed'),

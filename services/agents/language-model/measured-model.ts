@@ -4,7 +4,7 @@
  */
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
-import { findTracer, type Metrics, nameFailure, serverOf, type Span, type SpanAttributes } from '#libs/telemetry';
+import { findTracer, type Metrics, errorTypeOf, serverAttributes, type Span, type SpanAttributes } from '#libs/telemetry';
 import { estimateMessage, estimateTokens } from '../tokens.ts';
 import { addUsage, type UsagePurpose } from './statements/usage.ts';
 import type { TokenBudget } from './token-budget.ts';
@@ -85,7 +85,7 @@ export function createMeasuredModel(deps: {
         return answer;
       } catch (error) {
         const isFailure = error instanceof ModelFailure;
-        span?.end({ error: isFailure ? error.kind : nameFailure(error), attributes: isFailure ? usageAttributes(error) : {} });
+        span?.end({ error: isFailure ? error.kind : errorTypeOf(error), attributes: isFailure ? usageAttributes(error) : {} });
         if (isFailure) await recordUsage(call, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
         throw error;
       }
@@ -102,7 +102,7 @@ function startSpan(purpose: ModelRequest['purpose'], { name, baseUrl }: Model): 
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': name,
-    ...(server === null ? {} : serverOf(server)),
+    ...(server === null ? {} : serverAttributes(server)),
   });
 }
 

@@ -1,5 +1,5 @@
 import { auditTables } from '#libs/audit';
-import { failedJobs, handedOverJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
 import { OnlineMigration } from '#libs/orm/migrations';
 import { receiptSearchIndexes } from '#libs/webhooks';
 
@@ -69,7 +69,7 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     );
 
     // Handed over jobs
-    for (const sql of handedOverJobs('agents')) this.addSql(sql);
+    for (const sql of sentRemoteJobs('agents')) this.addSql(sql);
 
     // What came with an update, but for its secret (P4).
     this.addSql(`alter table agents.webhook_receipts add column headers jsonb not null default '{}'`);

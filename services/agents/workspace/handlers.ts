@@ -3,7 +3,7 @@
  * name stays as it is; null empties it. Secrets are compared and stored, never shown.
  */
 import { listSome, recordAudit } from '#libs/audit';
-import { nameSecrets } from '#libs/config';
+import { replaceSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Handler } from '#libs/nats';
@@ -60,7 +60,7 @@ export function createWorkspaceExport(db: Database): Handler<typeof agents.rpcs.
       name,
       prompt,
       infos: parseJson(infos),
-      config: nameSecrets(parseJson(config), `agents_${slug}`, variables),
+      config: replaceSecrets(parseJson(config), `agents_${slug}`, variables),
     }));
     return { items, variables: [...variables], left_out: 0, next: rows.length < agentsPerPage ? null : (rows.at(-1)?.id ?? null) };
   };

@@ -1,5 +1,5 @@
 /** What may be wrong with the `agents` list of a workspace file (rules/workspace#workspace-file; D33e, D64). */
-import { isPublicSecret, shortestSecret } from '#libs/config';
+import { isPublicSecret, minSecretLength } from '#libs/config';
 import type { Static } from '#libs/contract';
 import { findJsonProblem, isJsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
@@ -53,10 +53,10 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
 
 /** As Telegram takes it, and as good as the secrets of the settings. */
 function isAcceptableSecret(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= shortestSecret && !isPublicSecret(text);
+  return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= minSecretLength && !isPublicSecret(text);
 }
 const secretMessage =
-  `must be ${shortestSecret} to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ` +
+  `must be ${minSecretLength} to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ` +
   '`openssl rand -hex 24`, or allow that with ALLOW_UNSIGNED_WEBHOOKS=true';
 
 function findRepeatedSlugs(items: readonly unknown[]): Problem[] {

@@ -4,7 +4,7 @@
  * a session of the console, which nobody may have who comes another way.
  */
 import { AppError, notFound } from '#libs/errors';
-import { type HttpContext, readdress } from '#libs/http';
+import { type HttpContext, rewritePath } from '#libs/http';
 import { createSessionCookie, type SessionCookie } from './cookie.ts';
 import { findOwnHost, isFromOwnPage } from './own-origin.ts';
 
@@ -40,8 +40,8 @@ export function createConsoleDoor({ isEnabled, isWithinReach }: DoorOptions) {
     if (token !== undefined) ctx.req.headers.authorization = `Bearer ${token}`;
     ctx.res.setHeader('Content-Security-Policy', inertPage);
     ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-    ctx.state.isOfConsole = true;
-    readdress(ctx, path);
+    ctx.state.isFromConsole = true;
+    rewritePath(ctx, path);
     await next();
     if (path === logoutPath) ctx.res.appendHeader('Set-Cookie', cookie.removal);
   };

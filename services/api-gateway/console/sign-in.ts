@@ -4,7 +4,7 @@
  * may lead, and nothing else.
  */
 import { AppError } from '#libs/errors';
-import { type HttpContext, type RouteHandler, sendNothing } from '#libs/http';
+import { type HttpContext, type RouteHandler, sendEmpty } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
 import { type CodeSignIn, SignInError } from '#libs/oidc';
 import { directory } from '#services/directory';
@@ -105,7 +105,7 @@ function send(ctx: HttpContext, url: string): void {
   ctx.res.setHeader('Cache-Control', 'no-store');
   ctx.res.setHeader('Referrer-Policy', 'no-referrer');
   ctx.res.setHeader('Location', url);
-  sendNothing(ctx, 303);
+  sendEmpty(ctx, 303);
 }
 
 /** The directory knows no account for whom the provider named: because of the email, where that could not be asked for. */

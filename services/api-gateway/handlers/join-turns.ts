@@ -25,7 +25,7 @@ export function joinTurns(
       },
       maxItems,
       maxSize,
-      parallel: Infinity,
+      maxParallel: Infinity,
     });
 
   return async (entry) => {

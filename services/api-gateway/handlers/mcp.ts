@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Actor, Route } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { chooseFormat, compileRead, type HandlerCall, publish, type RouteHandler, sendBytes, sendNothing } from '#libs/http';
+import { chooseFormat, compileRouteCall, type HandlerCall, publishSchema, type RouteHandler, sendBytes, sendEmpty } from '#libs/http';
 import { createMcp, mcpFormats, type McpTool, type McpTools } from '#libs/mcp';
 import type { Bus } from '#libs/nats';
 import { releaseVersion } from '#libs/release';
@@ -53,8 +53,8 @@ export function createMcpHandler({ bus, routes, allowedOrigins }: McpParts): Rou
     operations.map((id) => {
       const route = routes.find(({ operationId }) => operationId === id);
       if (route === undefined) throw new Error(`a tool reads ${id}, which no route is`);
-      const read = compileRead(route, {
-        admit,
+      const read = compileRouteCall(route, {
+        authorize: admit,
         callRaw: (rpc, request, call) => bus.callRaw(rpc, request, call),
         maxBytes: maxAnswerBytes,
       });
@@ -77,7 +77,7 @@ export function createMcpHandler({ bus, routes, allowedOrigins }: McpParts): Rou
     };
     const format = chooseFormat(mcpFormats, ctx.req.headers.accept);
     const { status, contentType, body } = await answer({ headers: pickHeaders(ctx.req.headers), message: input.body, format }, tools);
-    if (body === undefined) sendNothing(ctx, status);
+    if (body === undefined) sendEmpty(ctx, status);
     else sendBytes(ctx, body, undefined, { status, contentType, etag: false });
   };
 }
@@ -92,7 +92,7 @@ function isAdmitted(admit: (route: Route, actor: Actor) => void, route: Route, a
   }
 }
 
-type Schema = Parameters<typeof publish>[0];
+type Schema = Parameters<typeof publishSchema>[0];
 
 /** A page that a browser shows says where it comes from; it may call what it may call elsewhere (rules/http#cross-origin-access). */
 function refuseForeignPage({ origin }: IncomingHttpHeaders, allowed: readonly string[]): void {
@@ -116,7 +116,7 @@ function describe({ operationId, summary, description, params, query }: Route): 
     inputSchema: {
       type: 'object',
       // As the OpenAPI document has them.
-      properties: Object.fromEntries(properties.map(([name, schema]) => [name, publish(schema, {}, name)])),
+      properties: Object.fromEntries(properties.map(([name, schema]) => [name, publishSchema(schema, {}, name)])),
       required: [...(inPath?.required ?? []), ...(inQuery?.required ?? [])],
       additionalProperties: false,
     },

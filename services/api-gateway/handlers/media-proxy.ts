@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ActorSigner } from '#libs/actor';
 import { AppError, unavailable } from '#libs/errors';
-import { type HttpContext, isHeldBack, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
+import { type HttpContext, awaitsContinue, type RouteHandler, enforceResponsePace, enforceBodyPace } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { readTraceIds } from '#libs/telemetry';
@@ -65,14 +65,14 @@ export function createMediaProxy(options: {
       agent: upload ? false : agent,
     };
     // How many uploads run at the same time is bounded by the media service.
-    if (upload) ctx.state.beginAnswer();
+    if (upload) ctx.state.beginResponse();
     const answer = await (upload ? sendUpload(ctx, target, call) : sendRead(ctx.res, target, call));
     if (answer.statusCode === 401) throw notBelieved(answer);
     ctx.respond = false;
     const { req, res } = ctx;
     res.writeHead(answer.statusCode ?? 502, pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders));
-    ctx.state.beginAnswer();
-    watchAnswer(ctx, () => res.writableLength);
+    ctx.state.beginResponse();
+    enforceResponsePace(ctx, () => res.writableLength);
     try {
       await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));
     } catch (error) {
@@ -96,7 +96,7 @@ function notBelieved(answer: IncomingMessage): AppError {
  */
 async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: ServerResponse): Promise<void> {
   await pipeline(answer, res, { end: false });
-  if (!req.complete && !isHeldBack(req)) {
+  if (!req.complete && !awaitsContinue(req)) {
     try {
       await finished(req, { writable: false, signal: AbortSignal.timeout(lingerMs) });
     } catch {
@@ -111,7 +111,7 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
   const { req } = ctx;
   return new Promise((resolve, reject) => {
     const upstream = startRequest(target);
-    const stopWatching = watchBody(ctx, (error) => upstream.destroy(error));
+    const stopWatching = enforceBodyPace(ctx, (error) => upstream.destroy(error));
     const timer = breakAtDeadline(upstream, call);
     const onGone = (): void => {
       if (!req.complete) upstream.destroy(new Error('the client went away'));
@@ -142,7 +142,7 @@ function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext)
       req.pipe(upstream);
     };
     // What the client holds back until it is wanted, the media service may not want (D107).
-    if (isHeldBack(req)) upstream.once('continue', send).flushHeaders();
+    if (awaitsContinue(req)) upstream.once('continue', send).flushHeaders();
     else send();
   });
 }

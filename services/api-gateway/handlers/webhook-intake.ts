@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { RouteInput } from '#libs/contract';
-import { type HttpContext, readRawBody, Room, type RouteHandler } from '#libs/http';
+import { type HttpContext, readRawBody, ByteBudget, type RouteHandler } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
@@ -68,7 +68,7 @@ export async function createWebhookIntake(options: {
   metrics.gauge('webhook_spool_bytes', 'Bytes that webhooks take on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
   metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may take', [], (gauge) => gauge.set(options.maxSpoolBytes));
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
-  const bodies = new Room(maxBodiesBytes);
+  const bodies = new ByteBudget(maxBodiesBytes);
 
   const publish = joinTurns(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
     for (const timeoutMs of publishTimeoutsMs) {

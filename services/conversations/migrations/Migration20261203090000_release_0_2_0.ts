@@ -1,6 +1,6 @@
 import { auditTables } from '#libs/audit';
 import { feedTables } from '#libs/feed';
-import { failedJobs, handedOverJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
 import { OnlineMigration } from '#libs/orm/migrations';
 import { receiptSearchIndexes } from '#libs/webhooks';
 
@@ -23,7 +23,7 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     for (const sql of feedTables('conversations')) this.addSql(sql);
 
     // Handed over jobs
-    for (const sql of handedOverJobs('conversations')) this.addSql(sql);
+    for (const sql of sentRemoteJobs('conversations')) this.addSql(sql);
 
     // Conversations in a seldom step are found by the step, from either side (P5).
     this.addSql('create index concurrently pipeline_entries__step_id__index on conversations.pipeline_entries (step_id, id)');

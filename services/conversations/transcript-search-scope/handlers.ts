@@ -1,7 +1,7 @@
 /** What the search in transcripts asks: names of filters as ids, and who may read what (rules/transcripts#search; T2, T6, D18f, D69). */
 import { isPossibleId, type ReplyOf, type RequestOf, type Static } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { type CallContext, ownContext, type RequestContext } from '#libs/nats';
+import { type CallContext, withoutActor, type RequestContext } from '#libs/nats';
 import { isWithin } from '../access.ts';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -114,7 +114,7 @@ export async function listReadable(
 /** Decides here, and vouches for nobody: what follows from it is asked on the service's own account (docs/adr/signed-actors.md). */
 function asReader(context: CallContext, { account_id: accountId, person_id: personId, ...rights }: Reader): CallContext {
   const { superuser, global_editor: globalEditor, coherence_access: coherenceAccess } = rights;
-  return { ...ownContext(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };
+  return { ...withoutActor(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };
 }
 
 export async function listAccessFacts(

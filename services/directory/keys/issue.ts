@@ -5,7 +5,7 @@ import { appError, notFound } from '#libs/errors';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { parseJson } from '#libs/json';
-import { type Bus, ownContext, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
+import { type Bus, withoutActor, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { events } from '#services/events';
 import { keyEvents, type keyRpcs, maxKeys, usualOverlapSeconds } from './contract.ts';
@@ -89,7 +89,7 @@ async function withEndpoints(
   const body = Buffer.from((revoked instanceof TaggedReply ? revoked.body : revoked).bytes).toString('utf8');
   const { key } = parseJson(body) as ReplyOf<typeof keyRpcs.getKey>;
   const request = { account_id: key.account.id, key_id: key.id };
-  const endpoints = await bus.call(events.rpcs.listEndpointsOfKey, request, ownContext(context)).then(
+  const endpoints = await bus.call(events.rpcs.listEndpointsOfKey, request, withoutActor(context)).then(
     ({ items }) => items,
     (error: unknown) => {
       context.logger.warn({ err: error, keyId: key.id }, 'keys: failed to list the webhook endpoints of a revoked key');
@@ -97,7 +97,7 @@ async function withEndpoints(
     },
   );
   const whole = rawJson(`${body.slice(0, -1)},"webhook_endpoints":${JSON.stringify(endpoints)}}`);
-  return revoked instanceof TaggedReply ? new TaggedReply(whole, revoked.facts) : whole;
+  return revoked instanceof TaggedReply ? new TaggedReply(whole, revoked.metadata) : whole;
 }
 
 async function show(on: Queryable, id: string, token?: string): Promise<RawJson> {

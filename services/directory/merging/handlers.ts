@@ -4,7 +4,16 @@ import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { IdempotencyStore } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import { type Bus, type CallContext, type HandlersOf, jsonPage, ownContext, type RawJson, rawJson, type RequestContext } from '#libs/nats';
+import {
+  type Bus,
+  type CallContext,
+  type HandlersOf,
+  jsonPage,
+  withoutActor,
+  type RawJson,
+  rawJson,
+  type RequestContext,
+} from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import { getPerson } from '../api-objects/index.ts';
 import { findPerson } from '../person-data/index.ts';
@@ -26,7 +35,7 @@ type MergingHandlers = HandlersOf<typeof mergingRpcs>;
 export function createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox }: MergingOptions): MergingHandlers {
   /** From here on the merge will be whole, if not now then by its job: what cannot be reached now fails nobody's request. */
   const finishSoon = async (merge: Merge, context: RequestContext): Promise<void> => {
-    const own: CallContext = ownContext(context);
+    const own: CallContext = withoutActor(context);
     await finishMerge(bus, merge, own).catch((error: unknown) => context.logger.warn({ err: error }, 'the job will finish the merge'));
   };
   return {
@@ -55,7 +64,7 @@ export function createMergingHandlers({ db, jobs, idempotency, bus, eventOutbox 
       const keep = await getLiving(db, keepText);
       const merged = await findMerged(db, { who: goneText.trim(), intoId: keep.id });
       if (merged !== undefined) {
-        if (!dryRun) await finishMerge(bus, { goneId: merged.gone_id, intoId: keep.id }, ownContext(context));
+        if (!dryRun) await finishMerge(bus, { goneId: merged.gone_id, intoId: keep.id }, withoutActor(context));
         return { outcome: 'done', keep, gone: { id: merged.gone_id, name: null }, counts: {} };
       }
       const gone = await getLiving(db, goneText);

@@ -1,7 +1,7 @@
 import { auditTables } from '#libs/audit';
 import { feedTables } from '#libs/feed';
 import { idempotencyRecordsTable } from '#libs/idempotency';
-import { failedJobs, handedOverJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
 import { OnlineMigration } from '#libs/orm/migrations';
 
 /** Changes from release 0.1.0 to 0.2.0. */
@@ -87,7 +87,7 @@ export class Migration20261127090000_release_0_2_0 extends OnlineMigration {
     for (const sql of feedTables('directory')) this.addSql(sql);
 
     // Handed over jobs
-    for (const sql of handedOverJobs('directory')) this.addSql(sql);
+    for (const sql of sentRemoteJobs('directory')) this.addSql(sql);
 
     // Accounts that an operator unlinked: none of them is linked by its email again (rules/access#identity-provider; S2).
     this.addSql('alter table directory.accounts add column unlinked_at timestamptz');

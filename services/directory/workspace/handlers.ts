@@ -1,5 +1,5 @@
 /** The workspace file: upload in parts, application and export (rules/workspace#workspace-file). */
-import { nameSecrets } from '#libs/config';
+import { replaceSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { HandlersOf } from '#libs/nats';
@@ -52,7 +52,7 @@ export function toFileItem(list: ListName, row: JsonObject, variables: Set<strin
     const nameOf = (step: JsonObject): string => `steps_${String(item['slug'])}_${String(step['slug'])}`;
     item['steps'] = (item['steps'] as JsonObject[]).map((step) => ({
       ...withoutNulls(step),
-      config: nameSecrets(withoutNulls(step['config'] as JsonObject), nameOf(step), variables),
+      config: replaceSecrets(withoutNulls(step['config'] as JsonObject), nameOf(step), variables),
     }));
   }
   return item;

@@ -2,7 +2,7 @@
  * Schedules endpoints when the feed grows, takes those that are due from the queue, and dispatches each by itself (V7). Every process does it; the lease
  * of an endpoint says which one sends to it.
  */
-import { renewRegularly } from '#libs/lease';
+import { renewPeriodically } from '#libs/lease';
 import { readHead } from '../feed/index.ts';
 import { type DispatcherDependencies, EndpointDispatcher } from './endpoint-dispatcher.ts';
 import { acquireLeases, type EndpointLease, leaseMs, releaseLease, renewLeases, scheduleBehind, scheduleWanting } from './statements.ts';
@@ -59,7 +59,7 @@ export class DeliveryScheduler {
   async #run(): Promise<void> {
     const { logger } = this.#deps;
     const onFailure = (error: unknown): void => logger.warn({ err: error }, 'webhooks: leases of endpoints not renewed');
-    const stopRenewing = renewRegularly({ leaseMs, renew: () => this.#renew(), onFailure });
+    const stopRenewing = renewPeriodically({ leaseMs, renew: () => this.#renew(), onFailure });
     while (!this.#stopping.signal.aborted) {
       this.#wakeUp = Promise.withResolvers();
       const timer = setTimeout(() => this.wake(), pollMs);

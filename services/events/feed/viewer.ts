@@ -1,6 +1,6 @@
 /** Who may read what happened (V4, V10): the owners of the subjects say it, of the caller once for a page, and of a page's subjects once more. */
 import type { FeedSubject, Static } from '#libs/contract';
-import { type Bus, type CallContext, ownContext } from '#libs/nats';
+import { type Bus, type CallContext, withoutActor } from '#libs/nats';
 import { conversations, type readerFacts } from '#services/conversations';
 import { directory } from '#services/directory';
 import type { FoundEvent } from './statements/read.ts';
@@ -35,8 +35,8 @@ export async function findViewer(bus: Bus, context: Asking): Promise<Viewer> {
   const { resolveReaderFilters, resolveSpokenFilters } = conversations.rpcs;
   const accountId = accountOf(context);
   const [{ scope, hidden_event_ids: hiddenEvents }, { ids }] = await Promise.all([
-    reader === undefined ? bus.call(resolveSpokenFilters, {}, context) : bus.call(resolveReaderFilters, { reader }, ownContext(context)),
-    bus.call(directory.rpcs.listHiddenHolons, { account_id: accountId }, ownContext(context)),
+    reader === undefined ? bus.call(resolveSpokenFilters, {}, context) : bus.call(resolveReaderFilters, { reader }, withoutActor(context)),
+    bus.call(directory.rpcs.listHiddenHolons, { account_id: accountId }, withoutActor(context)),
   ]);
   return {
     seesAll: false,
@@ -88,7 +88,7 @@ function cite(bus: Bus, context: Asking, ids: number[]): Promise<{ items: readon
   const { citeConversations, listReadable } = conversations.rpcs;
   return context.reader === undefined
     ? bus.call(citeConversations, { ids }, context)
-    : bus.call(listReadable, { reader: context.reader, ids }, ownContext(context));
+    : bus.call(listReadable, { reader: context.reader, ids }, withoutActor(context));
 }
 
 async function askDirectory(bus: Bus, context: Asking, asked: ReadonlyMap<string, ReadonlySet<number>>): Promise<Set<string>> {
@@ -107,7 +107,7 @@ async function askDirectory(bus: Bus, context: Asking, asked: ReadonlyMap<string
         relationships: part('relationship'),
         notes: part('note'),
       },
-      ownContext(context),
+      withoutActor(context),
     );
     for (const type of directorySubjects) for (const id of answer[lists[type]]) readable.add(`${type}/${id}`);
   }

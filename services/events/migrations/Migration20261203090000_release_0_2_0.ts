@@ -1,13 +1,13 @@
 import { auditTables } from '#libs/audit';
 import { feedTables } from '#libs/feed';
 import { idempotencyRecordsTable } from '#libs/idempotency';
-import { failedJobs, handedOverJobs, jobAttempts, jobTables } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, jobTables } from '#libs/jobs';
 import { Migration, readSqlFile } from '#libs/orm/migrations';
 
 /** The service is new in release 0.2.0. */
 export class Migration20261203090000_release_0_2_0 extends Migration {
   override up(): void {
-    const jobs = [jobTables('events'), ...jobAttempts('events'), ...handedOverJobs('events'), ...failedJobs('events')];
+    const jobs = [jobTables('events'), ...jobAttempts('events'), ...sentRemoteJobs('events'), ...failedJobs('events')];
     for (const sql of [...jobs, ...auditTables('events'), ...feedTables('events'), ...idempotencyRecordsTable('events')]) this.addSql(sql);
     for (const sql of readSqlFile('release_0_2_0.sql', import.meta)) this.addSql(sql);
   }

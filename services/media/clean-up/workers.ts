@@ -2,7 +2,7 @@
 import { conversations } from '#services/conversations';
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
-import { followEvent, type RunningConsumer } from '#libs/nats';
+import { consumeEvent, type RunningConsumer } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { media } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -69,7 +69,7 @@ export async function enqueueCatchUp(jobs: Jobs): Promise<void> {
 
 /** Consumes the deletion events of the previous release, whose deletions were permanent. */
 export function consumeDeletions(deps: RemovalDependencies & Pick<Dependencies, 'bus' | 'logger'>): Promise<RunningConsumer> {
-  return followEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
+  return consumeEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
     deps.jobs.transaction((tx) => removeConversationFiles(deps, tx, id)),
   );
 }

@@ -2,7 +2,7 @@
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
 import { notFound } from '#libs/errors';
-import { byteStream, type CallContext, type HandlersOf, ownContext, rawBytes, withDigest } from '#libs/nats';
+import { byteStream, type CallContext, type HandlersOf, withoutActor, rawBytes, withDigest } from '#libs/nats';
 import type { Dependencies } from '../dependencies.ts';
 import { chooseRecording, mediaUrl, versionMarker } from '../file-names.ts';
 import { findAudioFile, findPublicFile, findRecordingStart, listRecordings } from '../files.ts';
@@ -22,7 +22,7 @@ export function createDownloadHandlers(deps: Pick<Dependencies, 'db' | 'bus'>): 
       // A trimmed recording starts with the transcript window (T4).
       const start = kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey }) : undefined;
       const request = { conversation_id: conversationId, video_started_at: start?.started_at ?? null };
-      const reply = await bus.callRaw(transcripts.rpcs.caption, request, ownContext(context));
+      const reply = await bus.callRaw(transcripts.rpcs.caption, request, withoutActor(context));
       const body = reply.kind === 'bytes' ? rawBytes(reply.bytes) : byteStream(reply.chunks);
       return reply.digest === undefined ? body : withDigest(body, reply.digest);
     },

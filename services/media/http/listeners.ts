@@ -3,7 +3,7 @@
  * what lets it in, made for exactly this method and path, and is refused before anything else is looked at (docs/adr/internal-http.md).
  */
 import type { IncomingMessage } from 'node:http';
-import { ActorRefused, type ActorVerifier, requestName } from '#libs/actor';
+import { AssertionRejected, type ActorVerifier, requestName } from '#libs/actor';
 import type { Actor, CallerKind } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
@@ -112,7 +112,7 @@ async function authenticate(
   try {
     return actors.readFor(assertion, request.method ?? '', path);
   } catch (error) {
-    if (error instanceof ActorRefused) return refuse(error.reason);
+    if (error instanceof AssertionRejected) return refuse(error.reason);
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export interface FormOptions {
 export class ClientDisconnected extends Error {
   constructor() {
     super('The client left before the upload was complete');
-    this.name = 'ClientGone';
+    this.name = 'ClientDisconnected';
   }
 }
 

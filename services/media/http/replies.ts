@@ -1,7 +1,7 @@
 /** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (rules/http#error-envelopes). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { type CallRefusal, mayBeTheClock } from '#libs/nats';
+import { type CallRefusal, isClockSkew } from '#libs/nats';
 import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
 /** Time for the rest of a refused body to arrive before the connection is cut. */
@@ -21,7 +21,7 @@ export class UnparsableForm extends AppError {
 /** Whoever asks is not believed; where that may be the fault of a clock, another replica may believe them. */
 export class UnverifiedCaller extends AppError {
   constructor(reason: CallRefusal) {
-    super({ code: mayBeTheClock(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
+    super({ code: isClockSkew(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
     this.name = 'Unverified';
   }
 }

@@ -4,18 +4,18 @@ import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import {
   createHttpServer,
-  endExchange,
+  endRequestSpan,
   hasBody,
   type HttpServer,
-  loggedPath,
+  redactPath,
   type Refusal,
-  refuseFaulty,
-  Room,
-  startExchange,
-  type Transfer,
+  rejectMalformed,
+  ByteBudget,
+  startRequestSpan,
+  type HttpExchange,
   unmatchedRoute,
-  watchAnswer,
-  watchBody,
+  enforceResponsePace,
+  enforceBodyPace,
 } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
@@ -73,35 +73,39 @@ const clientGoneStatus = 499;
 
 export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
   const { refused, paceRules } = deps;
-  const answers = new Room(maxWaitingAnswerBytes);
+  const answers = new ByteBudget(maxWaitingAnswerBytes);
   const handle = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const transfer = { req, res, state: { startedAt: performance.now(), refused, answers } };
-    if (hasBody(req)) enforceBodyPace(transfer, paceRules.body);
+    const transfer = { req, res, state: { startedAt: performance.now(), countRefusal: refused, responseBudget: answers } };
+    if (hasBody(req)) rejectSlowBody(transfer, paceRules.body);
     return handleRequest(transfer, listener, deps);
   };
   return createHttpServer(handle, { portName: listener.portName, maxConnections, refused });
 }
 
 /** Answers 408 to a body that comes too slowly; whoever reads it finds its sender gone. */
-function enforceBodyPace(transfer: Transfer, pace: PaceRule): void {
+function rejectSlowBody(transfer: HttpExchange, pace: PaceRule): void {
   const { req, res } = transfer;
   const onSlow = (error: AppError): void => {
     if (res.headersSent) req.destroy();
     else sendErrorAndClose(req, res, error);
   };
-  const stop = watchBody(transfer, onSlow, pace);
+  const stop = enforceBodyPace(transfer, onSlow, pace);
   req.once('end', stop);
   res.once('close', stop);
 }
 
 /** Never rejects. */
-async function handleRequest(transfer: Transfer, listener: Listener, { logger, requests, paceRules }: ServerDependencies): Promise<void> {
+async function handleRequest(
+  transfer: HttpExchange,
+  listener: Listener,
+  { logger, requests, paceRules }: ServerDependencies,
+): Promise<void> {
   const { req: request, res: response, state } = transfer;
   const requestId = readRequestId(request.headers['request-id']);
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const known = listener.paths.find(({ pattern }) => pattern.test(path));
   const parent = readHeader(request, 'traceparent');
-  const span = startExchange(request, path, requestId);
+  const span = startRequestSpan(request, path, requestId);
   const traceparent = span?.traceparent ?? newTraceparent(parent);
   const ids = { requestId, ...readTraceIds(traceparent) };
   response.setHeader('request-id', requestId);
@@ -112,16 +116,16 @@ async function handleRequest(transfer: Transfer, listener: Listener, { logger, r
     const { method = '' } = request;
     const route = known?.template ?? unmatchedRoute;
     requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000, traceparent);
-    logger.info({ ...ids, method, path: loggedPath(path), status, durationMs: Math.round(durationMs) }, 'request');
-    endExchange(span, method, route, status);
+    logger.info({ ...ids, method, path: redactPath(path), status, durationMs: Math.round(durationMs) }, 'request');
+    endRequestSpan(span, method, route, status);
   });
   // Without a listener a broken connection would end the process; whoever reads or writes sees it himself.
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   try {
-    refuseFaulty(transfer);
+    rejectMalformed(transfer);
     const context = readContext(request, requestId, traceparent);
-    const startPaceCheck = (): void => watchAnswer(transfer, () => response.writableLength, paceRules.answer);
+    const startPaceCheck = (): void => enforceResponsePace(transfer, () => response.writableLength, paceRules.answer);
     const exchange = { request, response, context, idempotencyKey: readHeader(request, 'idempotency-key'), startPaceCheck };
     const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));

@@ -1,7 +1,7 @@
 import { auditTables } from '#libs/audit';
 import { feedTables } from '#libs/feed';
 import { idempotencyRecordsTable } from '#libs/idempotency';
-import { failedJobs, handedOverJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
 import { OnlineMigration } from '#libs/orm/migrations';
 
 /** Changes from release 0.1.0 to 0.2.0. */
@@ -37,7 +37,7 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     this.addSql(`comment on column media.videohost_uploads.captions_sha256 is 'of the captions that the host has'`);
 
     // Handed over jobs
-    for (const sql of handedOverJobs('media')) this.addSql(sql);
+    for (const sql of sentRemoteJobs('media')) this.addSql(sql);
 
     // Failed jobs
     for (const sql of failedJobs('media', 'concurrently')) this.addSql(sql);

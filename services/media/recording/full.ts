@@ -1,7 +1,7 @@
 /** The whole recording in the object store: found there, gone on with, or begun; one job at a time works at it. */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
-import { keepLease } from '#libs/lease';
+import { renewLease } from '#libs/lease';
 import type { Database } from '#libs/orm';
 import type { MeetingProvider, MeetingRecording } from '#libs/realtimekit';
 import type { Dependencies } from '../dependencies.ts';
@@ -49,7 +49,7 @@ export async function withImportClaim<T>(
 ): Promise<T> {
   const existing = await claimImport(db, conversationId, jobId);
   if (existing === 'busy') throw claimedElsewhere();
-  const lease = keepLease({
+  const lease = renewLease({
     leaseMs: claimSeconds * 1000,
     renew: async () => (await claimImport(db, conversationId, jobId)) !== 'busy',
     onFailure: (error) => logger.warn({ err: error }, 'claim of a recording import could not be renewed'),

@@ -1,6 +1,6 @@
 /** Leases of uploads: each upload is recorded before its first byte and renewed while it runs, so that the sweep can detect dead ones. */
 import { unavailable } from '#libs/errors';
-import { keepLease } from '#libs/lease';
+import { renewLease } from '#libs/lease';
 import type { Dependencies } from '../dependencies.ts';
 import { abandonUpload, renewUpload, startUpload } from './statements.ts';
 
@@ -21,7 +21,7 @@ export async function acquireUploadLease(
 ): Promise<UploadLease> {
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
   await startUpload(db, { objectKey, leaseSeconds });
-  const lease = keepLease({
+  const lease = renewLease({
     leaseMs: leaseSeconds * 1000,
     renew: async () => (await renewUpload(db, { objectKey, leaseSeconds })) !== undefined,
     onFailure: (error) => logger.warn({ err: error }, 'failed to renew the lease of an upload'),

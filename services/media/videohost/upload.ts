@@ -8,7 +8,7 @@ import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
-import { keepLease } from '#libs/lease';
+import { renewLease } from '#libs/lease';
 import {
   type ClaimUpload,
   claimVideohostUpload,
@@ -159,7 +159,7 @@ export async function withUploadClaim<Known, Result>(
   const claimUpload = () => claim(db, { ...key, seconds: claimSeconds });
   const row = await claimUpload();
   if (row === undefined) throw claimedElsewhere();
-  const lease = keepLease({
+  const lease = renewLease({
     leaseMs: claimSeconds * 1000,
     renew: async () => (await claimUpload()) !== undefined,
     onFailure: (error) => logger.warn({ err: error }, 'claim of a video on the host could not be renewed'),

@@ -2,7 +2,7 @@
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
-import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
+import { type Bus, consumeEvent, type RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
@@ -23,7 +23,7 @@ export const forgetConversation: JobHandler<PayloadOf<typeof transcripts.jobs.fo
 
 /** Follows the deletions of the previous release, which published an event. */
 export function consumeDeletions(deps: { bus: Bus; db: Database; logger: Logger }): Promise<RunningConsumer> {
-  return followEvent(deps, transcripts.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
+  return consumeEvent(deps, transcripts.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
     deps.db.transaction((tx) => forget(tx, id)),
   );
 }

@@ -1,6 +1,6 @@
 import { auditTables } from '#libs/audit';
 import { feedTables } from '#libs/feed';
-import { failedJobs, handedOverJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
+import { failedJobs, sentRemoteJobs, jobAttempts, redactStoredErrors } from '#libs/jobs';
 import { OnlineMigration } from '#libs/orm/migrations';
 
 const signs = String.raw`\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff`;
@@ -56,7 +56,7 @@ export class Migration20261203090000_release_0_2_0 extends OnlineMigration {
     this.addSql(`create index search_conversations__journey_id__index on transcripts.search_conversations (journey_id)`);
 
     // Handed over jobs
-    for (const sql of handedOverJobs('transcripts')) this.addSql(sql);
+    for (const sql of sentRemoteJobs('transcripts')) this.addSql(sql);
 
     // Failed jobs
     for (const sql of failedJobs('transcripts', 'concurrently')) this.addSql(sql);

@@ -2,7 +2,7 @@
 import type { PayloadOf } from '#libs/contract';
 import type { JobHandler, Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
-import { followEvent, newContext, type Bus, type CallContext, type RunningConsumer } from '#libs/nats';
+import { consumeEvent, newContext, type Bus, type CallContext, type RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
@@ -50,7 +50,7 @@ export function createIndexing({
 
 /** What decides is asked anew whenever it has changed. */
 export function followConversations({ bus, db, logger }: Dependencies & { readonly logger: Logger }): Promise<RunningConsumer> {
-  return followEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
+  return consumeEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
     if ((await findKept(db, { id })) !== undefined) await refresh({ bus, db }, [id], newContext());
   });
 }

@@ -6,7 +6,7 @@ import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, redactErrors, shop } from './world.ts';
 
 /** Milliseconds in an id of version 7. */
-const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+const uuidTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
@@ -28,13 +28,13 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     expect(items.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4));
     const page = JSON.parse(await admin.list({ state: 'dead', limit: 4, before: items[3]?.id })) as { items: { id: string }[] };
     expect(page.items.map(({ id }) => id)).toEqual([ids[1], ids[0]]);
-    expect(JSON.parse((await admin.show(ids[3] ?? '')) ?? '')).toMatchObject({
+    expect(JSON.parse((await admin.find(ids[3] ?? '')) ?? '')).toMatchObject({
       type: 'shop.step',
       state: 'dead',
       payload: { n: 3 },
       error: 'broken odd',
     });
-    await expect(admin.show('01900000-0000-7000-8000-000000000000')).resolves.toBeUndefined();
+    await expect(admin.find('01900000-0000-7000-8000-000000000000')).resolves.toBeUndefined();
 
     broken = false;
     await expect(admin.redrive({ ids: [ids[0] ?? ''] })).resolves.toMatchObject({ changed: 1 });
@@ -59,14 +59,14 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     });
     await isOpen.promise;
     const early = await jobs.transaction((tx) => enqueue(tx, 1));
-    await waitFor(() => Date.now() > timeOfUuid(early));
+    await waitFor(() => Date.now() > uuidTimeMs(early));
     gate.resolve(undefined);
     const late = await slow;
     const { items } = JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 2 })) as {
       items: { id: string; created_at: string }[];
     };
     expect(items.map(({ id }) => id)).toEqual([late, early]);
-    for (const { id, created_at: at } of items) expect(Date.parse(at)).toBe(timeOfUuid(id));
+    for (const { id, created_at: at } of items) expect(Date.parse(at)).toBe(uuidTimeMs(id));
     const bounded = async (bounds: object) =>
       (JSON.parse(await jobs.admin.list({ type: 'shop.brief', limit: 9, ...bounds })) as { items: { id: string }[] }).items.map(
         ({ id }) => id,

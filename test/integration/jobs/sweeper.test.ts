@@ -106,7 +106,7 @@ describe('what was lost between two steps (architecture#jobs: sweeper and relay)
     const cancelled = await insertJob({ state: `'cancelled'`, created_at: old, finished_at: old });
     const dead = await insertJob({ state: `'dead'`, created_at: old, finished_at: old, error: `'x'` });
     const young = await insertJob({ state: `'succeeded'`, created_at: old, finished_at: 'now()' });
-    replica = await openReplica(env, { tuning: { keepFinishedMs: 86_400_000 } });
+    replica = await openReplica(env, { tuning: { finishedRetentionMs: 86_400_000 } });
     await waitFor(async () => (await readJob(env, succeeded.id)) === undefined);
     expect(await readJob(env, cancelled.id)).toBeUndefined();
     expect((await readJob(env, dead.id))?.state).toBe('dead');

@@ -4,7 +4,7 @@ import { defineService, event, job, Type } from '#libs/contract';
 import {
   createJobs,
   failedJobs,
-  handedOverJobs,
+  sentRemoteJobs,
   jobAttempts,
   type JobHandler,
   type Jobs,
@@ -43,14 +43,14 @@ export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, eve
 
 class Migration20260101000000_jobs extends Migration {
   override up(): void {
-    for (const sql of [jobTables('shop'), ...jobAttempts('shop'), ...handedOverJobs('shop'), ...failedJobs('shop'), ...auditTables('shop')])
+    for (const sql of [jobTables('shop'), ...jobAttempts('shop'), ...sentRemoteJobs('shop'), ...failedJobs('shop'), ...auditTables('shop')])
       this.addSql(sql);
     this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
   }
 }
 class Migration20260101000000_office extends Migration {
   override up(): void {
-    const jobs = [jobTables('office'), ...jobAttempts('office'), ...handedOverJobs('office'), ...failedJobs('office')];
+    const jobs = [jobTables('office'), ...jobAttempts('office'), ...sentRemoteJobs('office'), ...failedJobs('office')];
     for (const sql of [...jobs, ...auditTables('office')]) this.addSql(sql);
   }
 }
@@ -80,7 +80,7 @@ export const fast: Partial<JobTuning> = {
   pollMs: 50,
   sweepMs: 200,
   queuedTooLongMs: 500,
-  outboxTakeMs: 500,
+  outboxClaimMs: 500,
   publishTimeoutMs: 1_000,
   stopGraceMs: 500,
 };

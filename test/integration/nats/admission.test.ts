@@ -87,7 +87,7 @@ describe('a responder', () => {
     await gateway.call(forPeople, {}, { ...context(), actor: ada });
     const given = served[0]?.actor;
     // `hall` has the same public key; here it stands for a service that was called.
-    await expect(hall.call(forClients, {}, { ...context(), actor: verifier.read(signer.write(ada)) })).resolves.toEqual({ who: 'user' });
+    await expect(hall.call(forClients, {}, { ...context(), actor: verifier.decode(signer.encode(ada)) })).resolves.toEqual({ who: 'user' });
     for (const made of [ada, { ...ada, superuser: true }, { ...given } as Actor])
       await expect(hall.call(forClients, {}, { ...context(), actor: made })).rejects.toThrow('not vouched for');
     expect(refused).toEqual([]);
@@ -97,13 +97,13 @@ describe('a responder', () => {
     const other = createActorSigner(generateActorKeys().signingKey);
     const past = createActorSigner(keys.signingKey, () => Date.now() - 3_600_000);
     const root: Actor = { ...ada, superuser: true };
-    const [header = '', , signature = ''] = signer.write(ada).split('.');
+    const [header = '', , signature = ''] = signer.encode(ada).split('.');
     const payload = Buffer.from(JSON.stringify({ actor: root, iat: 1, exp: 9_999_999_999 })).toString('base64url');
     const cases: [string, string][] = [
       [JSON.stringify(root), 'malformed'],
       ['{"kind":"system","name":"x"}', 'malformed'],
-      [other.write(root), 'unknown_key'],
-      [past.write(root), 'expired'],
+      [other.encode(root), 'unknown_key'],
+      [past.encode(root), 'expired'],
       [`${header}.${payload}.${signature}`, 'bad_signature'],
     ];
     for (const [actor, reason] of cases)
@@ -119,7 +119,7 @@ describe('a responder', () => {
     ['ahead of', 'expired', -3_600_000],
   ] as const)('says that another may answer where its own clock may be %s that of the gateway', async (_where, reason, awayMs) => {
     const away = createActorSigner(keys.signingKey, () => Date.now() + awayMs);
-    expect(await ask(forPeople.subject, away.write(ada))).toEqual({ ...unverified, code: 'unavailable' });
+    expect(await ask(forPeople.subject, away.encode(ada))).toEqual({ ...unverified, code: 'unavailable' });
     expect(served).toEqual([]);
     expect(refused).toEqual([[forPeople.subject, reason]]);
   });
@@ -127,8 +127,8 @@ describe('a responder', () => {
   it('refuses who leaves the actor out, and an actor of a kind that the operation is not for', async () => {
     expect(await ask(forPeople.subject, undefined)).toEqual(unverified);
     expect(await ask(forPeople.subject, '')).toEqual(unverified);
-    expect(await ask(forPeople.subject, signer.write(shared))).toEqual(unverified);
-    expect(await ask(forHall.subject, signer.write(ada))).toEqual(unverified);
+    expect(await ask(forPeople.subject, signer.encode(shared))).toEqual(unverified);
+    expect(await ask(forHall.subject, signer.encode(ada))).toEqual(unverified);
     expect(served).toEqual([]);
     expect(refused.map(([, reason]) => reason)).toEqual(['no_actor', 'no_actor', 'wrong_kind', 'wrong_kind']);
   });

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConfigError, natsUrlOf } from '#libs/config';
+import { ConfigError, buildNatsUrl } from '#libs/config';
 import type { Logger } from '#libs/logger';
 import { type Bus, connectBus } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
@@ -55,7 +55,7 @@ function watchLog(): { logger: Logger; lines: string[] } {
 }
 
 async function connect(settings: Readonly<Record<string, string>>, logger = watchLog().logger): Promise<Bus> {
-  const bus = await connectBus({ url: natsUrlOf(settings), name: 'media', logger, connectTimeoutMs: 1 });
+  const bus = await connectBus({ url: buildNatsUrl(settings), name: 'media', logger, connectTimeoutMs: 1 });
   stops.push(() => bus.close());
   return bus;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type ConsumerOptions, type Delivery, followEvent } from '#libs/nats';
+import { type Bus, type ConsumerOptions, type Delivery, consumeEvent } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { connect, library, openBroker } from './parties.ts';
 
@@ -149,7 +149,7 @@ describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
     const follower = { stream: 'EVENTS', durable: 'follower', filter: 'events.library.book.changed' } as const;
     const seen: number[] = [];
     const follow = async ({ id }: { id: number }): Promise<void> => void seen.push(id);
-    const consumer = await followEvent({ bus: second, logger: broker.logger }, follower, library.events.bookChanged, follow);
+    const consumer = await consumeEvent({ bus: second, logger: broker.logger }, follower, library.events.bookChanged, follow);
     for (const [index, body] of ['', '{"id":', '{"id":"text"}', '{"id":7}'].entries())
       await first.publishDurable(follower.filter, body, { msgId: `followed-${index}` });
     await waitFor(async () => {

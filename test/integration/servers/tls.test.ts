@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateActorKeys } from '#libs/actor';
-import { databaseUrlOf } from '#libs/config';
+import { buildDatabaseUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
@@ -160,7 +160,7 @@ describe('TLS (docs/guides/tls.md)', () => {
       writeFileSync(file, 'first\n');
       await query(`${postgres.url}?sslmode=require`, `alter role renewed password 'first'`);
       const db = await createDatabase({
-        url: databaseUrlOf({ DATABASE_URL: address, ...source }),
+        url: buildDatabaseUrl({ DATABASE_URL: address, ...source }),
         schema: 'public',
         poolSize: 2,
         logger,
@@ -183,12 +183,17 @@ describe('TLS (docs/guides/tls.md)', () => {
       await db.ping();
       await db.close();
     }
-    const failing = databaseUrlOf({ DATABASE_URL: address, DATABASE_PASSWORD_COMMAND: `${process.execPath} ${join(dir, 'missing.mjs')}` });
+    const failing = buildDatabaseUrl({
+      DATABASE_URL: address,
+      DATABASE_PASSWORD_COMMAND: `${process.execPath} ${join(dir, 'missing.mjs')}`,
+    });
     await expect(query(failing, 'select 1')).rejects.toMatchObject({
       code: 'unavailable',
       cause: { message: expect.stringMatching(/DATABASE_PASSWORD_COMMAND .* failed \(1\)/) },
     });
-    expect(() => databaseUrlOf({ DATABASE_URL: address, DATABASE_PASSWORD_FILE: file, DATABASE_PASSWORD_COMMAND: 'x' })).toThrow('set one');
+    expect(() => buildDatabaseUrl({ DATABASE_URL: address, DATABASE_PASSWORD_FILE: file, DATABASE_PASSWORD_COMMAND: 'x' })).toThrow(
+      'set one',
+    );
   });
 
   const run = (variables: Readonly<Record<string, string>>, ...args: string[]): Promise<{ code: number; output: string }> =>

@@ -16,7 +16,7 @@ import {
 import type { Bus } from '#libs/nats';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
-import { askEach, askSome, patienceMs } from './ask-each.ts';
+import { queryAllServices, queryServices, fanOutTimeoutMs } from './query-services.ts';
 import { readChoice } from './choice.ts';
 import { readBegin } from './position.ts';
 import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
@@ -50,7 +50,7 @@ export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[nu
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
       const place = readBegin(kind, cursor);
-      const patient = { ...call, deadlineMs: Date.now() + patienceMs };
+      const patient = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
       const left = serviceOf({ service, type: filter.type }).filter((name) => hasMore(place, name));
       const { pages, missing } = await readParts(left, limit, async (name, behind, count): Promise<Item[]> => {
         const { rpcs } = contracts[name];
@@ -101,9 +101,9 @@ async function readParts(
   read: (name: ServiceName, behind: Position | undefined, count: number) => Promise<Item[]>,
 ): Promise<{ pages: Item[][]; missing: ServiceName[] }> {
   const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
-  const first = await askEach(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
+  const first = await queryAllServices(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
   const parts = new Map(first.replies);
-  const more = await askSome(findTruncated(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
+  const more = await queryServices(findTruncated(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
     const items = parts.get(name) ?? [];
     const last = items.at(-1);
     const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
@@ -136,7 +136,7 @@ async function act(body: Choice, ask: Ask): Promise<ReplyBodyOf<RedriveRoute>> {
           .map((name) => ({ name, request: { ids: idsOf(name, ids), ...dryRun } }))
           .filter(({ request }) => request.ids.length > 0);
   const requests = new Map<ServiceName, Request>(asked.map(({ name, request }) => [name, request]));
-  const { replies: parts, missing } = await askEach([...requests.keys()], async (name) => {
+  const { replies: parts, missing } = await queryAllServices([...requests.keys()], async (name) => {
     const { items, ...counts } = await ask(name, requests.get(name) ?? {});
     return { ...counts, items: items.map((item): Item => ({ service: name, ...item })) };
   });

@@ -18,7 +18,7 @@ import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
-import { askEach, patienceMs } from './ask-each.ts';
+import { queryAllServices, fanOutTimeoutMs } from './query-services.ts';
 import { readChoice } from './choice.ts';
 import { badCursor, readBegin } from './position.ts';
 
@@ -50,9 +50,9 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
       const place = readBegin(kind, cursor);
-      const patient = { ...call, deadlineMs: Date.now() + patienceMs };
+      const patient = { ...call, deadlineMs: Date.now() + fanOutTimeoutMs };
       const left = receiversOf(filter).filter((name) => hasMore(place, name));
-      const { replies, missing } = await askEach(left, (name) => {
+      const { replies, missing } = await queryAllServices(left, (name) => {
         const { rpcs } = receivers[name];
         return bus.call(rpcs.listWebhooks, { ...filter, ...beginOf(name, place), limit: limit + 1 }, patient);
       });
@@ -81,7 +81,7 @@ export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRo
       const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
       const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => receiverOf(id) === name);
       const asked = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
-      const { replies: parts, missing } = await askEach(asked, (name) => {
+      const { replies: parts, missing } = await queryAllServices(asked, (name) => {
         const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
         const { rpcs } = receivers[name];
         return bus.call(rpcs.replayWebhooks, request, call);

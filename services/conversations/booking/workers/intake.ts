@@ -4,7 +4,7 @@ import { listSecretValues } from '#libs/config';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { countSecretUses, type Metrics } from '#libs/telemetry';
+import { createSecretUseCounter, type Metrics } from '#libs/telemetry';
 import { createRefusalReceipts, selectStoredBody, selectStoredHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
@@ -22,7 +22,7 @@ export function startBookingIntake(dependencies: Dependencies, metrics: Metrics)
   const { bus, config, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'booking' });
-  const countSigner = countSecretUses(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
+  const countSigner = createSecretUseCounter(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
     const classification = classifyWebhook({ body, signature: webhook.headers[signatureHeader] }, config);

@@ -1,12 +1,12 @@
 /** Bounds the memory of what is worked on at the same time, by weight: one body of 4 MiB may be a hundred megabytes of values. */
 import { unavailable } from '#libs/errors';
 
-export interface Gate {
+export interface WeightedSemaphore {
   /**
    * Lets work of the weight in, in order of arrival; one that is heavier than all that fits goes alone.
    * Gives the function that gives the place back. @throws AppError unavailable when there is no place by `deadlineMs` (epoch; Infinity = waits).
    */
-  enter(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
+  acquire(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
 }
 
 interface Waiting {
@@ -15,7 +15,7 @@ interface Waiting {
 }
 
 /** @param maxWeight of all work inside. */
-export function createGate(maxWeight: number): Gate {
+export function createWeightedSemaphore(maxWeight: number): WeightedSemaphore {
   const waiting = new Set<Waiting>();
   let inside = 0;
   const fits = (weight: number): boolean => inside === 0 || inside + weight <= maxWeight;
@@ -34,7 +34,7 @@ export function createGate(maxWeight: number): Gate {
     };
   };
   return {
-    enter: (weight, deadlineMs) => {
+    acquire: (weight, deadlineMs) => {
       if (waiting.size === 0 && fits(weight)) return admit(weight);
       return new Promise((resolve, reject) => {
         const entry = {

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { unavailable } from '#libs/errors';
 import type { HttpContext } from './exchange.ts';
-import { ClientGone, lateBody, watchBody } from './incoming.ts';
-import type { Guest, Room } from './room.ts';
+import { ClientDisconnected, bodyTimeout, enforceBodyPace } from './incoming.ts';
+import type { Transfer, ByteBudget } from './byte-budget.ts';
 
 /** Time to send a body that is read as a whole (D62). */
 const deadlineMs = 30_000;
@@ -12,26 +12,26 @@ const pieceBytes = 16_384;
 
 /**
  * The body of a request as its reader sees it: bytes without the headers that say how to take them. Its bytes count in their room until
- * `leave`. It fails, with what the client is to be answered, at once when the client leaves (ClientGone), when it comes too slowly
+ * `leave`. It fails, with what the client is to be answered, at once when the client leaves (ClientDisconnected), when it comes too slowly
  * (request_timeout) and when others need its room (unavailable).
  */
-export class ArrivingBody extends Readable {
+export class IncomingBody extends Readable {
   /** Empty, so that no reader acts on them: nothing is unpacked (D61), and the route decides the type. */
   readonly headers = {};
-  readonly #room: Room;
-  readonly #guest: Guest;
+  readonly #room: ByteBudget;
+  readonly #guest: Transfer;
   readonly #piece = new Piece();
   readonly #settle: () => void;
 
   /** The body of `ctx` must be one that may come (`hasBody`), and its connection open. */
-  constructor(ctx: HttpContext, room: Room) {
+  constructor(ctx: HttpContext, room: ByteBudget) {
     super({ autoDestroy: false, emitClose: false });
     const { req } = ctx;
     const onData = (chunk: Buffer): void => this.#take(chunk);
     const onEnd = (): void => this.#end();
-    const onClose = (): void => void this.destroy(new ClientGone());
-    const stopWatching = watchBody(ctx, (error) => this.destroy(error));
-    const timer = setTimeout(() => this.destroy(lateBody(ctx, 'body_too_late')), deadlineMs);
+    const onClose = (): void => void this.destroy(new ClientDisconnected());
+    const stopWatching = enforceBodyPace(ctx, (error) => this.destroy(error));
+    const timer = setTimeout(() => this.destroy(bodyTimeout(ctx, 'body_too_late')), deadlineMs);
     this.#room = room;
     this.#guest = {
       since: performance.now(),
@@ -44,15 +44,15 @@ export class ArrivingBody extends Readable {
       stopWatching();
       clearTimeout(timer);
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      room.settle(this.#guest);
+      room.finish(this.#guest);
     };
-    room.enter(this.#guest);
+    room.add(this.#guest);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   }
 
   /** What was read is not needed any more. */
   leave(): void {
-    this.#room.leave(this.#guest);
+    this.#room.remove(this.#guest);
   }
 
   /** What comes is handed over as it comes. */
@@ -67,7 +67,7 @@ export class ArrivingBody extends Readable {
   #take(chunk: Buffer): void {
     const grown = this.#piece.add(chunk);
     if (this.#piece.size >= pieceBytes) this.#handOver();
-    if (grown > 0) this.#room.change(this.#guest, grown);
+    if (grown > 0) this.#room.adjust(this.#guest, grown);
   }
 
   #end(): void {
@@ -82,7 +82,7 @@ export class ArrivingBody extends Readable {
 }
 
 function noRoom({ res, state }: HttpContext): Error {
-  state.refused('no_room_for_body');
+  state.countRefusal('no_room_for_body');
   res.setHeader('Connection', 'close');
   return unavailable('The service is busy');
 }

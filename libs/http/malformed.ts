@@ -1,13 +1,13 @@
 /** Requests that node's parser lets through and HTTP does not, and paths that are written in several ways (D107). */
 import type { IncomingMessage } from 'node:http';
 import { AppError, badRequest } from '#libs/errors';
-import type { Transfer } from './exchange.ts';
+import type { HttpExchange } from './exchange.ts';
 
 /** One word; empty where the target has no authority (RFC 9112 §3.2). Which host it is, is for those to judge who rely on it. */
 const hostPattern = /^[\x21-\x7e]*$/;
 
 /** The answer ends the connection: where the next request would begin is not certain. @throws AppError 400, 417 */
-export function refuseFaulty({ req, res }: Pick<Transfer, 'req' | 'res'>): void {
+export function rejectMalformed({ req, res }: Pick<HttpExchange, 'req' | 'res'>): void {
   const problem = findProblem(req);
   if (problem === undefined) return;
   res.setHeader('Connection', 'close');

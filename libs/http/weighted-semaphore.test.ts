@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { createGate } from './gate.ts';
+import { createWeightedSemaphore } from './weighted-semaphore.ts';
 
 const soon = (): number => Date.now() + 5_000;
 
-describe('createGate (rules/http#overload)', () => {
+describe('createWeightedSemaphore (rules/http#overload)', () => {
   it('lets in what fits at once, and the rest in order of arrival', async () => {
-    const gate = createGate(10);
+    const gate = createWeightedSemaphore(10);
     const order: string[] = [];
-    const enter = (name: string, weight: number) => Promise.resolve(gate.enter(weight, soon())).then((leave) => (order.push(name), leave));
+    const enter = (name: string, weight: number) =>
+      Promise.resolve(gate.acquire(weight, soon())).then((leave) => (order.push(name), leave));
     const first = await enter('first', 6);
     const second = await enter('second', 4);
     const third = enter('third', 9);
@@ -23,19 +24,19 @@ describe('createGate (rules/http#overload)', () => {
   });
 
   it('lets what is heavier than everything go alone', async () => {
-    const gate = createGate(10);
-    const alone = await gate.enter(1_000, soon());
-    const next = gate.enter(1, soon());
+    const gate = createWeightedSemaphore(10);
+    const alone = await gate.acquire(1_000, soon());
+    const next = gate.acquire(1, soon());
     expect(next).toBeInstanceOf(Promise);
     alone();
     (await next)();
   });
 
   it('gives up at the deadline and forgets who waited', async () => {
-    const gate = createGate(10);
-    const leave = await gate.enter(10, soon());
-    await expect(gate.enter(1, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });
+    const gate = createWeightedSemaphore(10);
+    const leave = await gate.acquire(10, soon());
+    await expect(gate.acquire(1, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });
     leave();
-    (await gate.enter(10, soon()))();
+    (await gate.acquire(10, soon()))();
   });
 });

@@ -2,9 +2,9 @@
 import { AppError } from '#libs/errors';
 
 /** Time for a service to answer with a page; what it may take for an act is the call's own. */
-export const patienceMs = 10_000;
+export const fanOutTimeoutMs = 10_000;
 
-interface Answers<Name, Reply> {
+interface QueryResult<Name, Reply> {
   readonly replies: Reply[];
   readonly missing: Name[];
 }
@@ -13,20 +13,20 @@ interface Answers<Name, Reply> {
  * @returns what they say, and the names of those that do not answer
  * @throws AppError what a service refuses; unavailable when none of them answers
  */
-export async function askEach<Name extends string, Reply>(
+export async function queryAllServices<Name extends string, Reply>(
   names: readonly Name[],
-  ask: (name: Name) => Promise<Reply>,
-): Promise<Answers<Name, Reply>> {
-  const { failure, ...answers } = await askSome(names, ask);
+  query: (name: Name) => Promise<Reply>,
+): Promise<QueryResult<Name, Reply>> {
+  const { failure, ...answers } = await queryServices(names, query);
   if (names.length > 0 && answers.missing.length === names.length) throw failure;
   return answers;
 }
 
 /** The same where others have answered already. */
-export async function askSome<Name extends string, Reply>(
+export async function queryServices<Name extends string, Reply>(
   names: readonly Name[],
   ask: (name: Name) => Promise<Reply>,
-): Promise<Answers<Name, Reply> & { readonly failure: unknown }> {
+): Promise<QueryResult<Name, Reply> & { readonly failure: unknown }> {
   const missing: Name[] = [];
   let failure: unknown;
   const replies = await Promise.all(

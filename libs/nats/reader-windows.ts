@@ -6,43 +6,43 @@
 import { unavailable } from '#libs/errors';
 
 /** Several processes, each with a lane of its own, stay below what the broker holds for their reader. */
-const laneBytes = 8 * 1024 * 1024;
+const windowBytes = 8 * 1024 * 1024;
 /** Replies that wait are in memory: a further one is refused. */
 const maxWaiting = 64;
 
 /** The way to one reader. */
-interface Lane {
+interface ReaderWindow {
   bytes: number;
-  places: number;
+  slots: number;
   /** Who waits for room, in the order in which they came: called to look again. */
   readonly waiting: Set<() => void>;
 }
 
-export class Lanes {
-  readonly #lanes = new Map<string, Lane>();
+export class ReaderWindows {
+  readonly #windows = new Map<string, ReaderWindow>();
 
   /** A place for the parts of one reply, until it is closed; `wake` is called when it is to try `enter` again. */
-  open(replyTo: string, wake: () => void): Place {
+  open(replyTo: string, wake: () => void): WindowSlot {
     const reader = replyTo.slice(0, replyTo.lastIndexOf('.'));
-    const lane = this.#lanes.get(reader) ?? { bytes: 0, places: 0, waiting: new Set() };
-    this.#lanes.set(reader, lane);
-    lane.places++;
-    return new Place(lane, wake, () => {
-      if (--lane.places === 0) this.#lanes.delete(reader);
+    const lane = this.#windows.get(reader) ?? { bytes: 0, slots: 0, waiting: new Set() };
+    this.#windows.set(reader, lane);
+    lane.slots++;
+    return new WindowSlot(lane, wake, () => {
+      if (--lane.slots === 0) this.#windows.delete(reader);
     });
   }
 }
 
 /** One reply in its lane. */
-export class Place {
-  readonly #lane: Lane;
+export class WindowSlot {
+  readonly #lane: ReaderWindow;
   readonly #wake: () => void;
   readonly #onClosed: () => void;
   #entered = 0;
   /** Sizes of parts that have entered and not come yet, in their order. */
   readonly #underWay: number[] = [];
 
-  constructor(lane: Lane, wake: () => void, onClosed: () => void) {
+  constructor(lane: ReaderWindow, wake: () => void, onClosed: () => void) {
     this.#lane = lane;
     this.#wake = wake;
     this.#onClosed = onClosed;
@@ -57,12 +57,12 @@ export class Place {
    * Whether a part of so many bytes may leave now, which it does then; else it waits for its turn.
    * @throws AppError unavailable when too many wait, before the first part.
    */
-  enter(bytes: number): boolean {
+  tryAcquire(bytes: number): boolean {
     const { waiting } = this.#lane;
     if (waiting.size >= maxWaiting && this.#entered === 0 && !waiting.has(this.#wake)) throw unavailable('The service is busy');
     waiting.add(this.#wake);
     const [first] = waiting;
-    if (first !== this.#wake || this.#lane.bytes >= laneBytes) return false;
+    if (first !== this.#wake || this.#lane.bytes >= windowBytes) return false;
     waiting.delete(this.#wake);
     this.#entered++;
     this.#underWay.push(bytes);
@@ -72,7 +72,7 @@ export class Place {
   }
 
   /** The first `count` parts have come. */
-  leave(count: number): void {
+  release(count: number): void {
     while (!this.isEmpty && this.#entered - this.#underWay.length < count) this.#lane.bytes -= this.#underWay.shift() ?? 0;
     this.#wakeNext();
   }
@@ -80,12 +80,12 @@ export class Place {
   /** Nothing more is sent, or nobody is there to take it. */
   close(): void {
     this.#lane.waiting.delete(this.#wake);
-    this.leave(this.#entered);
+    this.release(this.#entered);
     this.#onClosed();
   }
 
   #wakeNext(): void {
     const [first] = this.#lane.waiting;
-    if (this.#lane.bytes < laneBytes) first?.();
+    if (this.#lane.bytes < windowBytes) first?.();
   }
 }

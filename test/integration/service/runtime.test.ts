@@ -5,7 +5,7 @@ import { defineService, job, withoutActor, rpc, Type } from '#libs/contract';
 import { jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
 import { migrate, Migration } from '#libs/orm/migrations';
-import { createFrame, type Frame } from '#libs/service';
+import { createServiceRuntime, type ServiceRuntime } from '#libs/service';
 import { createTestEnvironment, startTcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
 
 const shelf = defineService({
@@ -38,7 +38,7 @@ const settings = Type.Object({
   ...telemetrySettings,
 });
 
-describe('the frame of a service (architecture#services)', () => {
+describe('service runtime (architecture#services)', () => {
   let env: TestEnvironment;
   let stop: (() => Promise<void>) | undefined;
 
@@ -53,29 +53,29 @@ describe('the frame of a service (architecture#services)', () => {
     await env.stop();
   });
 
-  const open = (own: Record<string, string> = {}): Promise<Frame<typeof shelf, typeof shelf>> =>
-    createFrame({
+  const open = (own: Record<string, string> = {}): Promise<ServiceRuntime<typeof shelf, typeof shelf>> =>
+    createServiceRuntime({
       contract: shelf,
       config: loadConfig(settings, { ...env.settings, ...own }),
       migrations: migrations.map(({ name }) => name),
       logger: env.logger,
     });
-  const run = async (frame: Frame<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
-    const service = frame.service(start);
+  const run = async (runtime: ServiceRuntime<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
+    const service = runtime.service(start);
     let stopped: Promise<void> | undefined;
     stop = () => (stopped ??= service.stop());
     await service.start();
   };
 
   it('starts when the migrations are there, and then answers', async () => {
-    const frame = await open();
+    const runtime = await open();
     let started = false;
-    const running = run(frame, async () => {
+    const running = run(runtime, async () => {
       started = true;
-      await frame.serve({ count: async () => ({ count: 3 }) });
-      await frame.jobs.work({ dust: async () => {} });
+      await runtime.serve({ count: async () => ({ count: 3 }) });
+      await runtime.jobs.work({ dust: async () => {} });
     });
-    await waitFor(async () => (await frame.db.ping(), true), { what: 'the database' });
+    await waitFor(async () => (await runtime.db.ping(), true), { what: 'the database' });
     expect(started).toBe(false);
     await migrate({ url: env.settings['DATABASE_URL'] ?? '', schema: 'shelf', migrations, logger: env.logger });
     await running;
@@ -95,41 +95,41 @@ describe('the frame of a service (architecture#services)', () => {
   });
 
   it('stops what feeds the jobs, then the workers, and closes what remains while bus and database are still there', async () => {
-    const frame = await open();
+    const runtime = await open();
     const seen: string[] = [];
     let finish = (): void => {};
-    await run(frame, async () => {
-      await frame.serve({ count: async () => ({ count: 0 }) });
-      await frame.jobs.work({
+    await run(runtime, async () => {
+      await runtime.serve({ count: async () => ({ count: 0 }) });
+      await runtime.jobs.work({
         dust: async () => {
           seen.push('job begins');
           await new Promise<void>((resolve) => (finish = resolve));
           seen.push('job ends');
         },
       });
-      frame.feed({ stop: async () => (seen.push('feed stops'), finish()) });
-      frame.onStop(() => seen.push('stops'));
-      frame.onClose(() => seen.push('closed second'));
-      frame.onClose(async () => {
-        await frame.db.ping();
-        await frame.bus.ping();
+      runtime.stopBeforeWorkers({ stop: async () => (seen.push('feed stops'), finish()) });
+      runtime.onStop(() => seen.push('stops'));
+      runtime.onClose(() => seen.push('closed second'));
+      runtime.onClose(async () => {
+        await runtime.db.ping();
+        await runtime.bus.ping();
         seen.push('closed first');
       });
     });
-    await frame.jobs.transaction((tx) => frame.jobs.enqueue(tx, shelf.jobs.dust, {}));
+    await runtime.jobs.transaction((tx) => runtime.jobs.enqueue(tx, shelf.jobs.dust, {}));
     await waitFor(() => seen.includes('job begins'), { what: 'the job' });
     await stop?.();
     expect(seen).toEqual(['job begins', 'stops', 'feed stops', 'job ends', 'closed first', 'closed second']);
   });
 
   it('breaks off what takes longer than its time to stop, and nothing that does not', async () => {
-    const frame = await open();
+    const runtime = await open();
     const seen: string[] = [];
-    await run(frame, async () => {
+    await run(runtime, async () => {
       let release = (): void => {};
-      frame.breakOffAfter(10, () => (seen.push('soon'), release()));
-      frame.breakOffAfter(60_000, () => seen.push('late'));
-      frame.onStop(() => new Promise<void>((resolve) => (release = resolve)));
+      runtime.abortAfter(10, () => (seen.push('soon'), release()));
+      runtime.abortAfter(60_000, () => seen.push('late'));
+      runtime.onStop(() => new Promise<void>((resolve) => (release = resolve)));
     });
     await stop?.();
     expect(seen).toEqual(['soon']);
@@ -137,30 +137,30 @@ describe('the frame of a service (architecture#services)', () => {
 
   it('is not ready without what it prepares: a database that goes away meanwhile is waited for, another failure ends the start', async () => {
     const database = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
-    const frame = await open({ DATABASE_URL: database.url });
+    const runtime = await open({ DATABASE_URL: database.url });
     let tries = 0;
-    await run(frame, async () => {
+    await run(runtime, async () => {
       database.cut();
-      await frame.prepare(async () => {
+      await runtime.prepare(async () => {
         if (++tries === 2) database.restore();
-        await frame.db.ping();
+        await runtime.db.ping();
       });
     });
     expect(tries).toBe(2);
-    await expect(frame.prepare(() => Promise.reject(new Error('a mistake')))).rejects.toThrow('a mistake');
+    await expect(runtime.prepare(() => Promise.reject(new Error('a mistake')))).rejects.toThrow('a mistake');
     await stop?.();
     await database.stop();
   });
 
   it('catches up at its start and after a long outage of NATS, not after a short one', async () => {
     const nats = await startTcpProxy(env.settings['NATS_URL'] ?? '');
-    const frame = await open({ NATS_URL: nats.url });
+    const runtime = await open({ NATS_URL: nats.url });
     const caughtUp = { anyOutage: 0, longOutage: 0 };
     let reconnections = 0;
-    frame.bus.onReconnect(() => reconnections++);
-    await run(frame, async () => {
-      await frame.catchUp(async () => void caughtUp.anyOutage++, { longOutageMs: 0 });
-      await frame.catchUp(async () => void caughtUp.longOutage++);
+    runtime.bus.onReconnect(() => reconnections++);
+    await run(runtime, async () => {
+      await runtime.catchUp(async () => void caughtUp.anyOutage++, { longOutageMs: 0 });
+      await runtime.catchUp(async () => void caughtUp.longOutage++);
     });
     expect(caughtUp).toEqual({ anyOutage: 1, longOutage: 1 });
     nats.breakConnections();
@@ -171,20 +171,20 @@ describe('the frame of a service (architecture#services)', () => {
   });
 
   it('does upkeep at once where that is asked for, while the start goes on', async () => {
-    const frame = await open();
+    const runtime = await open();
     const seen: string[] = [];
-    await run(frame, async () => {
-      frame.every(3_600_000, 'it failed', async () => seen.push('at once'), { atOnce: true });
-      frame.every(3_600_000, 'it failed', async () => seen.push('in an hour'));
+    await run(runtime, async () => {
+      runtime.runEvery(3_600_000, 'it failed', async () => seen.push('at once'), { immediately: true });
+      runtime.runEvery(3_600_000, 'it failed', async () => seen.push('in an hour'));
     });
     expect(seen).toEqual(['at once']);
   });
 
   it('repeats upkeep that fails, until it stops', async () => {
-    const frame = await open();
+    const runtime = await open();
     let runs = 0;
-    await run(frame, async () => {
-      frame.every(5, 'it failed', async () => {
+    await run(runtime, async () => {
+      runtime.runEvery(5, 'it failed', async () => {
         runs++;
         throw new Error('for now');
       });

@@ -6,7 +6,7 @@
 import { lookRegularly } from '#libs/transfer';
 
 /** One transfer. */
-export interface Guest {
+export interface Transfer {
   /** `performance.now()` at its beginning. */
   readonly since: number;
   /** Its bytes here. */
@@ -19,31 +19,31 @@ export interface Guest {
 }
 
 /** Time under way after which a transfer may be sent away. */
-const patienceMs = 2_000;
+const evictableAfterMs = 2_000;
 
-export class Room {
+export class ByteBudget {
   readonly #maxBytes: number;
   /** Under way, the oldest first. */
-  readonly #moving = new Set<Guest>();
-  readonly #paused = new Set<Guest>();
+  readonly #active = new Set<Transfer>();
+  readonly #paused = new Set<Transfer>();
   #bytes = 0;
-  #stopLooking: (() => void) | undefined;
+  #stopEviction: (() => void) | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /** More than half of the room is taken. */
-  get isCrowded(): boolean {
+  get isOverHalf(): boolean {
     return this.#bytes > this.#maxBytes / 2;
   }
 
-  enter(guest: Guest): void {
-    this.#moving.add(guest);
+  add(guest: Transfer): void {
+    this.#active.add(guest);
   }
 
   /** Bytes that are here and move no more. @returns what ends their stay */
-  keep(bytes: number): () => void {
+  reserve(bytes: number): () => void {
     let kept = bytes;
     this.#bytes += bytes;
     return () => {
@@ -54,44 +54,44 @@ export class Room {
   }
 
   /** The guest has so many bytes more, or less, than before. */
-  change(guest: Guest, bytes: number): void {
+  adjust(guest: Transfer, bytes: number): void {
     guest.bytes += bytes;
     this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return this.#resume();
     if (bytes <= 0) return;
     this.#paused.add(guest);
     guest.pause();
-    this.#stopLooking ??= lookRegularly((nowMs) => this.#makeRoom(nowMs));
+    this.#stopEviction ??= lookRegularly((nowMs) => this.#evictOldest(nowMs));
   }
 
   /** Nothing more will come; the bytes stay until `leave`. */
-  settle(guest: Guest): void {
-    this.#moving.delete(guest);
+  finish(guest: Transfer): void {
+    this.#active.delete(guest);
     this.#paused.delete(guest);
   }
 
-  leave(guest: Guest): void {
-    this.settle(guest);
+  remove(guest: Transfer): void {
+    this.finish(guest);
     this.#bytes -= guest.bytes;
     guest.bytes = 0;
     if (this.#bytes <= this.#maxBytes) this.#resume();
   }
 
   #resume(): void {
-    if (this.#stopLooking === undefined) return;
-    this.#stopLooking();
-    this.#stopLooking = undefined;
+    if (this.#stopEviction === undefined) return;
+    this.#stopEviction();
+    this.#stopEviction = undefined;
     const paused = [...this.#paused];
     this.#paused.clear();
     for (const guest of paused) guest.resume();
   }
 
   /** While what is under way takes less than half of the room, it is the work that has to end first. */
-  #makeRoom(nowMs: number): void {
+  #evictOldest(nowMs: number): void {
     let moving = 0;
-    for (const { bytes } of this.#moving) moving += bytes;
-    for (const guest of this.#moving) {
-      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - guest.since < patienceMs) return;
+    for (const { bytes } of this.#active) moving += bytes;
+    for (const guest of this.#active) {
+      if (this.#bytes <= this.#maxBytes || moving <= this.#maxBytes / 2 || nowMs - guest.since < evictableAfterMs) return;
       moving -= guest.bytes;
       guest.evict();
     }

@@ -1,5 +1,5 @@
 /** What a service sees of the bus, and says of it. */
-import type { Actors } from '#libs/actor';
+import type { ActorCodec } from '#libs/actor';
 import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import type { ConnectionSettings } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
@@ -16,7 +16,7 @@ export interface BusSettings extends ConnectionSettings {
   readonly prefix?: string | undefined;
   readonly metrics?: BusMetrics | undefined;
   /** How actors are vouched for and believed; default: neither. */
-  readonly actors?: Actors | undefined;
+  readonly actors?: ActorCodec | undefined;
   /** Whose calls these are: what the contracts do not grant it is refused before it is sent. Default: the broker alone decides. */
   readonly caller?: string | undefined;
   /** Whether replies are held against their contracts (see reply-check.ts); default false. */

@@ -11,23 +11,28 @@ import { compileArguments } from './input.ts';
 import { mergeFields } from './reply.ts';
 
 /** What the route would answer: its body, of an error its envelope. */
-export interface ReadAnswer {
+export interface RouteCallResult {
   readonly status: number;
   readonly body: Buffer;
 }
 
-export interface ReadOptions {
+export interface RouteCallOptions {
   /** Who may. @throws AppError permission_denied */
-  readonly admit: (route: Route, actor: Actor) => void;
+  readonly authorize: (route: Route, actor: Actor) => void;
   readonly callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
   /** Larger answers are refused: who asked holds them whole. */
   readonly maxBytes: number;
 }
 
-export type Read = (ctx: HttpContext, call: CallContext, actor: Actor, given: Readonly<Record<string, unknown>>) => Promise<ReadAnswer>;
+export type CallRoute = (
+  ctx: HttpContext,
+  call: CallContext,
+  actor: Actor,
+  given: Readonly<Record<string, unknown>>,
+) => Promise<RouteCallResult>;
 
 /** Reads one route, which must be a GET of an operation. Values go by the names of its path and query. Failures are answers. */
-export function compileRead(route: Route, { admit, callRaw, maxBytes }: ReadOptions): Read {
+export function compileRouteCall(route: Route, { authorize: admit, callRaw, maxBytes }: RouteCallOptions): CallRoute {
   const { rpc } = route;
   if (rpc === undefined || route.method !== 'GET') throw new Error(`route ${route.path} cannot be read`);
   const toText = compileTexts(route);
