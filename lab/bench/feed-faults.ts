@@ -58,16 +58,16 @@ export const contextFor = (rpc: Rpc, actor: Actor = superuser): CallContext =>
   Object.values(rpc.callers).some((kinds) => kinds.includes('none')) ? newContext() : { ...newContext(), actor };
 
 export async function runFaults(
-  world: FaultEnvironment,
-  { changes, writers, rounds, names = world.names, log }: FaultRun,
+  environment: FaultEnvironment,
+  { changes, writers, rounds, names = environment.names, log }: FaultRun,
 ): Promise<FaultTable> {
-  const { bus, sql } = world;
-  const ids = await setUp(world, writers);
+  const { bus, sql } = environment;
+  const ids = await setUp(environment, writers);
   let isWritten = false;
   let isRead = false;
   const followed: FeedEvent[] = [];
-  const following = follow(world, followed, () => isRead);
-  const writing = Promise.all(ids.map((id) => write(world, id, () => isWritten)));
+  const following = follow(environment, followed, () => isRead);
+  const writing = Promise.all(ids.map((id) => write(environment, id, () => isWritten)));
   const countCommitted = async (): Promise<number> =>
     (await sql<{ count: number }>('select count(*)::integer as count from conversations.committed'))[0]?.count ?? 0;
   const faults = Array.from({ length: rounds }, () => names).flat();
@@ -75,7 +75,7 @@ export async function runFaults(
     const due = Math.floor((changes * (index + 1)) / (faults.length + 1));
     while ((await countCommitted()) < due) await sleep(200);
     log(`${due} changes; killing ${name}`);
-    await world.kill(name);
+    await environment.kill(name);
   }
   while ((await countCommitted()) < changes) await sleep(200);
   isWritten = true;
@@ -85,7 +85,7 @@ export async function runFaults(
   const isWhole = `select (select count(*) from events.feed where type like 'conversation.%updated') >= $1 and not exists (select from conversations.feed_outbox) as whole`;
   for (let tries = 0; tries < 300 && (await sql<{ whole: boolean }>(isWhole, [committed.length]))[0]?.whole !== true; tries++)
     await sleep(200);
-  const all = await readAll(world);
+  const all = await readAll(environment);
   // Who follows may be waiting for the answer of somebody who was killed.
   for (let tries = 0; tries < 450 && followed.length < all.length; tries++) await sleep(200);
   isRead = true;
@@ -160,20 +160,20 @@ const read = ({ bus }: FaultEnvironment, after: string | undefined, wait: number
   bus.call(readFeed, { ...(after !== undefined && { after }), wait, limit: 500 }, contextFor(readFeed));
 
 /** Follows the feed until told to stop, over every failure. */
-async function follow(world: FaultEnvironment, seen: FeedEvent[], isOver: () => boolean): Promise<void> {
+async function follow(environment: FaultEnvironment, seen: FeedEvent[], isOver: () => boolean): Promise<void> {
   let after: string | undefined;
   while (!isOver()) {
-    const page = await read(world, after, 1).catch(() => undefined);
+    const page = await read(environment, after, 1).catch(() => undefined);
     if (page === undefined) await sleep(100);
     seen.push(...(page?.items ?? []));
     after = page?.next ?? after;
   }
 }
 
-async function readAll(world: FaultEnvironment): Promise<FeedEvent[]> {
+async function readAll(environment: FaultEnvironment): Promise<FeedEvent[]> {
   const all: FeedEvent[] = [];
   for (let after: string | undefined, more = true; more;) {
-    const page = await read(world, after, 0);
+    const page = await read(environment, after, 0);
     all.push(...page.items);
     [after, more] = [page.next, page.has_more];
   }

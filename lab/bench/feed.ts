@@ -37,20 +37,20 @@ const count = (name: keyof typeof values): number => {
 
 const [command = 'costs'] = positionals;
 if (command !== 'costs' && command !== 'faults') throw new Error(`there is costs and faults, not "${command}"`);
-const world = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
+const environment = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
 try {
   if (command === 'faults') {
-    const table = await runFaults(world, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), log });
+    const table = await runFaults(environment, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), log });
     console.table([table]);
     if (table.lost + table.doubled + table.outOfOrder + table.gaps > 0) process.exitCode = 1;
   } else {
     const sizes = { days: count('days'), eventsPerDay: count('events'), hiddenSubjects: count('subjects') };
-    const { pages, catchUpPerSecond } = await measureCosts(world, sizes, log);
+    const { pages, catchUpPerSecond } = await measureCosts(environment, sizes, log);
     console.table(
       pages.map(({ median, slowest, ...row }) => ({ ...row, 'median ms': Math.round(median), 'slowest ms': Math.round(slowest) })),
     );
     console.log(`catching up: ${Math.round(catchUpPerSecond)} events/s`);
   }
 } finally {
-  await world.stop();
+  await environment.stop();
 }

@@ -60,14 +60,14 @@ export function isWithinTargets(rows: readonly Row[]): boolean {
   return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < targetMs));
 }
 
-export async function runDeliveries(world: FaultEnvironment, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
+export async function runDeliveries(environment: FaultEnvironment, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
   const { log } = run;
-  const ids = await setUp(world, Math.ceil(run.endpoints / endpointsOfAccount));
-  const endpoints = await makeEndpoints(world, receiver, ids.accounts, run.endpoints);
+  const ids = await setUp(environment, Math.ceil(run.endpoints / endpointsOfAccount));
+  const endpoints = await makeEndpoints(environment, receiver, ids.accounts, run.endpoints);
   const made = Math.ceil(run.deliveries / run.endpoints);
   log(`${made} events for ${run.endpoints} endpoints`);
-  await write(world, ids.conversations, { made, everyMs: (1_000 * run.endpoints) / run.rate });
-  const emitted = await readEmitted(world);
+  await write(environment, ids.conversations, { made, everyMs: (1_000 * run.endpoints) / run.rate });
+  const emitted = await readEmitted(environment);
   const well = endpoints.filter(({ answer }) => answer === healthy);
   await untilAll(receiver, well, emitted);
   const rows = well.length === 0 ? [] : [describe(receiver, well, emitted)];
@@ -76,8 +76,8 @@ export async function runDeliveries(world: FaultEnvironment, receiver: WebhookRe
   const { switchEndpoint, recoverAnyEndpoint } = events.rpcs;
   for (const { id, answer } of endpoints) {
     if (answer === healthy) continue;
-    if (answer === 410) await world.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
-    await world.bus.call(recoverAnyEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, contextFor(recoverAnyEndpoint));
+    if (answer === 410) await environment.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
+    await environment.bus.call(recoverAnyEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, contextFor(recoverAnyEndpoint));
   }
   await untilAll(receiver, endpoints, emitted);
   const others = ill.map((kind) => endpoints.filter(({ answer }) => answer === kind)).filter(({ length }) => length > 0);

@@ -26,14 +26,14 @@ const log = (line: string): void => {
 
 const size = { deliveries: count('deliveries'), endpoints: count('endpoints'), rate: count('rate') };
 const receiver = await startWebhookReceiver();
-const world = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), {
+const environment = await startFaultEnvironment(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), {
   WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
 });
 try {
-  const rows = await runDeliveries(world, receiver, { ...size, log });
+  const rows = await runDeliveries(environment, receiver, { ...size, log });
   console.table(rows);
   if (!isWithinTargets(rows)) process.exitCode = 1;
 } finally {
-  await world.stop();
+  await environment.stop();
   await receiver.stop();
 }

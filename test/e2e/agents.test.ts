@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLlm, type LlmServer } from '#libs/testing';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startTestPlatform } from './test-platform.ts';
+import type { TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;
-let world: World;
-let silent: World;
+let platform: TestPlatform;
+let silent: TestPlatform;
 beforeAll(async () => {
   llm = await startLlm();
   const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'test-model' };
   const services = ['api-gateway', 'directory', 'agents'];
-  [world, silent] = (await Promise.all([model, {}].map((settings) => startWorld(import.meta.url, settings, { services })))) as [
-    World,
-    World,
+  [platform, silent] = (await Promise.all([model, {}].map((settings) => startTestPlatform(import.meta.url, settings, { services })))) as [
+    TestPlatform,
+    TestPlatform,
   ];
-  for (const place of [world, silent]) {
+  for (const place of [platform, silent]) {
     await place.apply({
       agents: [
         { slug: 'guide', name: 'Guide', prompt: 'You are the guide.', infos: { color: 'blue' } },
@@ -24,26 +24,26 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await Promise.all([world.stop(), silent.stop()]);
+  await Promise.all([platform.stop(), silent.stop()]);
   await llm.stop();
 });
 
-const say = (json: unknown, slug = 'guide', place = world) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+const say = (json: unknown, slug = 'guide', place = platform) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
   it('serves the record with the shared token and nothing of its configuration', async () => {
-    const answer = await world.call('GET', '/api/agents/guide/');
+    const answer = await platform.call('GET', '/api/agents/guide/');
     expect([answer.status, answer.json]).toEqual([
       200,
       { slug: 'guide', name: 'Guide', prompt: 'You are the guide.', infos: { color: 'blue' } },
     ]);
-    expect((await world.call('GET', '/api/agents/bare')).json).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
+    expect((await platform.call('GET', '/api/agents/bare')).json).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
   });
 
   it('answers 404 for an unknown slug and 401 without the token', async () => {
-    const answer = await world.call('GET', '/api/agents/nobody/');
+    const answer = await platform.call('GET', '/api/agents/nobody/');
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
-    expect((await world.call('GET', '/api/agents/guide/', { token: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/agents/guide/', { token: null })).status).toBe(401);
   });
 });
 

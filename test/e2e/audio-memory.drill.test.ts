@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sized } from '../drill.ts';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
 const mebibyte = 1024 * 1024;
 /** The largest that is accepted. */
@@ -24,16 +24,16 @@ const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 /** Services that bytes pass through. */
 const passedThrough = ['api-gateway', 'media'];
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let token: string;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { processes: passedThrough });
-  demo = await applyDemo(world, 'memory');
-  token = await world.login('ada-memory@example.org', 'secret-of-ada-memory');
+  platform = await startTestPlatform(import.meta.url, {}, { processes: passedThrough });
+  demo = await applyDemo(platform, 'memory');
+  token = await platform.login('ada-memory@example.org', 'secret-of-ada-memory');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const path = (id: number): string => `/api/coherence/conversations/${id}/audio`;
 
@@ -45,7 +45,7 @@ function* makeBytes(sizeBytes: number): Generator<Buffer> {
 
 function upload(id: number, sizeBytes: number): Promise<{ status: number; json: unknown }> {
   return new Promise((resolve, reject) => {
-    const request = sendRequest(`${world.baseUrl}${path(id)}`, {
+    const request = sendRequest(`${platform.baseUrl}${path(id)}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -68,12 +68,12 @@ function upload(id: number, sizeBytes: number): Promise<{ status: number; json: 
 }
 
 async function videoUrl(id: number): Promise<string> {
-  return ((await world.call('GET', `/api/coherence/conversations/${id}/video`)).json as { url: string }).url;
+  return ((await platform.call('GET', `/api/coherence/conversations/${id}/video`)).json as { url: string }).url;
 }
 
 async function download(target: number | string): Promise<{ sizeBytes: number; sha256: string }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const url = `${world.baseUrl}${typeof target === 'string' ? target : path(target)}`;
+    const url = `${platform.baseUrl}${typeof target === 'string' ? target : path(target)}`;
     sendRequest(url, { headers: typeof target === 'string' ? {} : { authorization: `Bearer ${token}` } }, resolve)
       .on('error', reject)
       .end();
@@ -89,7 +89,7 @@ async function download(target: number | string): Promise<{ sizeBytes: number; s
 
 /** Resident memory of a service's process in bytes. */
 function readResident(name: string): number {
-  const { pid } = world.platform.processes.get(name)?.identity ?? {};
+  const { pid } = platform.runtime.processes.get(name)?.identity ?? {};
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
@@ -120,7 +120,7 @@ function expectSmall(what: string, growth: Record<string, number>): void {
 
 describe('audio as large as one may be (rules/http#limits; architecture#bytes)', () => {
   it('is accepted and given back with less than 64 MiB of extra memory in each process', async () => {
-    const { id } = await createConversation(world, demo, '2026-05-01T10:00:00Z');
+    const { id } = await createConversation(platform, demo, '2026-05-01T10:00:00Z');
     await upload(id, mebibyte);
     await download(id);
     const up = await measureGrowth(() => upload(id, audioBytes));
@@ -139,7 +139,7 @@ describe('audio as large as one may be (rules/http#limits; architecture#bytes)',
       writeFileSync(join(folder, `${key}.mp4`), '');
       for (const chunk of makeBytes(sizeBytes)) appendFileSync(join(folder, `${key}.mp4`), chunk);
       writeFileSync(join(folder, 'file.json'), JSON.stringify({ conversations: [{ key, recording: { full: `${key}.mp4` } }] }));
-      const { stdout } = await world.cli('workspace', 'apply', join(folder, 'file.json'), '--json');
+      const { stdout } = await platform.cli('workspace', 'apply', join(folder, 'file.json'), '--json');
       return (JSON.parse(stdout) as { ids: { conversations: Record<string, number> } }).ids.conversations[key] ?? 0;
     };
     try {
@@ -156,12 +156,12 @@ describe('audio as large as one may be (rules/http#limits; architecture#bytes)',
   });
 
   it('is refused when it has one byte more, and the previous audio stays', async () => {
-    const { id } = await createConversation(world, demo, '2025-05-01T10:00:00Z');
+    const { id } = await createConversation(platform, demo, '2025-05-01T10:00:00Z');
     const kept = await upload(id, 3);
     const reply = await upload(id, maxAudioBytes + 1);
     expect([reply.status, reply.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
     expect((await download(id)).sizeBytes).toBe(3);
-    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.infos.audio).toEqual(kept.json);
   });
 });

@@ -1,32 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let token: string;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'audio');
-  token = await world.login('ada-audio@example.org', 'secret-of-ada-audio');
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'audio');
+  token = await platform.login('ada-audio@example.org', 'secret-of-ada-audio');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
 }
 const path = (id: number) => `/api/coherence/conversations/${id}/audio`;
 function upload(id: number, name: string, bytes: Uint8Array, part = 'audio') {
   const form = new FormData();
   form.append(part, new Blob([bytes]), name);
-  return world.call('POST', path(id), { token, body: form });
+  return platform.call('POST', path(id), { token, body: form });
 }
 const download = (id: number, headers: Record<string, string> = {}) =>
-  world.recorder.fetch(`${world.baseUrl}${path(id)}`, { headers: { authorization: `Bearer ${world.sharedToken}`, ...headers } });
+  platform.recorder.fetch(`${platform.baseUrl}${path(id)}`, { headers: { authorization: `Bearer ${platform.sharedToken}`, ...headers } });
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
@@ -45,7 +45,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
         created_at: expect.any(String),
       },
     ]);
-    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.infos.audio).toEqual(answer.json);
     const back = await download(id);
     expect([back.status, back.headers.get('content-type'), back.headers.get('content-length'), back.headers.get('accept-ranges')]).toEqual([
@@ -60,7 +60,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   it('notes the acting person, the file name and the byte count', async () => {
     const id = await fresh();
     await upload(id, 'talk.wav', randomBytes(1234));
-    const notes = await world.ask('notes', 'list', '--conversation', String(id));
+    const notes = await platform.ask('notes', 'list', '--conversation', String(id));
     expect(notes).toEqual([expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: demo.ada }) })]);
     expect(notes[0].body).toContain('talk.wav');
     expect(notes[0].body).toContain('1234');
@@ -72,13 +72,13 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const second = await upload(id, 'two.ogg', Buffer.from('second'));
     expect(second.status).toBe(201);
     expect(await (await download(id)).text()).toBe('second');
-    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
   });
 
   it('answers 413 to audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
     const id = await fresh();
     await upload(id, 'kept.wav', Buffer.from('kept'));
-    await world.sql(
+    await platform.sql(
       `update conversations.conversations set infos = infos
          || jsonb_build_object('fill', repeat('x', 1048576 - octet_length((infos || '{"fill": ""}')::text))) where id = $1`,
       [id],
@@ -101,10 +101,10 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   ])('refuses %s with %j and keeps the previous audio', async (name, content) => {
     const id = await fresh();
     await upload(id, 'keep.mp3', Buffer.from('keep'));
-    const before = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const before = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     const answer = await upload(id, name, Buffer.from(content));
     expect([answer.status, answer.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
-    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).json).toEqual(before);
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).json).toEqual(before);
     expect(await (await download(id)).text()).toBe('keep');
   });
 
@@ -114,13 +114,13 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([422, ['file', 'audio'], 'missing']);
     const form = new FormData();
     form.append('audio', 'text');
-    expect((await world.call('POST', path(id), { token, body: form })).status).toBe(422);
+    expect((await platform.call('POST', path(id), { token, body: form })).status).toBe(422);
   });
 
   it('answers what the head decides before the file is sent (D107)', async () => {
     const ask = (id: number, length: number): Promise<[status: number | undefined, isWanted: boolean]> =>
       new Promise((resolve, reject) => {
-        const asking = request(`${world.baseUrl}${path(id)}`, {
+        const asking = request(`${platform.baseUrl}${path(id)}`, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${token}`,
@@ -162,7 +162,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     await upload(id, 'keep.mp3', Buffer.from('keep'));
     const boundary = 'xxboundaryxx';
     await new Promise<void>((resolve) => {
-      const call = request(`${world.baseUrl}${path(id)}`, {
+      const call = request(`${platform.baseUrl}${path(id)}`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${token}`,
@@ -177,7 +177,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     });
     await eventually(async () => {
       expect(await (await download(id)).text()).toBe('keep');
-      const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+      const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
       expect(conversation.infos.audio.name).toBe('keep.mp3');
     });
   });
@@ -217,7 +217,7 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
 
   it('answers 404 without audio, whatever infos say, and for an unknown conversation', async () => {
     const other = await fresh();
-    await world.call('PATCH', `/api/coherence/conversations/${other}`, { json: { infos: { audio: { path: 'x', name: 'x.mp3' } } } });
+    await platform.call('PATCH', `/api/coherence/conversations/${other}`, { json: { infos: { audio: { path: 'x', name: 'x.mp3' } } } });
     for (const target of [other, 999_999_999]) {
       const answer = await download(target);
       expect([answer.status, await answer.json()]).toEqual([404, { detail: expect.any(String) }]);
@@ -225,6 +225,6 @@ describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/
   });
 
   it('needs a credential', async () => {
-    expect((await fetch(`${world.baseUrl}${path(id)}`)).status).toBe(401);
+    expect((await fetch(`${platform.baseUrl}${path(id)}`)).status).toBe(401);
   });
 });

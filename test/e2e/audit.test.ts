@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicAuditEntry } from '#libs/contract';
-import { startWorld, type Applied, type World } from './world.ts';
+import { startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
 const email = 'ada@example.org';
 const password = 'the right password';
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let folder: string;
 let tokens: Record<'superuser' | 'viewer' | 'operator' | 'user', string>;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  platform = await startTestPlatform(import.meta.url);
   folder = await mkdtemp(join(tmpdir(), 'audit-'));
   const people = ['ada', 'root', 'viewer', 'operator'].map((key) => ({ key, name: key }));
   const account = (name: string, rights: object = {}) => ({ email: `${name}@example.org`, person: name, password, ...rights });
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     people,
     accounts: [
       account('ada', { groups: ['coherence_users'], global_editor: true }),
@@ -29,14 +29,14 @@ beforeAll(async () => {
     journeys: [{ slug: 'circle', name: 'Circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
   }));
   tokens = {
-    user: await world.login(email, password),
-    superuser: await world.login('root@example.org', password),
-    viewer: await world.login('viewer@example.org', password),
-    operator: await world.login('operator@example.org', password),
+    user: await platform.login(email, password),
+    superuser: await platform.login('root@example.org', password),
+    viewer: await platform.login('viewer@example.org', password),
+    operator: await platform.login('operator@example.org', password),
   };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -45,28 +45,28 @@ interface Page {
   next: string | null;
 }
 const ask = (query: Record<string, string> = {}, token: string | null = tokens.viewer) =>
-  world.call('GET', `/api/ops/audit?${new URLSearchParams(query).toString()}`, { token });
+  platform.call('GET', `/api/ops/audit?${new URLSearchParams(query).toString()}`, { token });
 const list = async (query: Record<string, string> = {}): Promise<Page> => {
   const answer = await ask(query);
   expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.any(String)]);
   return answer.json;
 };
 const refuseLogin = (who: string): Promise<unknown> =>
-  world.call('POST', '/api/v1/auth/login', {
+  platform.call('POST', '/api/v1/auth/login', {
     token: null,
-    headers: { 'x-svc-api-key': world.loginSecret },
+    headers: { 'x-svc-api-key': platform.loginSecret },
     json: { email: who, password: 'wrong' },
   });
 
 describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
   it('shows what clients and operators did in every service, newest first, with address and request', async () => {
     const id = '0f3f8f1e-made-by-the-client';
-    await world.call('POST', '/api/v1/auth/logout', { token: await world.login(email, password), headers: { 'x-request-id': id } });
-    const [conversation] = await world.sql<{ id: number }>(
+    await platform.call('POST', '/api/v1/auth/logout', { token: await platform.login(email, password), headers: { 'x-request-id': id } });
+    const [conversation] = await platform.sql<{ id: number }>(
       `insert into conversations.all_conversations (journey_id, step_id) values ($1, $2) returning id`,
       [ids['journeys']?.['circle'], ids['steps']?.['circle/held']],
     );
-    await world.ask('conversations', 'delete', String(conversation?.id));
+    await platform.ask('conversations', 'delete', String(conversation?.id));
     const { items } = await list({ limit: '3' });
     expect(items).toMatchObject([
       {
@@ -124,14 +124,14 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
     for (const token of [tokens.superuser, tokens.viewer, tokens.operator]) expect((await ask({}, token)).status).toBe(200);
     const denied = await ask({}, tokens.user);
     expect([denied.status, denied.json]).toEqual([403, { code: 'permission_denied', message: expect.any(String), retryable: false }]);
-    for (const token of [null, world.sharedToken, `${tokens.viewer}x`, world.loginSecret]) {
+    for (const token of [null, platform.sharedToken, `${tokens.viewer}x`, platform.loginSecret]) {
       const answer = await ask({}, token);
       expect([answer.status, answer.json]).toEqual([401, { code: 'unauthenticated', message: expect.any(String), retryable: false }]);
     }
   });
 
   it('feels a group that is taken away within a second', async () => {
-    await world.ask('accounts', 'grant', 'operator@example.org', '--remove-group', 'ops_operators');
+    await platform.ask('accounts', 'grant', 'operator@example.org', '--remove-group', 'ops_operators');
     const deadline = Date.now() + 1_000;
     let status = 200;
     while (status === 200 && Date.now() < deadline) ({ status } = await ask({}, tokens.operator));
@@ -156,25 +156,25 @@ describe('GET /api/ops/audit (A3, A4; rules/audit#reading-it)', () => {
 
 describe('audit of the admin CLI (A2, A3)', () => {
   it('lists as the API does, with emails', async () => {
-    expect(await world.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
+    expect(await platform.ask('audit', 'list', '--actor', email, '--action', 'login')).toEqual(
       (await list({ actor: email, action: 'login' })).items,
     );
-    expect((await world.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
+    expect((await platform.cli('audit', 'list', '--actor', 'nobody@example.org')).stderr).toContain('no account');
   });
 
   it('keeps what a client wrote from acting on the terminal and from making lines', async () => {
-    await world.call('POST', '/api/v1/auth/login', {
+    await platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret, 'x-request-id': 'a'.repeat(128) },
+      headers: { 'x-svc-api-key': platform.loginSecret, 'x-request-id': 'a'.repeat(128) },
       json: { email: `evil\u001b[2J\n{"action":"login"}@example.org`, password: 'wrong' },
     });
-    const { stdout } = await world.cli('audit', 'list', '--limit', '3');
+    const { stdout } = await platform.cli('audit', 'list', '--limit', '3');
     expect(stdout).not.toContain('\u001b');
     expect(stdout).not.toContain('evil');
   });
 
   it('finds the chains whole, exports them, and judges the file without a server', async () => {
-    const verified = await world.cli('audit', 'verify', '--json');
+    const verified = await platform.cli('audit', 'verify', '--json');
     expect([verified.code, verified.stderr]).toEqual([0, '']);
     const reports = JSON.parse(verified.stdout) as { service: string; entries: number; broken: null; head: { id: number; hash: string } }[];
     expect(reports.map(({ service }) => service).toSorted()).toEqual([
@@ -186,22 +186,22 @@ describe('audit of the admin CLI (A2, A3)', () => {
       'transcripts',
     ]);
     const file = join(folder, 'audit.jsonl');
-    expect(await world.cli('audit', 'export', '--out', file)).toMatchObject({ code: 0 });
+    expect(await platform.cli('audit', 'export', '--out', file)).toMatchObject({ code: 0 });
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(lines).toHaveLength(reports.reduce((sum, { entries }) => sum + entries, 0));
-    expect(await world.cli('audit', 'verify', file)).toMatchObject({ code: 0 });
+    expect(await platform.cli('audit', 'verify', file)).toMatchObject({ code: 0 });
     const forged = lines.map((line) => (line.includes('"conversation.delete"') ? line.replace('"cli"', '"shared"') : line)).join('\n');
     await writeFile(file, forged);
-    const result = await world.cli('audit', 'verify', file);
+    const result = await platform.cli('audit', 'verify', file);
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/conversations: entry \d+ was changed/)]);
   });
 
   it('names what the owner of the tables has done to a chain, and a head that was noted shows one that was written anew', async () => {
     const verify = async (...args: string[]) => {
-      const { code, stderr } = await world.cli('audit', 'verify', '--service', 'directory', ...args);
+      const { code, stderr } = await platform.cli('audit', 'verify', '--service', 'directory', ...args);
       return [code, stderr.trim()];
     };
-    const [{ last_id: last, hash } = { last_id: 0, hash: '' }] = await world.sql<{ last_id: number; hash: string }>(
+    const [{ last_id: last, hash } = { last_id: 0, hash: '' }] = await platform.sql<{ last_id: number; hash: string }>(
       `select last_id, encode(last_hash, 'hex') as hash from directory.audit_head`,
     );
     expect(await verify('--head', `directory:${last}:${hash}`)).toEqual([0, '']);
@@ -210,18 +210,18 @@ describe('audit of the admin CLI (A2, A3)', () => {
       expect.stringContaining(`entry ${last} is not the one`),
     ]);
 
-    const [row] = await world.sql(`select * from directory.audit_log where id = 3`);
-    await world.sql(`update directory.audit_log set action = 'nothing' where id = 3`);
+    const [row] = await platform.sql(`select * from directory.audit_log where id = 3`);
+    await platform.sql(`update directory.audit_log set action = 'nothing' where id = 3`);
     expect(await verify()).toEqual([1, expect.stringContaining('directory: entry 3 was changed after it was written.')]);
-    await world.sql(`update directory.audit_log set action = $1 where id = 3`, [row?.['action']]);
+    await platform.sql(`update directory.audit_log set action = $1 where id = 3`, [row?.['action']]);
     expect(await verify()).toEqual([0, '']);
 
-    await world.sql(`create table public.kept as select * from directory.audit_log where id >= 3`);
-    await world.sql(`delete from directory.audit_log where id = 4`);
+    await platform.sql(`create table public.kept as select * from directory.audit_log where id >= 3`);
+    await platform.sql(`delete from directory.audit_log where id = 4`);
     expect(await verify()).toEqual([1, expect.stringContaining('entry 4 is missing')]);
-    await world.sql(`delete from directory.audit_log where id >= 3`);
+    await platform.sql(`delete from directory.audit_log where id >= 3`);
     expect(await verify()).toEqual([1, expect.stringContaining(`entry 3 is missing, with all entries up to ${last}`)]);
-    await world.sql(`insert into directory.audit_log select * from public.kept`);
+    await platform.sql(`insert into directory.audit_log select * from public.kept`);
     expect(await verify()).toEqual([0, '']);
   });
 });

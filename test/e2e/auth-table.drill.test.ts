@@ -4,8 +4,8 @@ import type { AuthClass, Route } from '#libs/contract';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { isRelease } from '../drill.ts';
-import { applyDemo, startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { applyDemo, startTestPlatform } from './test-platform.ts';
+import type { TestPlatform } from './test-platform.ts';
 
 const credentials = [
   'none',
@@ -128,17 +128,17 @@ function judge({ auth, operationId }: Route, credential: Credential): Verdict | 
 }
 
 let provider: IdentityProvider;
-let world: World;
+let platform: TestPlatform;
 let headers: Readonly<Record<Credential, Record<string, string>>>;
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  world = await startWorld(import.meta.url, {
+  platform = await startTestPlatform(import.meta.url, {
     OIDC_ISSUER: provider.issuer,
     OIDC_AUDIENCE: provider.audience,
     OUTBOUND_ALLOWED_HOSTS: provider.host,
   });
-  await applyDemo(world, 'table');
-  await world.apply({
+  await applyDemo(platform, 'table');
+  await platform.apply({
     people: [
       { key: 'gone', name: 'Gone' },
       { key: 'left', name: 'Left' },
@@ -152,20 +152,20 @@ beforeAll(async () => {
       { email: 'doer-table@example.org', person: 'doer', password: 'secret-of-doer-table', groups: ['ops_operators'] },
     ],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}-table@example.org`, `secret-of-${name}-table`);
+  const login = (name: string): Promise<string> => platform.login(`${name}-table@example.org`, `secret-of-${name}-table`);
   const [user, coherence, superuser, viewer, operator, expired, revoked, deactivated, personless] = await Promise.all(
     ['ben', 'ada', 'root', 'looker', 'doer', 'ada', 'ada', 'gone', 'left'].map(login),
   );
-  const unlinked = await world.sql(`update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`);
+  const unlinked = await platform.sql(`update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`);
   expect(unlinked).toHaveLength(1);
-  const expiry = await world.sql(
+  const expiry = await platform.sql(
     "update directory.login_sessions set expires_at = now() - interval '1 second' where session_key = $1 returning 1",
     [/^svc_agentic_([a-z0-9]{32})_/.exec(expired ?? '')?.[1]],
   );
   expect(expiry).toHaveLength(1);
-  expect((await world.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
-  await world.ask('accounts', 'deactivate', 'gone-table@example.org');
-  for (const name of ['ben', 'ada', 'root', 'gone']) await world.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
+  expect((await platform.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
+  await platform.ask('accounts', 'deactivate', 'gone-table@example.org');
+  for (const name of ['ben', 'ada', 'root', 'gone']) await platform.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
   const minuteAgo = Math.floor(Date.now() / 1000) - 60;
   const [known, knownCoherence, knownSuperuser, unknown, ended, elsewhere, over] = await Promise.all(
     [
@@ -181,9 +181,9 @@ beforeAll(async () => {
   const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
   headers = {
     none: {},
-    'cookie only': { cookie: `token=${user}; sessionid=${superuser}; authorization=Bearer ${world.sharedToken}` },
+    'cookie only': { cookie: `token=${user}; sessionid=${superuser}; authorization=Bearer ${platform.sharedToken}` },
     malformed: bearer(`${user}x`),
-    shared: bearer(world.sharedToken),
+    shared: bearer(platform.sharedToken),
     'per-user': bearer(user),
     'per-user with coherence access': bearer(coherence),
     superuser: bearer(superuser),
@@ -203,7 +203,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await provider.stop();
 });
 
@@ -219,7 +219,11 @@ function nowhere({ path, params }: Route): string {
 function ask(route: Route, credential: Credential) {
   const body = route.body === undefined ? {} : { body: '{' };
   // The console's sign-in asks for a page of the server itself (S3).
-  return world.call(route.method, nowhere(route), { token: null, headers: { origin: world.baseUrl, ...headers[credential] }, ...body });
+  return platform.call(route.method, nowhere(route), {
+    token: null,
+    headers: { origin: platform.baseUrl, ...headers[credential] },
+    ...body,
+  });
 }
 
 const table = routes.flatMap((route) =>

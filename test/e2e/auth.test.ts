@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let conversation: number;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' });
-  demo = await applyDemo(world, 'auth');
-  conversation = (await createConversation(world, demo)).id;
+  platform = await startTestPlatform(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' });
+  demo = await applyDemo(platform, 'auth');
+  conversation = (await createConversation(platform, demo)).id;
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
-const login = (json: unknown, gate: string | null = world.loginSecret) =>
-  world.call('POST', '/api/v1/auth/login', { token: null, json, headers: gate === null ? {} : { 'x-svc-api-key': gate } });
-const whoami = (token: string | null) => world.call('GET', '/api/v1/auth/whoami', { token });
+const login = (json: unknown, gate: string | null = platform.loginSecret) =>
+  platform.call('POST', '/api/v1/auth/login', { token: null, json, headers: gate === null ? {} : { 'x-svc-api-key': gate } });
+const whoami = (token: string | null) => platform.call('GET', '/api/v1/auth/whoami', { token });
 
 describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   it('exchanges credentials for a token of the documented shape', async () => {
@@ -66,35 +66,35 @@ describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   });
 
   it('answers 403 to the right password of an account without a person', async () => {
-    await world.apply({ accounts: [{ email: 'ghost@example.org', password: 'secret-of-ghost' }] });
+    await platform.apply({ accounts: [{ email: 'ghost@example.org', password: 'secret-of-ghost' }] });
     const answer = await login({ email: 'ghost@example.org', password: 'secret-of-ghost' });
     expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
     expect((await login({ email: 'ghost@example.org', password: 'x' })).status).toBe(401);
   });
 
   it('stores no token, only its hash', async () => {
-    const token = await world.login('ada-auth@example.org', 'secret-of-ada-auth');
+    const token = await platform.login('ada-auth@example.org', 'secret-of-ada-auth');
     const secret = token.slice(-43);
-    expect(await world.findInDatabase(secret)).toEqual([]);
-    expect(await world.findInDatabase('secret-of-ada-auth')).toEqual([]);
+    expect(await platform.findInDatabase(secret)).toEqual([]);
+    expect(await platform.findInDatabase('secret-of-ada-auth')).toEqual([]);
   });
 });
 
 describe('logout and revocation (rules/access#login)', () => {
   it('revokes the current token and no other', async () => {
     const [one, two] = [
-      await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
-      await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
+      await platform.login('ada-auth@example.org', 'secret-of-ada-auth'),
+      await platform.login('ada-auth@example.org', 'secret-of-ada-auth'),
     ];
     expect((await whoami(one)).json).toEqual({
       authenticated: true,
       person: expect.objectContaining({ id: demo.ada }),
       key: null,
     });
-    const answer = await world.call('POST', '/api/v1/auth/logout', { token: one });
+    const answer = await platform.call('POST', '/api/v1/auth/logout', { token: one });
     expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
     expect([(await whoami(one)).status, (await whoami(two)).status]).toEqual([401, 200]);
-    expect((await world.call('GET', `/api/coherence/conversations/${conversation}`, { token: one })).status).toBe(401);
+    expect((await platform.call('GET', `/api/coherence/conversations/${conversation}`, { token: one })).status).toBe(401);
   });
 
   it.each([
@@ -102,10 +102,10 @@ describe('logout and revocation (rules/access#login)', () => {
     ['deactivation', ['accounts', 'deactivate', 'root-auth@example.org']],
   ])('is felt soon after %s', async (_name, command) => {
     const email = command[2] as string;
-    const token = await world.login(email, `secret-of-${email.split('-')[0]}-auth`);
+    const token = await platform.login(email, `secret-of-${email.split('-')[0]}-auth`);
     expect((await whoami(token)).status).toBe(200);
     process.env['NEW_PASSWORD'] = 'changed-password';
-    const result = await world.cli(...command);
+    const result = await platform.cli(...command);
     expect([result.code, result.stdout.includes('changed-password')]).toEqual([0, false]);
     await eventually(async () => expect((await whoami(token)).status).toBe(401));
     expect((await login({ email, password: `secret-of-${email.split('-')[0]}-auth` })).status).toBe(401);
@@ -123,13 +123,13 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
   it.each(surfaces)('answers 401 on %s to no, cookie-only and malformed credentials', async (kind, method, path) => {
     for (const headers of [
       {},
-      { cookie: `token=${world.sharedToken}; sessionid=1` },
+      { cookie: `token=${platform.sharedToken}; sessionid=1` },
       { authorization: 'Bearer' },
-      { authorization: `Basic ${world.sharedToken}` },
+      { authorization: `Basic ${platform.sharedToken}` },
       { authorization: `Bearer svc_agentic_${'a'.repeat(32)}_${'b'.repeat(43)}` },
-      { authorization: `Bearer ${world.sharedToken}x` },
+      { authorization: `Bearer ${platform.sharedToken}x` },
     ]) {
-      const answer = await world.call(method, path(), { token: null, headers });
+      const answer = await platform.call(method, path(), { token: null, headers });
       expect([kind, headers, answer.status]).toEqual([kind, headers, 401]);
       if (kind !== 'v1') expect(answer.json).toEqual({ detail: 'Unauthorized' });
       else expect(answer.json).toMatchObject({ code: 'unauthenticated', retryable: false });
@@ -139,15 +139,15 @@ describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () 
 
   it('accepts the shared token on S and shared, refuses it with 403 on U and 401 on v1', async () => {
     const statuses: Record<string, number> = {};
-    for (const [kind, method, path] of surfaces) statuses[kind] = (await world.call(method, path())).status;
+    for (const [kind, method, path] of surfaces) statuses[kind] = (await platform.call(method, path())).status;
     expect(statuses).toEqual({ S: 200, shared: 404, U: 403, v1: 401 });
-    const answer = await world.call('POST', `/api/coherence/conversations/${conversation}/audio`);
+    const answer = await platform.call('POST', `/api/coherence/conversations/${conversation}/audio`);
     expect(answer.json).toEqual({ detail: expect.any(String), error: 'per_user_token_required', message: expect.any(String) });
   });
 
   it('refuses a per-user token on the shared-only surface with 401', async () => {
-    const token = await world.login('ada-auth@example.org', 'secret-of-ada-auth');
-    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(401);
+    const token = await platform.login('ada-auth@example.org', 'secret-of-ada-auth');
+    expect((await platform.call('GET', '/api/agents/none/', { token })).status).toBe(401);
   });
 });
 

@@ -15,8 +15,8 @@ import { connectBus } from '#libs/nats';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import { listMigrations } from '#libs/release';
 import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
 /** A conversation as its client knows it; times are of this process. */
 interface Written {
@@ -29,7 +29,7 @@ interface Written {
   audio?: { readonly ackedAt: number; readonly sha256: string };
 }
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let place: string;
 let token: string;
@@ -40,24 +40,24 @@ const merged = ['Barnabas Quillfeather', 'Barney Quillfeather', 'B. Quillfeather
 beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), 'coherence-drill-'));
   const { secret, recipient } = await generateKeys();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { BACKUP_URL: place, BACKUP_RECIPIENTS: recipient, BACKUP_IDENTITY: secret },
     { processes: true },
   );
-  demo = await applyDemo(world, 'drill');
+  demo = await applyDemo(platform, 'drill');
   const people = merged.map((name, index) => ({ key: `merged-${index}`, name }));
-  await world.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people] });
+  await platform.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }, ...people] });
   // Who goes was there before who stays, so that who stays is of an earlier day afterwards.
   for (const index of merged.keys())
-    await world.sql(`update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`, [
+    await platform.sql(`update directory.people set created_at = created_at - make_interval(days => $1) where key = $2`, [
       index,
       `merged-${index}`,
     ]);
-  token = await world.login('ada-drill@example.org', 'secret-of-ada-drill');
+  token = await platform.login('ada-drill@example.org', 'secret-of-ada-drill');
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   rmSync(place, { recursive: true, force: true });
 });
 
@@ -72,13 +72,13 @@ const pathOf = (id: number): string => `/api/coherence/conversations/${id}`;
 async function write(count: number): Promise<Written> {
   const begunAt = Date.now();
   const start = new Date(Date.UTC(2026, 0, 1) - count * 3_600_000).toISOString();
-  const { id } = await createConversation(world, demo, start);
+  const { id } = await createConversation(platform, demo, start);
   return { id, begunAt, ackedAt: Date.now(), value: -1, sent: -1 };
 }
 
 async function change(item: Written, value: number): Promise<void> {
   item.sent = value;
-  const answer = await world.call('PATCH', pathOf(item.id), { token, json: { infos: { coherence: { count: value } } } });
+  const answer = await platform.call('PATCH', pathOf(item.id), { token, json: { infos: { coherence: { count: value } } } });
   if (answer.status !== 200) throw new Error(`PATCH: ${answer.status} ${answer.text}`);
   item.value = value;
   item.ackedAt = Date.now();
@@ -88,22 +88,22 @@ async function upload(item: Written): Promise<void> {
   const bytes = randomBytes(20_000);
   const form = new FormData();
   form.append('audio', new Blob([bytes]), 'talk.mp3');
-  const answer = await world.call('POST', `${pathOf(item.id)}/audio`, { token, body: form });
+  const answer = await platform.call('POST', `${pathOf(item.id)}/audio`, { token, body: form });
   if (answer.status !== 201) throw new Error(`audio: ${answer.status} ${answer.text}`);
   item.audio = { ackedAt: Date.now(), sha256: hashOf(bytes) };
 }
 
 async function destroyEverything(): Promise<void> {
-  await world.platform.stop();
-  for (const schema of Object.keys(listMigrations())) await world.sql(`drop schema ${schema} cascade`);
-  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+  await platform.runtime.stop();
+  for (const schema of Object.keys(listMigrations())) await platform.sql(`drop schema ${schema} cascade`);
+  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));
   for await (const { key } of store.list('')) await store.delete(key);
   store.close();
 }
 
 /** What the broker still holds of a time that the database no longer knows: a job with everything in it. */
 async function leaveOldMessage(): Promise<void> {
-  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = world.platform.settings;
+  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = platform.runtime.settings;
   const bus = await connectBus({ url, prefix, name: 'drill', logger: createLogger({ service: 'drill', level: 'silent' }) });
   const body = JSON.stringify({ id: '01980000-0000-7000-8000-000000000001', payload: { conversation_id: 1 } });
   await bus.publishDurable('jobs.media.videohost-publish', body, { msgId: 'old-message' });
@@ -143,62 +143,64 @@ describe('the loss of everything', () => {
     );
     begunAt = Date.now();
     snapshotAt = performance.now();
-    const made = await world.cli('backup', 'create', '--objects', '--json');
+    const made = await platform.cli('backup', 'create', '--objects', '--json');
     ended.abort();
     await load;
     succeeded(made);
     backup = JSON.parse(made.stdout) as typeof backup;
-    expect(await world.ask('backup', 'verify', '--digest', backup.digest)).toMatchObject({ ok: true });
+    expect(await platform.ask('backup', 'verify', '--digest', backup.digest)).toMatchObject({ ok: true });
     const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(place, name)).isFile());
     const file = join(place, files[Date.now() % files.length] ?? '');
     const bytes = readFileSync(file);
     writeFileSync(file, Buffer.concat([Buffer.from([(bytes[0] ?? 0) ^ 4]), bytes.subarray(1)]));
-    await expect(world.ask('backup', 'verify')).rejects.toThrow(/differs|cannot be trusted/);
+    await expect(platform.ask('backup', 'verify')).rejects.toThrow(/differs|cannot be trusted/);
     writeFileSync(file, bytes);
   });
 
   it('is survived by what was written before, and by nothing that came after', async () => {
     afterwards.push(await write(1_000));
-    expect((await world.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
-    succeeded(await world.cli('people', 'merge', 'merged-1', 'merged-2', '--yes'));
-    succeeded(await world.cli('people', 'merge', 'merged-0', 'merged-1', '--yes'));
-    succeeded(await world.cli('people', 'erase', 'merged-0', '--yes'));
-    for (const name of merged) expect(await world.findInDatabase(name)).toEqual([]);
+    expect((await platform.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
+    succeeded(await platform.cli('people', 'merge', 'merged-1', 'merged-2', '--yes'));
+    succeeded(await platform.cli('people', 'merge', 'merged-0', 'merged-1', '--yes'));
+    succeeded(await platform.cli('people', 'erase', 'merged-0', '--yes'));
+    for (const name of merged) expect(await platform.findInDatabase(name)).toEqual([]);
     await leaveOldMessage();
     const lostAt = performance.now();
     await destroyEverything();
     const destroyedAt = performance.now();
     // As the set-up job has them, so that the services' roles get their rights.
-    const urls = listDatabaseUrls(world.platform.cliSettings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
+    const urls = listDatabaseUrls(platform.runtime.cliSettings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
     Object.assign(process.env, urls);
-    const restored = await world.cli('backup', 'restore', '--yes', '--digest', backup.digest, '--json');
+    const restored = await platform.cli('backup', 'restore', '--yes', '--digest', backup.digest, '--json');
     for (const name of Object.keys(urls)) delete process.env[name];
     succeeded(restored);
     const restoredAt = performance.now();
     expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 6 });
     expect(JSON.parse(restored.stdout).queues.dropped).toBeGreaterThanOrEqual(1);
-    expect((await world.cli('doctor', '--after-restore', '--json')).code).toBe(0); // again, while nothing runs: harmless
-    await Promise.all([...world.platform.processes.keys()].map((name) => world.platform.restart(name)));
-    expect((await world.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
+    expect((await platform.cli('doctor', '--after-restore', '--json')).code).toBe(0); // again, while nothing runs: harmless
+    await Promise.all([...platform.runtime.processes.keys()].map((name) => platform.runtime.restart(name)));
+    expect((await platform.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
     tellObjectives({ lostMs: lostAt - snapshotAt, restoreMs: restoredAt - destroyedAt, startMs: performance.now() - restoredAt });
 
     for (const item of written.filter(({ begunAt: at }) => at < begunAt)) {
-      const { status, json } = await world.call('GET', pathOf(item.id), { token });
+      const { status, json } = await platform.call('GET', pathOf(item.id), { token });
       expect([item.id, status]).toEqual([item.id, 200]);
       // The last value from before the backup, or one that came while it was made.
       const value = json.infos.coherence?.count ?? -1;
       expect(value).toBeGreaterThanOrEqual(item.ackedAt < begunAt ? item.value : 1);
       expect(value).toBeLessThanOrEqual(item.sent);
-      const audio = await fetch(`${world.baseUrl}${pathOf(item.id)}/audio`, { headers: { authorization: `Bearer ${world.sharedToken}` } });
+      const audio = await fetch(`${platform.baseUrl}${pathOf(item.id)}/audio`, {
+        headers: { authorization: `Bearer ${platform.sharedToken}` },
+      });
       expect([item.id, hashOf(new Uint8Array(await audio.arrayBuffer()))]).toEqual([item.id, item.audio?.sha256]);
     }
-    for (const { id } of afterwards) expect((await world.call('GET', pathOf(id), { token })).status).toBe(404);
+    for (const { id } of afterwards) expect((await platform.call('GET', pathOf(id), { token })).status).toBe(404);
     expect((await write(2_000)).id).toBeGreaterThan(afterwards[0]?.id ?? 0); // and is given to nobody else
   });
 
   it('does not bring back who was erased after the backup, and loses no file (doctor --after-restore)', async () => {
-    expect(await world.findInDatabase(erased)).toEqual(['directory.people']);
-    const found = await world.cli('doctor', '--after-restore', '--json');
+    expect(await platform.findInDatabase(erased)).toEqual(['directory.people']);
+    const found = await platform.cli('doctor', '--after-restore', '--json');
     succeeded(found);
     const { queues, people, objects } = JSON.parse(found.stdout) as {
       queues: null;
@@ -206,19 +208,19 @@ describe('the loss of everything', () => {
       objects: { missing: []; orphans: [] };
     };
     expect([queues, people.erased.length, people.others, objects.missing]).toEqual([null, 1 + merged.length, 0, []]);
-    for (const name of [erased, ...merged]) expect(await world.findInDatabase(name)).toEqual([]);
-    expect(await world.findInDatabase('quintessa@example.org')).toEqual([]);
-    const again = JSON.parse((await world.cli('doctor', '--after-restore', '--json')).stdout) as {
+    for (const name of [erased, ...merged]) expect(await platform.findInDatabase(name)).toEqual([]);
+    expect(await platform.findInDatabase('quintessa@example.org')).toEqual([]);
+    const again = JSON.parse((await platform.cli('doctor', '--after-restore', '--json')).stdout) as {
       people: { erased: number[]; gone: number };
     };
     expect(again.people).toMatchObject({ erased: [], gone: 1 + merged.length });
-    expect((await world.cli('doctor')).stdout).toContain('All is well');
+    expect((await platform.cli('doctor')).stdout).toContain('All is well');
   });
 
   it('touches nobody who has the id of somebody erased', async () => {
-    const { ids } = await world.apply({ people: [{ key: 'newcomer', name: 'Newcomer' }] });
+    const { ids } = await platform.apply({ people: [{ key: 'newcomer', name: 'Newcomer' }] });
     const id = ids['people']?.['newcomer'] ?? 0;
-    const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+    const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));
     const entry = JSON.stringify({ person_id: id, digest: 'a'.repeat(64), visitor_ids: [], telegram_user_ids: [] });
     for (const [name, text] of [
       [`platform/erasures/${id}-${'0'.repeat(32)}.json`, entry],
@@ -233,10 +235,10 @@ describe('the loss of everything', () => {
       );
     }
     store.close();
-    const found = await world.cli('doctor', '--after-restore', '--json');
+    const found = await platform.cli('doctor', '--after-restore', '--json');
     const { people } = JSON.parse(found.stdout) as { people: { others: number; damaged: string[] } };
     expect([people.others, people.damaged.length, found.code]).toEqual([1, 1, 1]);
-    expect((await world.sql('select 1 from directory.people where id = $1', [id])).length).toBe(1);
-    expect((await world.ask('media', 'orphans')).orphans).toEqual([]);
+    expect((await platform.sql('select 1 from directory.people where id = $1', [id])).length).toBe(1);
+    expect((await platform.ask('media', 'orphans')).orphans).toEqual([]);
   });
 });

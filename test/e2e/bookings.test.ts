@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signBooking, waitFor } from '#libs/testing';
-import { applyDemo, eventually, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, eventually, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'book');
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'book');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 let minute = 0;
 /** A Cal.com envelope; `createdAt` moves on by a minute with each one. */
@@ -41,14 +41,14 @@ function created(uid: string, extra: Record<string, unknown> = {}) {
   });
 }
 async function post(body: string, { person = String(demo.ada), signature = signBooking(body)['x-cal-signature-256'] } = {}) {
-  const answer = await world.call('POST', `/api/coherence/hook/booking/${person}`, {
+  const answer = await platform.call('POST', `/api/coherence/hook/booking/${person}`, {
     token: null,
     body,
     headers: { 'content-type': 'application/json', 'x-cal-signature-256': signature },
   });
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
-const receipts = (): Promise<any[]> => world.ask('webhooks', 'list');
+const receipts = (): Promise<any[]> => platform.ask('webhooks', 'list');
 async function settled(expected: number): Promise<any[]> {
   return waitFor(async () => {
     const list = await receipts();
@@ -59,10 +59,10 @@ async function settled(expected: number): Promise<any[]> {
 }
 /** The booked conversation of `person` at a time inside the booking. */
 async function booked(time: string, person = demo.ada, journey = demo.journey): Promise<any[]> {
-  const answer = await world.call('GET', `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`);
+  const answer = await platform.call('GET', `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`);
   return answer.json.filter((item: any) => item.config.booking !== undefined);
 }
-const personNotes = (id: number): Promise<any[]> => world.ask('notes', 'list', '--person', String(id));
+const personNotes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--person', String(id));
 
 describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates, moves and deletes one conversation along the chain of uids', async () => {
@@ -97,7 +97,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect(after.config.booking).toMatchObject({ uid: 'chain-2' });
     expect(after.config.booking.uids).toEqual(expect.arrayContaining(['chain-1', 'chain-2']));
     expect(after.participants).toHaveLength(3);
-    const notes = await world.ask('notes', 'list', '--conversation', String(conversation.id));
+    const notes = await platform.ask('notes', 'list', '--conversation', String(conversation.id));
     expect(notes.map((note: any) => [note.note_type, note.author_person])).toEqual([
       ['booking', null],
       ['booking', null],
@@ -114,7 +114,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
       }),
     );
     await settled(before + 3);
-    expect((await world.call('GET', `/api/coherence/conversations/${conversation.id}`)).status).toBe(404);
+    expect((await platform.call('GET', `/api/coherence/conversations/${conversation.id}`)).status).toBe(404);
     await eventually(async () => {
       for (const participant of after.participants) {
         expect(
@@ -234,7 +234,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     ['nobody', '999999999'],
     ['400 digits', '9'.repeat(400)],
   ])('answers GET for %s with a plain-text hint', async (_name, id) => {
-    const answer = await world.call('GET', `/api/coherence/hook/booking/${id}`, { token: null });
+    const answer = await platform.call('GET', `/api/coherence/hook/booking/${id}`, { token: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
   });
 });

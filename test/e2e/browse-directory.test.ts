@@ -1,9 +1,9 @@
 /** Look-ups for public pages: holons with their events, people and holons by id. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let holons: Record<string, number>;
 let member = '';
@@ -11,9 +11,9 @@ let stranger = '';
 const manyIds = Array.from({ length: 51 }, (_, index) => index + 1);
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
-  demo = await applyDemo(world, 'br');
-  const { ids } = await world.apply({
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
+  demo = await applyDemo(platform, 'br');
+  const { ids } = await platform.apply({
     classes: [
       { slug: 'group', label: 'Group', config: { info_field_groups: [{ key: 'about', fields: [{ key: 'theme', type: 'text' }] }] } },
       { slug: 'closed', label: 'Closed', private: true, conversation_event: true },
@@ -40,12 +40,12 @@ beforeAll(async () => {
     accounts: [{ email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', teams: [{ holon: 'host' }] }],
   });
   holons = ids['holons'] ?? {};
-  member = await world.login('cleo@example.org', 'secret-of-cleo');
-  stranger = await world.login('ben-br@example.org', 'secret-of-ben-br');
+  member = await platform.login('cleo@example.org', 'secret-of-cleo');
+  stranger = await platform.login('ben-br@example.org', 'secret-of-ben-br');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
-const get = (path: string, token?: string) => world.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
+const get = (path: string, token?: string) => platform.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
 
 describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D18f)', () => {
   it('shows immediate child events by name, with the conversation journeys attached directly to each', async () => {
@@ -76,7 +76,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[^"]+"$/);
     expect((await get('holons/host', stranger)).headers.get('etag')).toBe(etag);
-    const again = await world.call('GET', '/api/coherence/browse/holons/host', { headers: { 'if-none-match': etag } });
+    const again = await platform.call('GET', '/api/coherence/browse/holons/host', { headers: { 'if-none-match': etag } });
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
@@ -95,7 +95,7 @@ describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D1
   });
 
   it('needs a token, and knows no slug with control characters (D74)', async () => {
-    expect((await world.call('GET', '/api/coherence/browse/holons/host', { token: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/coherence/browse/holons/host', { token: null })).status).toBe(401);
     expect((await get('holons/host%00')).status).toBe(404);
   });
 });
@@ -156,6 +156,6 @@ describe.each([['persons'], ['holons']])('the list of ids of /browse/%s (D18)', 
   });
 
   it('needs a token', async () => {
-    expect((await world.call('GET', `/api/coherence/browse/${what}?ids=1`, { token: null })).status).toBe(401);
+    expect((await platform.call('GET', `/api/coherence/browse/${what}?ids=1`, { token: null })).status).toBe(401);
   });
 });

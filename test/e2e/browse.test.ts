@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { prepareDiscovery } from './discovery-data.ts';
 import type { Place } from './discovery-data.ts';
-import { startWorld } from './world.ts';
-import type { Answer, World } from './world.ts';
+import { startTestPlatform } from './test-platform.ts';
+import type { Answer, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let place: Place;
 const made: Record<string, number> = {};
 const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model' } });
@@ -21,8 +21,8 @@ const publishing = {
 };
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  place = await prepareDiscovery(world, 'bro');
+  platform = await startTestPlatform(import.meta.url);
+  place = await prepareDiscovery(platform, 'bro');
   const { ada } = place.demo;
   made['owned'] = await place.put({
     event: 'alpha',
@@ -43,10 +43,10 @@ beforeAll(async () => {
   made['foreign'] = await place.put({ event: 'alpha', journey: 'talk-c', start: '2026-05-01T10:00:00Z' });
   made['closed'] = await place.put({ event: 'closed', journey: 'talk-a', start: '2026-06-01T00:00:00Z', connected: ['alpha'] });
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
-const browse = (path: string, token: string | null = world.sharedToken): Promise<Answer> =>
-  world.call('GET', `/api/coherence/browse/${path}`, { token });
+const browse = (path: string, token: string | null = platform.sharedToken): Promise<Answer> =>
+  platform.call('GET', `/api/coherence/browse/${path}`, { token });
 const idsOf = (items: { id: number }[]): number[] => items.map((item) => item.id);
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
@@ -176,14 +176,14 @@ describe('browse of private holons (D18f)', () => {
     (await browse('holons/guild/conversations', token)).json.events.map((event: { slug: string }) => event.slug);
 
   it('shows a private event and its conversations to those who see it, never to the shared token', async () => {
-    expect([await events(world.sharedToken), await events(place.tokens.stranger), await events(place.tokens.member)]).toEqual([
+    expect([await events(platform.sharedToken), await events(place.tokens.stranger), await events(place.tokens.member)]).toEqual([
       ['bare', 'alpha'],
       ['bare', 'alpha'],
       ['bare', 'closed', 'alpha'],
     ]);
     const listed = async (token: string): Promise<number[]> =>
       idsOf((await browse('conversations?journey_slug=talk-a', token)).json.conversations);
-    expect([(await listed(world.sharedToken)).includes(made['closed'] ?? 0), (await listed(place.tokens.member))[0]]).toEqual([
+    expect([(await listed(platform.sharedToken)).includes(made['closed'] ?? 0), (await listed(place.tokens.member))[0]]).toEqual([
       false,
       made['closed'],
     ]);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sized } from '../drill.ts';
-import { applyDemo, demoWorkspace, startWorld, type Applied, type Demo, type World } from './world.ts';
+import { applyDemo, demoWorkspace, startTestPlatform, type Applied, type Demo, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let folder: string;
 let count = 0;
@@ -13,12 +13,12 @@ let count = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   writeFileSync(join(folder, 'talk.mp3'), 'the words of a talk');
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'bulk');
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'bulk');
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
-  await world.stop();
+  await platform.stop();
 });
 
 const write = (text: string, name = `${++count}.yaml`): string => {
@@ -26,7 +26,7 @@ const write = (text: string, name = `${++count}.yaml`): string => {
   return join(folder, name);
 };
 const run = (document: unknown, ...options: string[]) =>
-  world.cli('workspace', 'apply', write(JSON.stringify(document), `${++count}.json`), ...options);
+  platform.cli('workspace', 'apply', write(JSON.stringify(document), `${++count}.json`), ...options);
 
 async function bulk(items: Record<string, unknown>[], more: Record<string, unknown> = {}): Promise<Applied> {
   const { code, stdout, stderr } = await run({ ...more, conversations: items }, '--json');
@@ -35,10 +35,10 @@ async function bulk(items: Record<string, unknown>[], more: Record<string, unkno
   expect({ code, problems }).toEqual({ code: 0, problems: '' });
   return JSON.parse(stdout) as Applied;
 }
-const read = async (id: number): Promise<any> => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+const read = async (id: number): Promise<any> => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 const idOf = (applied: Applied, key: string): number => applied.ids['conversations']?.[key] ?? 0;
 const evidence = async (id: number): Promise<any> =>
-  (await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
+  (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
 
 describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', () => {
   const full = () => ({
@@ -83,12 +83,12 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       source: 'import',
       created_at: expect.any(String),
     });
-    expect((await world.call('GET', `/api/coherence/conversations/${id}/audio`)).text).toBe('the words of a talk');
-    expect((await world.call('GET', `/api/coherence/conversations/${id}/enter-coherence`)).json).toMatchObject({
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/audio`)).text).toBe('the words of a talk');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/enter-coherence`)).json).toMatchObject({
       phase: 'over',
       meetingId: 'm-1',
     });
-    const { text } = await world.call('GET', `/api/coherence/conversations/${id}/transcript`);
+    const { text } = await platform.call('GET', `/api/coherence/conversations/${id}/transcript`);
     expect(text).toContain('**Ada** (00:00)\nWelcome.');
     expect(text).toContain('**Guest** (00:02)\nThanks.');
     expect(text).toContain('**Unresolved speaker 2** (01:06)\nAnd hello.');
@@ -100,7 +100,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     const before = await read(id);
     expect(await bulk([{ ...full(), key: 'twice' }])).toEqual({ created: 0, updated: 0, unchanged: 1, ids: first.ids });
     expect(await read(id)).toEqual(before);
-    await world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { kept: 1 } } });
+    await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { kept: 1 } } });
     const again = await bulk([{ key: 'twice', infos: { big: 2 } }]);
     expect(again).toMatchObject({ created: 0, updated: 1, unchanged: 0 });
     const after = await read(id);
@@ -108,7 +108,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
     expect(await bulk([{ key: 'twice', transcript: [{ start_ms: 0, end_ms: 1, person: 'ben-bulk', text: 'Other.' }] }])).toMatchObject({
       updated: 1,
     });
-    expect((await world.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).toContain('**Ben** (00:00)\nOther.');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).toContain('**Ben** (00:00)\nOther.');
   });
 
   it('takes null for journey, step, event, start and finish, and an item that has a key alone', async () => {
@@ -195,7 +195,7 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       ].join('\n'),
     );
     writeFileSync(join(folder, '3.txt'), 'x');
-    const { code, stdout, stderr } = await world.cli('workspace', 'apply', file);
+    const { code, stdout, stderr } = await platform.cli('workspace', 'apply', file);
     expect([code, stdout]).toEqual([1, '']);
     const lines = stderr
       .trimEnd()
@@ -214,8 +214,8 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       '26: conversations[7].finish: is before start',
       '10 problems; nothing was changed.',
     ]);
-    expect(await world.sql(`select 1 from directory.people where key = 'late'`)).toEqual([]);
-    expect(await world.sql(`select 1 from conversations.import_keys where key = 'right'`)).toEqual([]);
+    expect(await platform.sql(`select 1 from directory.people where key = 'late'`)).toEqual([]);
+    expect(await platform.sql(`select 1 from conversations.import_keys where key = 'right'`)).toEqual([]);
   });
 
   it.each([
@@ -258,19 +258,19 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       { list: 'conversations', key: 'dry-new', action: 'create', fields: [] },
     ]);
     expect(await read(idOf(shown, 'dry'))).toMatchObject({ finish: null, infos: { a: 1 } });
-    expect(await world.sql(`select 1 from conversations.import_keys where key = 'dry-new'`)).toEqual([]);
+    expect(await platform.sql(`select 1 from conversations.import_keys where key = 'dry-new'`)).toEqual([]);
   });
 
   it('keeps infos.audio when the item gives it, and integers above 2^53', async () => {
     const text = JSON.stringify({
       conversations: [{ key: 'own-audio', audio: 'talk.mp3', infos: { audio: { path: 'elsewhere' }, n: 'BIG' } }],
     });
-    const { stdout } = await world.cli('workspace', 'apply', write(text.replace('"BIG"', '9007199254740993')), '--json');
+    const { stdout } = await platform.cli('workspace', 'apply', write(text.replace('"BIG"', '9007199254740993')), '--json');
     const id = idOf(JSON.parse(stdout) as Applied, 'own-audio');
-    const answer = await world.call('GET', `/api/coherence/conversations/${id}`);
+    const answer = await platform.call('GET', `/api/coherence/conversations/${id}`);
     expect(answer.json.infos.audio).toEqual({ path: 'elsewhere' });
     expect(answer.text).toMatch(/"n": ?9007199254740993/);
-    expect((await world.call('GET', `/api/coherence/conversations/${id}/audio`)).text).toBe('the words of a talk');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/audio`)).text).toBe('the words of a talk');
   });
 });
 
@@ -297,7 +297,7 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
     const room = { meetingId: 'm', conversationStartedAt: '2026-05-01T11:00:00Z', captureEndedAt: '2026-05-01T10:00:00Z' };
     const applied = await bulk([{ key: 'bad-window', config: { 'enter-coherence': room } }]);
     const id = idOf(applied, 'bad-window');
-    await world.cli('conversations', 'import-transcript', String(id));
+    await platform.cli('conversations', 'import-transcript', String(id));
     for (let tries = 0; tries < 200 && (await evidence(id)).status === 'never_ran'; tries++)
       await new Promise((next) => setTimeout(next, 50));
     expect((await evidence(id)).status).toBe('invalid_transcript_window');
@@ -306,13 +306,13 @@ describe('import statuses of bulk-imported conversations (rules/transcripts#impo
   it('never replaces rows that were cut under a window', async () => {
     const applied = await bulk([{ key: 'cut', transcript: rows }]);
     const id = idOf(applied, 'cut');
-    await world.sql(
+    await platform.sql(
       `insert into transcripts.import_evidence (conversation_id, status, contract_import) values (${id}, 'transcript_window_empty', true)`,
     );
     expect(
       await bulk([{ key: 'cut', transcript: [...rows, { start_ms: 20, end_ms: 30, person: 'ben-bulk', text: 'Excluded.' }] }]),
     ).toMatchObject({ unchanged: 1 });
-    expect((await world.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).not.toContain('Excluded.');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}/transcript`)).text).not.toContain('Excluded.');
   });
 });
 
@@ -346,14 +346,14 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
       ].join('\n');
       const text = kind === 'yaml' ? yaml : JSON.stringify(document, null, kind === 'json' ? 0 : 2);
       const file = write(text, `large.${kind}`);
-      const applied = await world.cli('workspace', 'apply', file, '--json');
+      const applied = await platform.cli('workspace', 'apply', file, '--json');
       expect(applied.code).toBe(0);
       const result = JSON.parse(applied.stdout) as Applied;
       expect([result.created + result.updated + result.unchanged, Object.keys(result.ids['conversations'] ?? {}).length]).toEqual([
         many + 1,
         many,
       ]);
-      const [{ n }] = (await world.sql<{ n: number }>(
+      const [{ n }] = (await platform.sql<{ n: number }>(
         `select count(*)::integer as n from conversations.import_keys where key like 'many-%'`,
       )) as [{ n: number }];
       expect(n).toBe(many);
@@ -361,7 +361,7 @@ describe('large workspace files (rules/workspace#bulk-import)', () => {
       expect(conversation.infos.index).toBe(77);
 
       const broken = write(text.replace(`many-${repeated}`, 'many-7').replace(/After/, ''), `broken.${kind}`);
-      const refused = await world.cli('workspace', 'apply', broken);
+      const refused = await platform.cli('workspace', 'apply', broken);
       const lineOf = (needle: string, from = 0): number => text.slice(0, text.indexOf(needle, from)).split('\n').length;
       expect(refused.stderr).toContain(`${broken}:${lineOf(`many-${repeated}`)}: conversations[${repeated}].key: repeats conversations[7]`);
       expect(refused.stderr).toMatch(new RegExp(`${broken}:${lineOf('After')}: people\\[0\\]\\.name`));

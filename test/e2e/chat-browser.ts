@@ -2,14 +2,14 @@
 import { type LlmServer, startLlm } from '#libs/testing';
 import type { BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { desk, startBrowser } from './browser.ts';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 /** Requests that send a message. */
 export const messages = '**/api/chat/*/message/';
 
 export interface ChatBrowser {
   readonly llm: LlmServer;
-  readonly world: World;
+  readonly platform: TestPlatform;
   /** What the browser complained of since the last test. */
   readonly complaints: string[];
   openContext(options?: BrowserContextOptions): Promise<BrowserContext>;
@@ -23,22 +23,22 @@ export interface ChatBrowser {
 
 export async function startChatBrowser(fileUrl: string, settings: Record<string, string> = {}): Promise<ChatBrowser> {
   const llm = await startLlm();
-  const world = await startWorld(
+  const platform = await startTestPlatform(
     fileUrl,
     { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted', LLM_TIMEOUT_MS: '15000', ...settings },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
-  await world.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide', prompt: 'You are the guide.' }] });
-  const { openContext, complaints, ...browser } = await startBrowser(world.baseUrl);
+  await platform.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  const { openContext, complaints, ...browser } = await startBrowser(platform.baseUrl);
 
   return {
     llm,
-    world,
+    platform,
     complaints,
     openContext,
     openPage: async (options = desk, path = '/chat/welcome-guide') => {
       const page = await (await openContext(options)).newPage();
-      await page.goto(`${world.baseUrl}${path}`);
+      await page.goto(`${platform.baseUrl}${path}`);
       return page;
     },
     exchange: async (page, text, reply) => {
@@ -54,7 +54,7 @@ export async function startChatBrowser(fileUrl: string, settings: Record<string,
     },
     stop: async () => {
       await browser.stop();
-      await world.stop();
+      await platform.stop();
       await llm.stop();
     },
   };

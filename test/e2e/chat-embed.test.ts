@@ -15,11 +15,11 @@ let stranger = '';
 function startSite(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((_request, response) => {
-      const platform = chat.world.baseUrl;
-      response.setHeader('Content-Security-Policy', `default-src 'none'; script-src ${platform}; frame-src ${platform}`);
+      const address = chat.platform.baseUrl;
+      response.setHeader('Content-Security-Policy', `default-src 'none'; script-src ${address}; frame-src ${address}`);
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.end(
-        `<!doctype html><html lang="de"><title>Tea</title><main><h1>Tea</h1></main><script src="${platform}/chat/embed.js" data-agent="garden" data-label="Frag uns" async></script></html>`,
+        `<!doctype html><html lang="de"><title>Tea</title><main><h1>Tea</h1></main><script src="${address}/chat/embed.js" data-agent="garden" data-label="Frag uns" async></script></html>`,
       );
     });
     server.listen(port, '127.0.0.1', () => resolve(server));
@@ -35,7 +35,7 @@ beforeAll(async () => {
   [friend, stranger] = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
   chat = await startChatBrowser(import.meta.url, { CHAT_EMBED_ORIGINS: `https://www.example.org ${friend}` });
   site = await startSite();
-  await chat.world.apply({
+  await chat.platform.apply({
     agents: [
       {
         slug: 'garden',
@@ -89,13 +89,13 @@ describe('the chat on another site', () => {
     expect(await page.frameLocator('iframe').getByRole('heading', { name: 'Ask the garden' }).count()).toBe(0);
     expect(chat.complaints.splice(0).join()).toMatch(/frame-ancestors/);
 
-    const { headers } = await fetch(`${chat.world.baseUrl}/chat/garden`);
+    const { headers } = await fetch(`${chat.platform.baseUrl}/chat/garden`);
     expect(headers.get('content-security-policy')).toContain(`frame-ancestors 'self' https://www.example.org ${friend}`);
     for (const path of ['/', '/chat/nobody']) {
-      const answer = await fetch(`${chat.world.baseUrl}${path}`);
+      const answer = await fetch(`${chat.platform.baseUrl}${path}`);
       expect(answer.headers.get('content-security-policy')).toContain(`frame-ancestors 'none'`);
     }
-    const script = await fetch(`${chat.world.baseUrl}/chat/embed.js`);
+    const script = await fetch(`${chat.platform.baseUrl}/chat/embed.js`);
     expect([script.status, script.headers.get('cross-origin-resource-policy')]).toEqual([200, 'cross-origin']);
   });
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm } from '#libs/testing';
-import { type Answer, startWorld, type World } from './world.ts';
+import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;
-let world: World;
+let platform: TestPlatform;
 beforeAll(async () => {
   llm = await startLlm();
-  world = await startWorld(import.meta.url, {
+  platform = await startTestPlatform(import.meta.url, {
     LLM_BASE_URL: llm.baseUrl,
     LLM_API_KEY: llm.apiKey,
     LLM_MODEL: 'scripted',
     LLM_TIMEOUT_MS: '500',
     RATE_LIMIT_CHAT_PER_MINUTE: '4',
   });
-  await world.apply({
+  await platform.apply({
     people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
     accounts: [{ email: 'ada@example.org', person: 'ada', password: 'correct horse', superuser: true }],
     agents: [
@@ -28,17 +28,17 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
-const say = (json: unknown, slug = 'guide'): Promise<Answer> => world.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+const say = (json: unknown, slug = 'guide'): Promise<Answer> => platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
 describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
   it('has the limit of messages, counted apart from them, for each visitor', async () => {
     const { json } = await say({ body: 'Hello' }, 'limited');
     const ask = (visitorId: string): Promise<Answer> =>
-      world.call('POST', '/api/chat/limited/updates/', { token: null, json: { visitor_id: visitorId } });
+      platform.call('POST', '/api/chat/limited/updates/', { token: null, json: { visitor_id: visitorId } });
     const asked = [];
     for (let count = 0; count < 5; count++) asked.push(await ask(json.visitor_id));
     expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);
@@ -50,26 +50,26 @@ describe('POST /api/chat/{agent_slug}/updates/ (H2, D71)', () => {
 
 describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', () => {
   it('refuses a per-user token with 401', async () => {
-    const token = await world.login('ada@example.org', 'correct horse');
-    expect((await world.call('GET', '/api/agents/guide/', { token })).status).toBe(401);
+    const token = await platform.login('ada@example.org', 'correct horse');
+    expect((await platform.call('GET', '/api/agents/guide/', { token })).status).toBe(401);
   });
 
   it('never shows the configuration', async () => {
-    const answer = await world.call('GET', '/api/agents/guide/');
+    const answer = await platform.call('GET', '/api/agents/guide/');
     expect(JSON.stringify(answer.json)).not.toMatch(/very-secret|hush-hush|-1001|config/);
-    expect(await world.readLogs()).not.toMatch(/very-secret|hush-hush/);
+    expect(await platform.readLogs()).not.toMatch(/very-secret|hush-hush/);
   });
 
   it('answers 304 to its own ETag', async () => {
-    const tag = (await world.call('GET', '/api/agents/guide/')).headers.get('etag') ?? '';
+    const tag = (await platform.call('GET', '/api/agents/guide/')).headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[^"]+"$/);
-    expect((await world.call('GET', '/api/agents/guide', { headers: { 'If-None-Match': tag } })).status).toBe(304);
+    expect((await platform.call('GET', '/api/agents/guide', { headers: { 'If-None-Match': tag } })).status).toBe(304);
   });
 
   it.each(['/api/agents/gui%00de/', '/api/agents/%ED%A0%80/', `/api/agents/${'x'.repeat(3000)}/`])(
     'has no agent for a hostile slug %#',
     async (path) => {
-      expect([404, 422, 400]).toContain((await world.call('GET', path)).status);
+      expect([404, 422, 400]).toContain((await platform.call('GET', path)).status);
     },
   );
 });
@@ -80,8 +80,8 @@ describe('POST /api/chat/{agent_slug}/message/ that cannot be answered (D33, D33
     const answer = await say({ body: 'Unheard words' });
     expect([answer.status, Object.keys(answer.json as object)]).toEqual([503, ['detail']]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await world.findInDatabase('Unheard words')).toEqual([]);
-    expect(await world.readLogs()).not.toContain('Unheard words');
+    expect(await platform.findInDatabase('Unheard words')).toEqual([]);
+    expect(await platform.readLogs()).not.toContain('Unheard words');
   });
 
   it('is 429 with Retry-After above the limit of a visitor, and others go on', async () => {

@@ -200,7 +200,7 @@ describe('the visitor page is not harmed', () => {
     const context = await chat.openContext();
     await context.addInitScript(`Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };`);
     const page = await context.newPage();
-    await page.goto(`${chat.world.baseUrl}/chat/welcome-guide`);
+    await page.goto(`${chat.platform.baseUrl}/chat/welcome-guide`);
     await chat.exchange(page, 'Remember me', 'For now');
     const sent = page.waitForRequest(messages);
     await chat.exchange(page, 'Still?', 'Still');

@@ -13,7 +13,7 @@ beforeAll(async () => {
     'directory',
     'agents',
   ]);
-  await browser.world.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide' }] });
+  await browser.platform.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide' }] });
   llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
 }, provideTimeoutMs);
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
@@ -25,7 +25,7 @@ afterAll(async () => {
 describe('the visitor page while a person answers (H2)', () => {
   it('shows what an operator writes in the console, once, also after a reload, and the agent again afterwards', async () => {
     const visitor = await (await browser.openContext()).newPage();
-    await visitor.goto(`${browser.world.baseUrl}/chat/welcome-guide`);
+    await visitor.goto(`${browser.platform.baseUrl}/chat/welcome-guide`);
     await say(visitor, 'Hello');
     await said(visitor, 'You said: Hello').waitFor();
 

@@ -188,7 +188,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
 
   it('answers 404 with a page of its own for an agent that nobody has', async () => {
     const page = await (await chat.openContext()).newPage();
-    const response = await page.goto(`${chat.world.baseUrl}/chat/nobody`);
+    const response = await page.goto(`${chat.platform.baseUrl}/chat/nobody`);
     expect(response?.status()).toBe(404);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No such chat');
     expect(await findAccessibilityProblems(page)).toEqual([]);

@@ -1,13 +1,13 @@
 /** Replies as they are written, through the gateway (C1 to C4). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findMessagingFlaw, type LlmFault, type LlmServer, startLlm, waitFor } from '#libs/testing';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;
-let world: World;
+let platform: TestPlatform;
 beforeAll(async () => {
   llm = await startLlm();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     {
       LLM_BASE_URL: llm.baseUrl,
@@ -19,14 +19,14 @@ beforeAll(async () => {
     },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
 });
 afterEach(() => {
   llm.answerWith(undefined);
   llm.clearFaults();
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
@@ -44,7 +44,7 @@ const answer =
 const words = answer.split(' ').length;
 
 function send(json: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${world.baseUrl}/api/chat/guide/message/`, {
+  return fetch(`${platform.baseUrl}/api/chat/guide/message/`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream', ...headers },
     body: JSON.stringify(json),
@@ -68,10 +68,10 @@ async function readEvents(response: Response, onEvent?: (seen: Seen) => void): P
   expect(rest).toBe('');
   return all;
 }
-const isRecorded = async (body: string): Promise<boolean> => (await world.findInDatabase(body)).includes('agents.messages');
+const isRecorded = async (body: string): Promise<boolean> => (await platform.findInDatabase(body)).includes('agents.messages');
 /** Tokens of the chat so far. */
 async function readTokens(): Promise<number> {
-  const rows = (await world.ask('agents', 'usage')) as { purpose: string; prompt_tokens: number; completion_tokens: number }[];
+  const rows = (await platform.ask('agents', 'usage')) as { purpose: string; prompt_tokens: number; completion_tokens: number }[];
   return rows.filter(({ purpose }) => purpose === 'chat').reduce((sum, used) => sum + used.prompt_tokens + used.completion_tokens, 0);
 }
 
@@ -142,7 +142,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
   it('records what it would have recorded without, and the thread goes on either way (C2)', async () => {
     llm.answerWith(() => answer);
     const before = await readTokens();
-    const whole = await world.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Both ways' } });
+    const whole = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Both ways' } });
     const { visitor_id, agent_html } = whole.json as Turn;
     const events = await readEvents(await send({ body: 'And again', visitor_id }));
     expect(events.at(-1)).toMatchObject({ event: 'done', data: { visitor_id, agent_html } });
@@ -171,7 +171,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     expect(one).toMatchObject({ event: 'done', data: { agent_html: expect.stringContaining('open circle') } });
     expect(other).toEqual(one);
     for (const events of both) expect(events.slice(0, -1).filter(({ event }) => event !== 'snapshot')).toEqual([]);
-    const recorded = await world.sql(
+    const recorded = await platform.sql(
       `select m.note_type from agents.messages v join agents.messages m on m.thread_id = v.thread_id where v.body = 'The first of two' order by m.id`,
     );
     expect(recorded).toEqual([{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }]);
@@ -193,7 +193,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(Object.keys((await response.json()) as object)).toEqual(['detail']);
     }
-    expect(await world.findInDatabase('Unheard of')).toEqual([]);
+    expect(await platform.findInDatabase('Unheard of')).toEqual([]);
   });
 
   it.each(['cut_off', 'dropped', 'error', 'garbage', 'length'] as const)(
@@ -208,7 +208,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
       expect(events[0]?.event).toBe('snapshot');
       expect(events.at(-1)).toEqual({ event: 'error', data: { detail: 'The agent cannot answer now; nothing was recorded' } });
       expect(llm.requests.length - asked).toBe(1);
-      expect(await world.findInDatabase(`Broken off by ${ending}`)).toEqual([]);
+      expect(await platform.findInDatabase(`Broken off by ${ending}`)).toEqual([]);
     },
   );
 

@@ -9,18 +9,18 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packClient } from '../../tools/client/pack.ts';
-import { applyDemo, startWorld, type World } from './world.ts';
+import { applyDemo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);
 const binDir = join(import.meta.dirname, '..', '..', 'node_modules', '.bin');
 
-let world: World;
+let platform: TestPlatform;
 let folder: string;
 let project: string;
 let program: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
-  await applyDemo(world, 'package');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
+  await applyDemo(platform, 'package');
   folder = mkdtempSync(join(tmpdir(), 'client-package-'));
   const tarball = await packClient(join(folder, 'packed'));
   project = join(folder, 'project');
@@ -31,7 +31,7 @@ beforeAll(async () => {
   program = `
 import { ApiError, createClient, isErrorOf, listItems } from '@coherence/client';
 
-const door = createClient({ baseUrl: '${world.baseUrl}', loginKey: '${world.loginSecret}' });
+const door = createClient({ baseUrl: '${platform.baseUrl}', loginKey: '${platform.loginSecret}' });
 const { body } = await door.login({ body: { email: 'root-package@example.org', password: 'secret-of-root-package' } });
 const client = door.withToken(body.token);
 const names = [];
@@ -47,7 +47,7 @@ console.log(JSON.stringify({ names, refusal }));
   writeFileSync(join(project, 'main.mjs'), program);
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiError, isErrorOf } from '../../clients/typescript/index.ts';
-import { applyDemo, createConversation, type Demo, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'client');
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'client');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const credentials = { email: 'ada-client@example.org', password: 'secret-of-ada-client' };
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
@@ -21,8 +21,8 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
 
 describe('the TypeScript client (clients/typescript)', () => {
   it('logs in with the gate key and goes on with the token', async () => {
-    const { body } = await world.client.login({ body: credentials });
-    const whoami = await world.client.withToken(body.token).whoami();
+    const { body } = await platform.client.login({ body: credentials });
+    const whoami = await platform.client.withToken(body.token).whoami();
     expect([whoami.status, whoami.body]).toEqual([
       200,
       {
@@ -34,31 +34,31 @@ describe('the TypeScript client (clients/typescript)', () => {
   });
 
   it('sends the parameters of path and query, and has the tag of the reply', async () => {
-    const conversation = await createConversation(world, demo);
+    const conversation = await createConversation(platform, demo);
     const path = { conversation_id: conversation.id };
-    const read = await world.client.getConversation({ path });
+    const read = await platform.client.getConversation({ path });
     expect(read.body).toEqual(conversation);
-    const again = await world.client.getConversation({ path, headers: { 'If-None-Match': read.headers.get('etag') ?? '' } });
+    const again = await platform.client.getConversation({ path, headers: { 'If-None-Match': read.headers.get('etag') ?? '' } });
     expect([again.status, again.body]).toEqual([304, undefined]);
   });
 
   it('throws what the operation documents, narrowed by operation and status', async () => {
     const query = { person_id: demo.ada, journey: 'no-such', time: '2026-05-01T10:00:00Z' };
-    const error = await failure(world.client.findActiveConversations({ query }));
+    const error = await failure(platform.client.findActiveConversations({ query }));
     if (!isErrorOf(error, 'findActiveConversations') || error.status !== 404) throw new Error('expected a 404');
     expect('error' in error.body ? error.body.error : error.body.detail).toBe('journey_not_found');
     expect([error.requestId, isErrorOf(error, 'getConversation')]).toEqual([expect.any(String), false]);
   });
 
   it('sends no credential when a call says so', async () => {
-    const error = await failure(world.client.getConversation({ path: { conversation_id: 1 } }, { token: null }));
+    const error = await failure(platform.client.getConversation({ path: { conversation_id: 1 } }, { token: null }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 401, body: { detail: 'Unauthorized' } });
   });
 
   it('uploads a stream and downloads one', async () => {
-    const { id } = await createConversation(world, demo, '2026-05-02T10:00:00Z');
-    const client = world.client.withToken((await world.client.login({ body: credentials })).body.token);
+    const { id } = await createConversation(platform, demo, '2026-05-02T10:00:00Z');
+    const client = platform.client.withToken((await platform.client.login({ body: credentials })).body.token);
     const bytes = new Uint8Array(randomBytes(3_000_000));
     const content = new Blob([bytes]).stream();
     const stored = await client.uploadAudio({ path: { conversation_id: id }, file: { name: 'a "talk".mp3', content } });
@@ -69,7 +69,7 @@ describe('the TypeScript client (clients/typescript)', () => {
   });
 
   it('encodes what a path cannot hold', async () => {
-    const error = await failure(world.client.getAgent({ path: { slug: 'no/such agent?' } }));
+    const error = await failure(platform.client.getAgent({ path: { slug: 'no/such agent?' } }));
     expect(error).toMatchObject({ operation: 'getAgent', status: 404 });
   });
 });

@@ -15,7 +15,7 @@ import {
   type TelegramServer,
   waitFor,
 } from '#libs/testing';
-import { demoWorkspace, startWorld, type World } from './world.ts';
+import { demoWorkspace, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -25,7 +25,7 @@ const workspaceFile = join(folder, 'workspace.yaml');
 let llm: LlmServer;
 let telegram: TelegramServer;
 let provider: RealtimeKitServer;
-let world: World;
+let platform: TestPlatform;
 let variables: Record<string, string>;
 
 beforeAll(async () => {
@@ -33,14 +33,14 @@ beforeAll(async () => {
   llm.answerWith(() => 'Hello!');
   const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'demo' };
   const settings = { ...model, TELEGRAM_API_ROOT: telegram.apiRoot };
-  world = await startWorld(import.meta.url, settings, {
+  platform = await startTestPlatform(import.meta.url, settings, {
     services: ['api-gateway', 'agents', 'conversations', 'directory'],
   });
-  const { ids } = await world.apply(JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')));
+  const { ids } = await platform.apply(JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')));
   variables = {
     ...model,
-    BASE: world.baseUrl,
-    API_TOKEN: world.sharedToken,
+    BASE: platform.baseUrl,
+    API_TOKEN: platform.sharedToken,
     BOOKING_WEBHOOK_SECRET: bookingSecret,
     PERSON_ID: String(ids['people']?.['ada-guides']),
     REALTIMEKIT_BASE_URL: provider.baseUrl,
@@ -51,7 +51,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await Promise.all([llm.stop(), telegram.stop(), provider.stop()]);
   rmSync(folder, { recursive: true });
 });
@@ -84,7 +84,7 @@ async function runAll(guide: string): Promise<number> {
     if (language === 'yaml') writeFileSync(workspaceFile, text);
     const next = blocks[index + 1];
     if (language !== 'sh' || next?.language !== 'json') continue;
-    const env = { ...process.env, ...world.platform.settings, ...variables };
+    const env = { ...process.env, ...platform.runtime.settings, ...variables };
     await waitFor(
       async () => {
         const { stdout } = await run('sh', ['-c', `${npm}\n${text}`], { env });

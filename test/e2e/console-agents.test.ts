@@ -8,19 +8,19 @@ let thread: number;
 const hostile = '<img src=x onerror="document.title=1"> is served';
 beforeAll(async () => {
   browser = await startConsoleBrowser(import.meta.url, { AGENT_KNOWLEDGE: 'reviewed' });
-  const { world } = browser;
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide' }] });
-  const [row] = await world.sql<{ id: number }>(
+  const { platform } = browser;
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide' }] });
+  const [row] = await platform.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
      select id, 'web:visitor:v:agent:' || id, 'web', 'v', 1 from agents.agents returning id::int as id`,
   );
   thread = row?.id ?? 0;
-  await world.sql(
+  await platform.sql(
     `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
      values ($1, 1, 'chat_visitor', $2, '', now()), ($1, 1, 'chat_agent', 'I see', '', now())`,
     [thread, hostile],
   );
-  await world.sql(
+  await platform.sql(
     `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
      select agent_id, id, 'knowledge', body, 1 from agents.threads, unnest($1::text[]) body`,
     [['Tea is served at five', 'Somebody is ill', hostile]],
@@ -30,7 +30,7 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 const waiting = () =>
-  browser.world
+  browser.platform
     .sql<{ body: string }>(`select body from agents.memory_facts where approved_at is null order by id`)
     .then((rows) => rows.map(({ body }) => body));
 
@@ -60,7 +60,7 @@ describe('the pages of agents (D70)', () => {
     await page.getByText('Copy as command').click();
     const command = await page.locator('.command code').innerText();
     expect(command).toBe('coherence agents knowledge list guide --json');
-    expect(await browser.world.ask(...command.split(' ').slice(1, -1))).toHaveLength(3);
+    expect(await browser.platform.ask(...command.split(' ').slice(1, -1))).toHaveLength(3);
   });
 
   it('reject a sentence after asking; a viewer reads and is told why they may not', async () => {
@@ -85,7 +85,7 @@ describe('the pages of agents (D70)', () => {
   it('stand before axe and on 320 px, in the light and in the dark', async () => {
     const page = await browser.open('operator', '/console/agents', still);
     for (const path of ['agents', 'agents/guide']) {
-      await page.goto(`${browser.world.baseUrl}/console/${path}`);
+      await page.goto(`${browser.platform.baseUrl}/console/${path}`);
       await page.getByText(/^As of/).waitFor();
       expect([path, await findFaultsOfBothSchemes(page)]).toEqual([path, []]);
     }

@@ -11,25 +11,25 @@ let thread: number;
 const longWord = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsmitgliedschaftsausweis';
 beforeAll(async () => {
   browser = await startConsoleBrowser(import.meta.url);
-  const { world } = browser;
-  await world.apply({
+  const { platform } = browser;
+  await platform.apply({
     agents: [{ slug: 'guide', name: 'Guide' }],
     people: [
       { key: 'long', name: longWord },
       { key: 'layla', name: 'ليلى الخطيب', description: '<p>مرحبا!</p><p>Zweite Zeile</p>' },
     ],
   });
-  const [row] = await world.sql<{ id: number }>(
+  const [row] = await platform.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
      select id, 'web:visitor:v:agent:' || id, 'web', 'v', 150 from agents.agents returning id::int as id`,
   );
   thread = row?.id ?? 0;
-  await world.sql(
+  await platform.sql(
     `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
      select $1, turn, 'chat_visitor', 'Word ' || turn, '', now() from generate_series(1, 150) turn`,
     [thread],
   );
-  await world.sql(
+  await platform.sql(
     `insert into directory.jobs (id, type, payload, state, attempts, error, finished_at)
      select id, 'directory.strange', '{"conversation_id": 4711}', 'dead', 3, $2, now() from unnest($1::uuid[]) as id`,
     [Array.from({ length: 60 }, () => randomUUIDv7()), 'It was away:\n  in the second line'],
@@ -52,7 +52,7 @@ describe('answers that take long (P6)', () => {
     const page = await browser.open('root', '/console/nothing');
     await page.clock.install();
     const held = await hold(page, '**/console/api/ops/jobs?*');
-    await page.goto(`${browser.world.baseUrl}/console/jobs?state=dead`);
+    await page.goto(`${browser.platform.baseUrl}/console/jobs?state=dead`);
     await waitFor(() => Promise.resolve(held.length > 0), { what: 'the first question' });
     await page.clock.runFor(25_000);
     expect(held).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('answers that take long (P6)', () => {
     await again[0]?.continue();
     const second = await page.getByLabel('Token', { exact: true }).inputValue();
     expect(second).not.toBe(first);
-    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token: second })).status).toBe(200);
+    expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token: second })).status).toBe(200);
   });
 });
 
@@ -137,7 +137,7 @@ describe('the page of events (V3)', () => {
     const page = await browser.open('root', '/console/nothing');
     const token = await browser.login('root');
     const make = async (name: string): Promise<string> =>
-      `person ${(await browser.world.call('POST', '/api/v1/people', { token, json: { name } })).json.person.id}`;
+      `person ${(await browser.platform.call('POST', '/api/v1/people', { token, json: { name } })).json.person.id}`;
     await page.getByRole('link', { name: 'Events' }).click();
     const happened = row(page, /person \d+/);
     await waitFor(async () => {
@@ -158,7 +158,7 @@ describe('two tabs (S3)', () => {
   it('tell the same about who has signed in', async () => {
     const one = await browser.open('root', '/console/keys');
     const other = await one.context().newPage();
-    await other.goto(`${browser.world.baseUrl}/console/audit`);
+    await other.goto(`${browser.platform.baseUrl}/console/audit`);
     await row(other, 'login').first().waitFor();
     await other.getByRole('button', { name: 'Sign out' }).click();
     await one.getByLabel('Email').waitFor();

@@ -2,7 +2,7 @@
 import { provideChromium } from '#libs/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { desk, findAccessibilityProblems, findProblemsOfBothSchemes, startBrowser, type TestBrowser } from './browser.ts';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 export const still: BrowserContextOptions = { ...desk, reducedMotion: 'reduce' };
 export const narrow: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
@@ -13,7 +13,7 @@ const emailOf = (who: Who): string => `${who}-console@example.org`;
 const passwordOf = (who: Who): string => `secret-of-${who}-console`;
 
 export interface ConsoleBrowser extends Pick<TestBrowser, 'complaints' | 'endTest' | 'openContext'> {
-  readonly world: World;
+  readonly platform: TestPlatform;
   /** A page of somebody who has signed in, at this address of the console. */
   open(who: Who, path: string, options?: BrowserContextOptions): Promise<Page>;
   /** The same with a clock that the test moves on: `page.clock.runFor`. */
@@ -29,21 +29,21 @@ export async function startConsoleBrowser(
   services?: readonly string[],
 ): Promise<ConsoleBrowser> {
   await provideChromium();
-  const world = await startWorld(fileUrl, settings, services === undefined ? {} : { services });
+  const platform = await startTestPlatform(fileUrl, settings, services === undefined ? {} : { services });
   const names = Object.keys(accounts) as Who[];
-  await world.apply({
+  await platform.apply({
     people: names.map((who) => ({ key: who, name: `${who.charAt(0).toUpperCase()}${who.slice(1)} of the console` })),
     accounts: names.map((who) => ({ email: emailOf(who), person: who, password: passwordOf(who), ...accounts[who] })),
   });
-  const browser = await startBrowser(world.baseUrl);
+  const browser = await startBrowser(platform.baseUrl);
   async function open(who: Who, path: string, options: BrowserContextOptions = desk): Promise<Page> {
     const page = await (await browser.openContext(options)).newPage();
-    await page.goto(`${world.baseUrl}${path}`);
+    await page.goto(`${platform.baseUrl}${path}`);
     await signIn(page, who);
     return page;
   }
   return {
-    world,
+    platform,
     complaints: browser.complaints,
     openContext: browser.openContext,
     endTest: browser.endTest,
@@ -51,13 +51,13 @@ export async function startConsoleBrowser(
     openWithClock: async (who, path) => {
       const page = await open(who, '/console/nothing');
       await page.clock.install();
-      await page.goto(`${world.baseUrl}${path}`);
+      await page.goto(`${platform.baseUrl}${path}`);
       return page;
     },
-    login: (who) => world.login(emailOf(who), passwordOf(who)),
+    login: (who) => platform.login(emailOf(who), passwordOf(who)),
     stop: async () => {
       await browser.stop();
-      await world.stop();
+      await platform.stop();
     },
   };
 }

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor, type WebhookReceiver } from '#libs/testing';
-import { applyDemo, createConversation, type Demo, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, type TestPlatform } from './test-platform.ts';
 
 export interface ConsoleData {
   readonly demo: Demo;
@@ -19,22 +19,22 @@ export interface ConsoleData {
 }
 
 /** @param token of an editor, whose keys and endpoints are made */
-export async function fillConsole(world: World, token: string, receiver: WebhookReceiver, folder: string): Promise<ConsoleData> {
-  const demo = await applyDemo(world, 'pages', [
+export async function fillConsole(platform: TestPlatform, token: string, receiver: WebhookReceiver, folder: string): Promise<ConsoleData> {
+  const demo = await applyDemo(platform, 'pages', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
   return {
     demo,
-    ...(await makeConversations(world, demo, folder)),
-    ...(await makeJobs(world)),
-    ...(await makeAgents(world)),
-    ...(await makeEndpoint(world, token, receiver)),
-    ...(await makeKeys(world, token)),
+    ...(await makeConversations(platform, demo, folder)),
+    ...(await makeJobs(platform)),
+    ...(await makeAgents(platform)),
+    ...(await makeEndpoint(platform, token, receiver)),
+    ...(await makeKeys(platform, token)),
   };
 }
 
-async function makeConversations(world: World, demo: Demo, folder: string) {
+async function makeConversations(platform: TestPlatform, demo: Demo, folder: string) {
   const ids = { conversation: 0, receipt: 0 };
   await writeFile(join(folder, 'talk.mp4'), 'a film');
   const transcript = Array.from({ length: 250 }, (_item, index) => ({
@@ -47,13 +47,13 @@ async function makeConversations(world: World, demo: Demo, folder: string) {
     join(folder, 'talk.json'),
     JSON.stringify({ conversations: [{ key: 'talk', recording: { full: 'talk.mp4' }, transcript }] }),
   );
-  ids.conversation = (await world.ask('workspace', 'apply', join(folder, 'talk.json'))).ids.conversations.talk;
+  ids.conversation = (await platform.ask('workspace', 'apply', join(folder, 'talk.json'))).ids.conversations.talk;
   for (const hour of ['09', '12', '15']) {
-    const { id } = await createConversation(world, demo, `2026-05-01T${hour}:00:00Z`);
-    await world.ask('conversations', 'move', String(id), 'import');
+    const { id } = await createConversation(platform, demo, `2026-05-01T${hour}:00:00Z`);
+    await platform.ask('conversations', 'move', String(id), 'import');
   }
   for (const at of ['09', '10', '11'])
-    [{ id: ids.receipt } = { id: 0 }] = await world.sql<{ id: number }>(
+    [{ id: ids.receipt } = { id: 0 }] = await platform.sql<{ id: number }>(
       `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
        values ('booking', $1, 'x', $2, $3, '{}', 'BOOKING_CREATED', '{"uid": "it’s -x"}', 'person_not_found') returning id`,
       [at, `2026-05-01T${at}:00:00Z`, String(demo.ada)],
@@ -61,10 +61,10 @@ async function makeConversations(world: World, demo: Demo, folder: string) {
   return ids;
 }
 
-async function makeJobs(world: World) {
+async function makeJobs(platform: TestPlatform) {
   const ids = { job: '', other: '', queued: '' };
   const insert = (state: string, error: string | null): Promise<{ id: string }[]> =>
-    world.sql<{ id: string }>(
+    platform.sql<{ id: string }>(
       `insert into media.jobs (id, type, payload, state, attempts, error, finished_at, run_at)
        values ($1, 'media.strange', '{"conversation_id": 42}', $2, 3, $3, case when $2 = 'dead' then now() end, now() + interval '1 day')
        returning id::text as id`,
@@ -76,21 +76,21 @@ async function makeJobs(world: World) {
   return ids;
 }
 
-async function makeAgents(world: World) {
+async function makeAgents(platform: TestPlatform) {
   const ids = { thread: 0 };
-  await world.apply({ agents: ['guide', 'host'].map((slug) => ({ slug, name: `The ${slug}` })) });
+  await platform.apply({ agents: ['guide', 'host'].map((slug) => ({ slug, name: `The ${slug}` })) });
   for (const visitor of ['v', 'w'])
-    [{ id: ids.thread } = { id: 0 }] = await world.sql<{ id: number }>(
+    [{ id: ids.thread } = { id: 0 }] = await platform.sql<{ id: number }>(
       `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
        select id, 'web:visitor:' || $1 || ':agent:' || id, 'web', $1, 1 from agents.agents where slug = 'guide' returning id::int as id`,
       [visitor],
     );
-  await world.sql(
+  await platform.sql(
     `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
      values ($1, 1, 'chat_visitor', 'Hello', '', now()), ($1, 1, 'chat_agent', 'I see', '', now())`,
     [ids.thread],
   );
-  await world.sql(
+  await platform.sql(
     `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
      select agent_id, id, 'knowledge', body, 1 from agents.threads, unnest($1::text[]) body where id = $2`,
     [['Tea is served at five', 'Nobody works on Sunday'], ids.thread],
@@ -98,23 +98,23 @@ async function makeAgents(world: World) {
   return ids;
 }
 
-async function makeEndpoint(world: World, token: string, receiver: WebhookReceiver) {
+async function makeEndpoint(platform: TestPlatform, token: string, receiver: WebhookReceiver) {
   const ids = { endpoint: 0 };
   const json = { url: receiver.url('/archive'), description: 'Archive' };
   for (let count = 0; count < 2; count++)
-    ids.endpoint = (await world.call('POST', '/api/v1/webhook-endpoints', { token, json })).json.endpoint.id;
+    ids.endpoint = (await platform.call('POST', '/api/v1/webhook-endpoints', { token, json })).json.endpoint.id;
   for (let count = 1; count <= 2; count++) {
     const path = `/api/v1/webhook-endpoints/${ids.endpoint}/test`;
-    await world.call('POST', path, { token, json: {} });
+    await platform.call('POST', path, { token, json: {} });
     await waitFor(() => receiver.received.length === count);
   }
   return ids;
 }
 
-async function makeKeys(world: World, token: string) {
+async function makeKeys(platform: TestPlatform, token: string) {
   const ids = { key: '', account: 0 };
   for (const name of ['First', 'Second']) {
-    const { key } = (await world.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token })).body;
+    const { key } = (await platform.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token })).body;
     ids.key = key.id;
     ids.account = key.account.id;
   }

@@ -11,7 +11,7 @@ import {
   still,
   tabTo,
 } from './console-browser.ts';
-import { applyDemo, createConversation, type Demo, eventually } from './world.ts';
+import { applyDemo, createConversation, type Demo, eventually } from './test-platform.ts';
 
 /** What people wrote is text and stays text. */
 const hostile = '<img src=x onerror="document.title=`taken`">';
@@ -26,14 +26,14 @@ beforeAll(async () => {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
   });
-  const { world } = browser;
-  demo = await applyDemo(world, 'look', [
+  const { platform } = browser;
+  demo = await applyDemo(platform, 'look', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
   const description = `<p>Of the <b>north</b></p>${hostile}`;
-  await world.apply({ people: [{ key: 'hostile', name: `Mallory ${hostile}`, description, contact: { phone: hostile } }] });
-  conversation = (await createConversation(world, demo, '2026-05-01T09:00:00Z')).id;
+  await platform.apply({ people: [{ key: 'hostile', name: `Mallory ${hostile}`, description, contact: { phone: hostile } }] });
+  conversation = (await createConversation(platform, demo, '2026-05-01T09:00:00Z')).id;
   provider.addSession({ id: 's', meetingId: 'm', startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
   const said = Array.from({ length: 230 }, (_value, index) => ({
     startTime: 600_000 + index * 1_000,
@@ -43,7 +43,7 @@ beforeAll(async () => {
   }));
   provider.setArtifact('s', { bytes: JSON.stringify(said), contentType: 'application/json' });
   const path = `/api/coherence/conversations/${conversation}`;
-  await world.call('POST', `${path}/enter-coherence`, {
+  await platform.call('POST', `${path}/enter-coherence`, {
     json: {
       meetingId: 'm',
       participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }],
@@ -51,10 +51,10 @@ beforeAll(async () => {
       captureEndedAt: '2026-05-01T11:00:00Z',
     },
   });
-  await world.call('POST', `${path}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  await platform.call('POST', `${path}/recorded`, { headers: { 'idempotency-key': 'once' } });
   const token = await browser.login('root');
   await eventually(async () => {
-    const found = await world.call('GET', '/api/coherence/transcripts/search?q=river', { token });
+    const found = await platform.call('GET', '/api/coherence/transcripts/search?q=river', { token });
     expect(found.json.items).toHaveLength(1);
   });
 }, provideTimeoutMs);
@@ -80,7 +80,7 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
     await page.goBack();
     await page.goBack();
     expect(new URL(page.url()).pathname).toBe('/console/holons');
-    await page.goto(`${browser.world.baseUrl}/console/people/2147483647`);
+    await page.goto(`${browser.platform.baseUrl}/console/people/2147483647`);
     await page.getByRole('alert').getByText('Not found', { exact: true }).waitFor();
   });
 
@@ -97,7 +97,7 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
       .filter((word) => word !== '--json');
     await row(page, name).first().waitFor();
     const shown = await page.getByRole('table').getByRole('link').allInnerTexts();
-    const listed: { name: string }[] = await browser.world.ask(...words);
+    const listed: { name: string }[] = await browser.platform.ask(...words);
     expect(listed.map((item) => item.name)).toEqual(shown);
     expect(shown).toContain(name);
   });
@@ -153,7 +153,7 @@ describe('the pages for editors for everybody (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     const paths = [`people/${demo.ada}`, 'holons', `holons/${demo.event}`, 'conversations?q=river', `conversations/${conversation}`];
     for (const path of paths) {
-      await page.goto(`${browser.world.baseUrl}/console/${path}`);
+      await page.goto(`${browser.platform.baseUrl}/console/${path}`);
       await page.getByText(/^As of/).waitFor();
       if (path.startsWith('conversations/')) {
         await page.getByRole('button', { name: 'Read it here' }).click();

@@ -4,25 +4,25 @@ import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { type Answer, applyDemo, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let own: string;
 beforeAll(async () => {
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { RATE_LIMIT_LOGIN_PER_MINUTE: '60', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
     { services: ['api-gateway', 'directory'] },
   );
-  await applyDemo(world, 'door');
-  own = world.baseUrl;
+  await applyDemo(platform, 'door');
+  own = platform.baseUrl;
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const root = { email: 'root-door@example.org', password: 'secret-of-root-door' };
 
 function signIn(headers: Record<string, string> = { origin: own }, json: unknown = root): Promise<Answer> {
-  return world.call('POST', '/console/session', { token: null, headers, json });
+  return platform.call('POST', '/console/session', { token: null, headers, json });
 }
 async function takeCookie(): Promise<string> {
   const { status, headers } = await signIn();
@@ -30,7 +30,7 @@ async function takeCookie(): Promise<string> {
   return /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '';
 }
 const ask = (method: string, path: string, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  world.call(method, path, { token: null, headers: { cookie, ...headers } });
+  platform.call(method, path, { token: null, headers: { cookie, ...headers } });
 const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status;
 
 /** As it is written: fetch would put its own `Host` in, and resolve the path. */
@@ -83,8 +83,8 @@ describe('the session cookie of the console (S3)', () => {
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
     expect(await statusOf(ask('GET', '/api/v1/auth/whoami', cookie))).toBe(401);
     const token = cookie.slice(cookie.indexOf('=') + 1);
-    for (const bearer of [token, world.sharedToken])
-      expect(await statusOf(world.call('GET', '/console/api/v1/auth/whoami', { token: bearer }))).toBe(401);
+    for (const bearer of [token, platform.sharedToken])
+      expect(await statusOf(platform.call('GET', '/console/api/v1/auth/whoami', { token: bearer }))).toBe(401);
   });
 
   it('holds no token that a program could use: who has a password and no gate key gets into the console and nothing else', async () => {
@@ -95,27 +95,27 @@ describe('the session cookie of the console (S3)', () => {
     const opened: string[] = [];
     for (const { method, path, auth } of routes) {
       if (auth === 'none' || auth === 'login-gate') continue;
-      const { status } = await world.call(method, path.replaceAll(/\{[a-z_]+\}/g, '1'), {
+      const { status } = await platform.call(method, path.replaceAll(/\{[a-z_]+\}/g, '1'), {
         token,
         ...(method === 'GET' ? {} : { json: {} }),
       });
       if (status !== 401) opened.push(`${method} ${path}: ${status}`);
     }
     expect(opened).toEqual([]);
-    expect(await statusOf(world.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))).toBe(401);
+    expect(await statusOf(platform.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))).toBe(401);
   });
 
   it('is a session of the console: no other token opens it, whose ever it is', async () => {
-    const { json } = await world.call('POST', '/api/v1/auth/login', {
+    const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret },
+      headers: { 'x-svc-api-key': platform.loginSecret },
       json: root,
     });
     const { token: login } = json as { token: string };
-    const made = await world.call('POST', '/api/v1/keys', { token: login, json: { name: 'all', account_id: 1, scopes: ['*'] } });
+    const made = await platform.call('POST', '/api/v1/keys', { token: login, json: { name: 'all', account_id: 1, scopes: ['*'] } });
     const { token: key } = made.json as { token: string };
     expect(key).toMatch(/^svc_key_/);
-    for (const token of [login, key, world.sharedToken]) {
+    for (const token of [login, key, platform.sharedToken]) {
       expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `coherence_console=${token}`))).toBe(401);
       expect(await statusOf(ask('GET', '/console/api/ops/audit', `coherence_console=${token}`))).toBe(401);
     }
@@ -123,17 +123,17 @@ describe('the session cookie of the console (S3)', () => {
 
   it('is listed among the sessions of the account, and ended there', async () => {
     const cookie = await takeCookie();
-    const { json } = await world.call('POST', '/api/v1/auth/login', {
+    const { json } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret },
+      headers: { 'x-svc-api-key': platform.loginSecret },
       json: root,
     });
     const { token } = json as { token: string };
     const id = /svc_agentic_([a-z0-9]{32})/.exec(cookie)?.[1] ?? '';
-    const listed = await world.call('GET', '/api/v1/auth/sessions?limit=200', { token });
+    const listed = await platform.call('GET', '/api/v1/auth/sessions?limit=200', { token });
     expect((listed.json as { items: { id: string }[] }).items.map((item) => item.id)).toContain(id);
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
-    expect(await statusOf(world.call('POST', `/api/v1/auth/sessions/${id}/revoke`, { token, json: {} }))).toBe(200);
+    expect(await statusOf(platform.call('POST', `/api/v1/auth/sessions/${id}/revoke`, { token, json: {} }))).toBe(200);
     expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(401);
   });
 
@@ -206,7 +206,7 @@ describe('calls of the console from elsewhere (rules/console#session)', () => {
   });
 
   it('its pages stand in no other page, and run nothing but their own modules', async () => {
-    const { headers, text } = await world.call('GET', '/console/keys/x', { token: null });
+    const { headers, text } = await platform.call('GET', '/console/keys/x', { token: null });
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self' 'sha256-[A-Za-z0-9+/=]{44}'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
     );
@@ -222,7 +222,7 @@ describe('the reach of the session (rules/console#reach)', () => {
     const look = async (route: (typeof routes)[number]): Promise<void> => {
       const path = `/console${route.path.replaceAll(/\{[a-z_]+\}/g, '1')}`;
       const headers = { origin: own, 'content-type': 'application/json' };
-      const { status } = await world.call(route.method, path, {
+      const { status } = await platform.call(route.method, path, {
         token: null,
         headers: { cookie, ...headers },
         ...(route.method === 'GET' ? {} : { json: {} }),
@@ -259,9 +259,9 @@ describe('signing in to the console without the gate key (D76)', () => {
   const guess = (email: string, from: string): Promise<Answer> =>
     signIn({ origin: own, 'x-forwarded-for': from }, { email, password: 'wrong' });
   const login = (email: string, from: string): Promise<Answer> =>
-    world.call('POST', '/api/v1/auth/login', {
+    platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret, 'x-forwarded-for': from },
+      headers: { 'x-svc-api-key': platform.loginSecret, 'x-forwarded-for': from },
       json: { email, password: 'secret-of-ada-door' },
     });
 

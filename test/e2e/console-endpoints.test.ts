@@ -10,7 +10,7 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver();
   const services = ['api-gateway', 'directory', 'conversations', 'events'];
   browser = await startConsoleBrowser(import.meta.url, { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` }, services);
-  const made = await browser.world.call('POST', '/api/v1/webhook-endpoints', {
+  const made = await browser.platform.call('POST', '/api/v1/webhook-endpoints', {
     token: await browser.login('editor'),
     json: { url: receiver.url('/archive'), description: 'Archive' },
   });
@@ -52,9 +52,9 @@ describe('the pages of endpoints (P6; V5, V11)', () => {
   it('are listed after the revocation of the key that created them (K5)', async () => {
     const token = await browser.login('editor');
     const json = { name: 'Leaked', scopes: ['webhooks:write'] };
-    const { key, token: keyToken } = (await browser.world.call('POST', '/api/v1/keys', { token, json })).json;
+    const { key, token: keyToken } = (await browser.platform.call('POST', '/api/v1/keys', { token, json })).json;
     const endpoint = { url: 'https://elsewhere.example.org/', description: 'Copy' };
-    const made = await browser.world.call('POST', '/api/v1/webhook-endpoints', { token: keyToken, json: endpoint });
+    const made = await browser.platform.call('POST', '/api/v1/webhook-endpoints', { token: keyToken, json: endpoint });
     const page = await browser.open('editor', `/console/keys/${key.id}`);
     await page.getByRole('button', { name: 'Revoke' }).click();
     const dialog = page.getByRole('dialog');
@@ -84,7 +84,8 @@ describe('the page of events (P6; V3)', () => {
     const page = await browser.open('root', '/console/events?types=webhook_endpoint.*');
     await page.getByText('Nothing has happened since').waitFor();
     const token = await browser.login('editor');
-    const turn = (disabled: boolean) => browser.world.call('POST', `/api/v1/webhook-endpoints/${id}/update`, { token, json: { disabled } });
+    const turn = (disabled: boolean) =>
+      browser.platform.call('POST', `/api/v1/webhook-endpoints/${id}/update`, { token, json: { disabled } });
     await waitFor(async () => {
       await turn(true);
       await turn(false);

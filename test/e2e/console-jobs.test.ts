@@ -14,7 +14,7 @@ afterAll(() => browser.stop());
 /** Dead jobs; their payload fits no declaration, so that they are dead again wherever they are run. */
 async function makeDead(count: number, error: string): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUIDv7());
-  await browser.world.sql(
+  await browser.platform.sql(
     `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
      select id, 'media.strange', '{"conversation_id": 42, "api_token": "not to be seen"}', 'dead', 3, $2, now() from unnest($1::uuid[]) as id`,
     [ids, error],
@@ -22,7 +22,7 @@ async function makeDead(count: number, error: string): Promise<string[]> {
   return ids;
 }
 const countDead = async (ids: readonly string[]): Promise<number> =>
-  (await browser.world.sql(`select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`, [ids])).length;
+  (await browser.platform.sql(`select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`, [ids])).length;
 
 describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
   it('10,000 dead jobs of one error are found and redriven in three actions, with the count before, the result and what is left', async () => {
@@ -53,8 +53,8 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     await dialog.getByRole('button', { name: 'Redrive 15 jobs' }).click();
     await dialog.getByText('15 waiting, 0 succeeded, 0 failed again.').waitFor();
     const end = `update media.jobs set state = $2, finished_at = now(), error = 'Another one' where id = any($1::uuid[])`;
-    await browser.world.sql(end, [ids.slice(0, 12), 'dead']);
-    await browser.world.sql(end, [ids.slice(12), 'succeeded']);
+    await browser.platform.sql(end, [ids.slice(0, 12), 'dead']);
+    await browser.platform.sql(end, [ids.slice(12), 'succeeded']);
     await dialog.getByText('15 finished: 3 succeeded, 12 failed again.').waitFor();
     expect(await dialog.getByRole('progressbar', { name: 'Succeeded' }).getAttribute('value')).toBe('3');
   });
@@ -82,7 +82,7 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
       'Nothing was left to do: somebody else has done it.',
     ]);
     expect(await countDead(ids)).toBe(0);
-    const { body } = await browser.world.client.listAudit(
+    const { body } = await browser.platform.client.listAudit(
       { query: { action: 'jobs.redrive', limit: 200 } },
       { token: await browser.login('root') },
     );
@@ -123,10 +123,13 @@ describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
     await page.getByText('cancelled', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Redrive', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
-    await waitFor(async () => (await browser.world.sql(`select 1 from media.jobs where id = $1 and generation > 0`, [id])).length === 1, {
-      what: 'the job in its next life',
-    });
-    await page.goto(`${browser.world.baseUrl}/console/jobs/media/${randomUUIDv7()}`);
+    await waitFor(
+      async () => (await browser.platform.sql(`select 1 from media.jobs where id = $1 and generation > 0`, [id])).length === 1,
+      {
+        what: 'the job in its next life',
+      },
+    );
+    await page.goto(`${browser.platform.baseUrl}/console/jobs/media/${randomUUIDv7()}`);
     await page.getByRole('alert').getByText('Not found').waitFor();
   });
 
@@ -149,7 +152,7 @@ describe('the pages of jobs for everybody (P6)', () => {
     await page.getByRole('button', { name: 'Cancel all that match…' }).click();
     await page.getByText('Nothing matches that this could change.').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
-    await page.goto(`${browser.world.baseUrl}/console/jobs/media/${id}`);
+    await page.goto(`${browser.platform.baseUrl}/console/jobs/media/${id}`);
     await page.getByLabel('Payload').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });

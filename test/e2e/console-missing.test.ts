@@ -12,7 +12,7 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 const makeDead = (service: string, count: number): Promise<unknown> =>
-  browser.world.sql(
+  browser.platform.sql(
     `insert into ${service}.jobs (id, type, payload, state, attempts, error, finished_at)
      select id, '${service}.strange', '{}', 'dead', 3, 'While away', now() from unnest($1::uuid[]) as id`,
     [Array.from({ length: count }, () => randomUUIDv7())],
@@ -34,7 +34,7 @@ describe('lists and acts of the console while services are away (P2, P3)', () =>
     await dialog.getByText(/^No answer from .*What is theirs is not counted\.$/).waitFor();
     await page.keyboard.press('Escape');
 
-    await browser.world.platform.restart('media');
+    await browser.platform.runtime.restart('media');
     await page.getByRole('link', { name: 'Next page' }).click();
     await row(page, 'media.strange').first().waitFor();
     await problem.getByText(/^No answer from agents, events, transcripts\./).waitFor();

@@ -11,22 +11,22 @@ import {
   still,
   tabTo,
 } from './console-browser.ts';
-import { applyDemo, createConversation, type Demo } from './world.ts';
+import { applyDemo, createConversation, type Demo } from './test-platform.ts';
 
 let browser: ConsoleBrowser;
 let demo: Demo;
 let conversation: number;
 beforeAll(async () => {
   browser = await startConsoleBrowser(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'a-secret-of-bookings-long-enough' });
-  const { world } = browser;
-  demo = await applyDemo(world, 'ops', [
+  const { platform } = browser;
+  demo = await applyDemo(platform, 'ops', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
   // Nobody has signed it: a receipt without a body.
-  await world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, json: { triggerEvent: 'BOOKING_CREATED' } });
-  conversation = (await createConversation(world, demo, '2026-05-01T09:00:00Z')).id;
-  await world.ask('conversations', 'move', String(conversation), 'import');
+  await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, json: { triggerEvent: 'BOOKING_CREATED' } });
+  conversation = (await createConversation(platform, demo, '2026-05-01T09:00:00Z')).id;
+  await platform.ask('conversations', 'move', String(conversation), 'import');
 }, provideTimeoutMs);
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(() => browser.stop());
@@ -59,7 +59,7 @@ describe('the pages of webhooks (P4)', () => {
 
 describe('the pages of webhooks with the keyboard alone (P6)', () => {
   it('lead from a filter to one webhook and its replay, and give the focus back', async () => {
-    await browser.world.sql(
+    await browser.platform.sql(
       `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
        values ('booking', 'by-keyboard', 'x', now(), $1, '{}', 'BOOKING_CREATED', '{"uid": "by-keyboard"}', 'person_not_found')`,
       [String(demo.ada)],
@@ -89,7 +89,7 @@ describe('the pages of webhooks with the keyboard alone (P6)', () => {
     await tabTo(page, 'Replay');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    const jobs = await browser.world.sql(`select 1 as one from conversations.jobs where type = 'conversations.booking-event'`);
+    const jobs = await browser.platform.sql(`select 1 as one from conversations.jobs where type = 'conversations.booking-event'`);
     expect(jobs).toHaveLength(1);
   });
 });
@@ -98,7 +98,7 @@ describe('the page of pipelines (P5)', () => {
   it('tells where a conversation is and what it waits for; a viewer cannot retry it, an operator can', async () => {
     const viewer = await browser.open('viewer', `/console/pipelines?journey=${demo.journey}`);
     await row(viewer, `conversation ${conversation}`).filter({ hasText: 'import' }).waitFor();
-    await browser.world.sql(
+    await browser.platform.sql(
       `update transcripts.jobs set state = 'dead', error = 'Gone', finished_at = now() where type = 'transcripts.transcript-import'`,
     );
     await viewer.getByRole('button', { name: 'Refresh' }).click();
@@ -112,9 +112,9 @@ describe('the page of pipelines (P5)', () => {
     await tabTo(operator, 'Retry');
     await operator.keyboard.press('Enter');
     await operator.getByRole('dialog').waitFor({ state: 'hidden' });
-    const jobs = await browser.world.sql(`select state from transcripts.jobs where type = 'transcripts.transcript-import'`);
+    const jobs = await browser.platform.sql(`select state from transcripts.jobs where type = 'transcripts.transcript-import'`);
     expect([jobs.length, jobs[0]?.['state'] === 'dead']).toEqual([1, false]);
-    const { body } = await browser.world.client.listPipelines(
+    const { body } = await browser.platform.client.listPipelines(
       { query: { journey: demo.journey } },
       { token: await browser.login('viewer') },
     );
@@ -139,7 +139,7 @@ describe('the pages of webhooks and pipelines for everybody (P6)', () => {
     await row(page, 'rejected').first().getByRole('link').first().click();
     await page.getByLabel('Headers').waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
-    await page.goto(`${browser.world.baseUrl}/console/pipelines`);
+    await page.goto(`${browser.platform.baseUrl}/console/pipelines`);
     await row(page, `conversation ${conversation}`).waitFor();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });

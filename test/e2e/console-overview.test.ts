@@ -12,7 +12,7 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 const makeDead = (count: number): Promise<unknown> =>
-  browser.world.sql(
+  browser.platform.sql(
     `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
      select id, 'media.strange', '{}', 'dead', 3, 'Gone', now() from unnest($1::uuid[]) as id`,
     [Array.from({ length: count }, () => randomUUIDv7())],

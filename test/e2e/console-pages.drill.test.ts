@@ -24,7 +24,7 @@ beforeAll(async () => {
     WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`,
     AGENT_KNOWLEDGE: 'reviewed',
   });
-  data = await fillConsole(browser.world, await browser.login('editor'), receiver, folder);
+  data = await fillConsole(browser.platform, await browser.login('editor'), receiver, folder);
   page = await browser.open('root', '/console/keys', { ...still, timezoneId: 'UTC' });
 }, provideTimeoutMs);
 afterEach(() => expect(browser.complaints).toEqual([]));
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 async function visit(path: string, shown: string | RegExp): Promise<void> {
-  await page.goto(`${browser.world.baseUrl}/console/${path}`);
+  await page.goto(`${browser.platform.baseUrl}/console/${path}`);
   await page.getByText(shown).filter({ visible: true }).first().waitFor();
 }
 
@@ -51,7 +51,7 @@ async function readCommands(scope: { locator: Page['locator'] }): Promise<string
 }
 
 function execute(words: readonly string[]): Promise<any> {
-  return browser.world.ask(...words.filter((word) => word !== '--json').map((word) => word.replace(/^person-/, `${folder}/person-`)));
+  return browser.platform.ask(...words.filter((word) => word !== '--json').map((word) => word.replace(/^person-/, `${folder}/person-`)));
 }
 
 const nameOf = ({ id, slug, conversation_id: about, conversation, segment, membership_id: member }: any): string =>
@@ -114,7 +114,7 @@ describe('every page for everybody (P6)', () => {
       { every: 3 },
     ),
   )('%s: the keyboard alone filters', async (name, label, text, parameter) => {
-    await page.goto(`${browser.world.baseUrl}/console/${name}`);
+    await page.goto(`${browser.platform.baseUrl}/console/${name}`);
     await page.getByLabel(label, { exact: true }).focus();
     await page.keyboard.type(text);
     await page.keyboard.press('Enter');
@@ -144,7 +144,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
       const api = behind[name];
       if (api !== undefined) {
         const query = address.split('?')[1] ?? '';
-        const first = await browser.world.call('GET', `/api/${api}?${query}&limit=1`, { token: await browser.login('root') });
+        const first = await browser.platform.call('GET', `/api/${api}?${query}&limit=1`, { token: await browser.login('root') });
         expect(first.json.next).toEqual(expect.any(String));
         addresses.push(`${address}${query === '' ? '?' : '&'}cursor=${first.json.next}`);
       } else if (/^(?:people|holons|endpoints|keys)$/.test(name)) addresses.push(`${address}${address.includes('?') ? '&' : '?'}offset=1`);
@@ -165,7 +165,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
         const commands = (await readCommands(page)).toSorted((one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'));
         for (const words of commands) {
           if (words[0] === 'events') {
-            expect(await browser.world.cli(...words, '--after', '', '--count', '1')).toMatchObject({ code: 0 });
+            expect(await browser.platform.cli(...words, '--after', '', '--count', '1')).toMatchObject({ code: 0 });
             continue;
           }
           const result = await execute(words);
@@ -239,7 +239,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
       .fill(String(data.account));
   };
   const retry = async (): Promise<void> => {
-    await browser.world.sql(
+    await browser.platform.sql(
       `update transcripts.jobs set state = 'dead', error = 'Gone', finished_at = now() where type = 'transcripts.transcript-import'`,
     );
     await page.reload();
@@ -258,7 +258,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
   it.each([...sampled(dialogs.slice(0, -2), { every: 3 }), ...dialogs.slice(-2)])(
     '%s has one that does the same, or none',
     async (_name, path, open, expected) => {
-      await page.goto(`${browser.world.baseUrl}/console/${path()}`);
+      await page.goto(`${browser.platform.baseUrl}/console/${path()}`);
       await open();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
@@ -276,7 +276,7 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
   );
 
   it('know every outcome of a webhook', async () => {
-    await page.goto(`${browser.world.baseUrl}/console/webhooks`);
+    await page.goto(`${browser.platform.baseUrl}/console/webhooks`);
     const options = page.getByLabel('Outcome').locator('option');
     await options.first().waitFor({ state: 'attached' });
     const offered = await options.allTextContents();

@@ -3,25 +3,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { consoleClientId, type IdentityProvider, startIdentityProvider, waitFor } from '#libs/testing';
 import type { Page } from 'playwright-core';
 import { startBrowser } from './browser.ts';
-import { type Answer, applyDemo, type Demo, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let provider: IdentityProvider;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
   provider = await startIdentityProvider();
   const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: consoleClientId, OUTBOUND_ALLOWED_HOSTS: provider.host };
-  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory'] });
-  demo = await applyDemo(world, 'provider');
-  await world.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
+  platform = await startTestPlatform(import.meta.url, settings, { services: ['api-gateway', 'directory'] });
+  demo = await applyDemo(platform, 'provider');
+  await platform.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await provider.stop();
 });
 
 const get = (path: string, cookie = ''): Promise<Answer> =>
-  world.call('GET', path, { token: null, headers: cookie === '' ? {} : { cookie } });
+  platform.call('GET', path, { token: null, headers: cookie === '' ? {} : { cookie } });
 const cookiesOf = ({ headers }: Answer): string[] => headers.getSetCookie();
 const firstPart = (cookie = ''): string => cookie.split(';')[0] ?? '';
 
@@ -37,7 +37,7 @@ async function signInThere(subject: string, to = ''): Promise<{ path: string; ke
   expect(away.status).toBe(303);
   const kept = firstPart(cookiesOf(away)[0]);
   const url = new URL(await provider.signIn(away.headers.get('location') ?? '', subject));
-  expect(url.origin).toBe(world.baseUrl);
+  expect(url.origin).toBe(platform.baseUrl);
   return { path: `${url.pathname}${url.search}`, kept };
 }
 const sessionOf = ({ back }: { back: Answer }): string =>
@@ -46,7 +46,7 @@ const whoami = (session: string): Promise<Answer> => get('/console/api/v1/auth/w
 
 /** Failed sign-ins by reason, as the gateway's metrics have them. */
 async function countFailures(): Promise<(reason: string) => number> {
-  const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await world.readLogs())?.[1];
+  const port = /"service":"api-gateway"[^\n]*"metricsPort":(\d+)/.exec(await platform.readLogs())?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return (reason) =>
     Number(new RegExp(`^coherence_console_sign_ins_failed_total\\{reason="${reason}"[^}]*\\} (\\d+)$`, 'm').exec(text)?.[1]);
@@ -64,7 +64,10 @@ describe('the console with an identity provider (S3)', () => {
   it('sends the browser there with a cookie for coming back alone', async () => {
     const { headers } = await get('/console/sign-in');
     const asked = new URL(headers.get('location') ?? '');
-    expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([provider.issuer, `${world.baseUrl}/console/sign-in/callback`]);
+    expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([
+      provider.issuer,
+      `${platform.baseUrl}/console/sign-in/callback`,
+    ]);
     expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(
@@ -85,13 +88,13 @@ describe('the console with an identity provider (S3)', () => {
     const session = sessionOf(signed);
     expect((await whoami(session)).json).toMatchObject({ authenticated: true, person: { id: demo.ada } });
     expect((await get('/api/v1/auth/whoami', session)).status).toBe(401);
-    const out = await world.call('POST', '/console/api/v1/auth/logout', {
+    const out = await platform.call('POST', '/console/api/v1/auth/logout', {
       token: null,
       json: {},
-      headers: { cookie: session, origin: world.baseUrl },
+      headers: { cookie: session, origin: platform.baseUrl },
     });
     expect([out.status, (await whoami(session)).status]).toEqual([200, 401]);
-    const [entry] = await world.sql<{ action: string; outcome: string; ip: string }>(
+    const [entry] = await platform.sql<{ action: string; outcome: string; ip: string }>(
       "select action, outcome, ip from directory.audit_log where changes::json ->> 'issuer' is not null and action = 'login'",
     );
     expect(entry).toEqual({ action: 'login', outcome: 'ok', ip: expect.stringMatching(/^(127|::)/) });
@@ -116,19 +119,19 @@ describe('the console with an identity provider (S3)', () => {
     const email = 'ada-provider@example.org';
     const count = async (): Promise<number> =>
       (
-        await world.sql<{ count: number }>(
+        await platform.sql<{ count: number }>(
           "select count(*)::integer as count from directory.audit_log where action = 'login' and outcome = 'refused'",
         )
       )[0]?.count ?? 0;
     const before = await count();
     await signIn('mallory');
-    await world.ask('accounts', 'deactivate', email);
+    await platform.ask('accounts', 'deactivate', email);
     await signIn('ada');
-    await world.ask('accounts', 'grant', email, '--activate');
-    const entries = await world.sql(
+    await platform.ask('accounts', 'grant', email, '--activate');
+    const entries = await platform.sql(
       "select account_id, changes, ip from directory.audit_log where action = 'login' and outcome = 'refused' order by id desc limit 2",
     );
-    const [of] = await world.sql<{ id: number }>('select id from directory.accounts where email = $1', [email]);
+    const [of] = await platform.sql<{ id: number }>('select id from directory.accounts where email = $1', [email]);
     expect(entries).toEqual([
       { account_id: of?.id, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
       { account_id: null, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
@@ -192,7 +195,7 @@ describe('the console with an identity provider (S3)', () => {
     expect(await failed({ status: 401, body: '{"error":"invalid_client"}' })).toBe('/console?signIn=misconfigured');
     expect(await failed({ status: 503, body: '' })).toBe('/console?signIn=away');
     expect(await failed({ status: 400, body: '{"error":"invalid_grant"}' })).toBe('/console?signIn=refused');
-    const log = await world.readLogs();
+    const log = await platform.readLogs();
     for (const detail of ['invalid_client', 'status_503', 'invalid_grant', 'no_account', 'state'])
       expect(log).toContain(`"detail":"${detail}"`);
     const after = await countFailures();
@@ -203,12 +206,12 @@ describe('the console with an identity provider (S3)', () => {
     const signed = await signIn('ada');
     const kept = firstPart(cookiesOf(signed.back).find((cookie) => cookie.startsWith('coherence_sign_out=')));
     const leave = (headers: Record<string, string>) =>
-      world.call('GET', '/console/sign-out', { token: null, headers: { cookie: kept, ...headers } });
+      platform.call('GET', '/console/sign-out', { token: null, headers: { cookie: kept, ...headers } });
     const away = new URL((await leave({ 'sec-fetch-site': 'same-origin' })).headers.get('location') ?? '');
     expect([away.origin, away.pathname, away.searchParams.get('post_logout_redirect_uri')]).toEqual([
       provider.issuer,
       '/session/end',
-      `${world.baseUrl}/console`,
+      `${platform.baseUrl}/console`,
     ]);
     expect(away.searchParams.has('id_token_hint')).toBe(true);
     expect((await leave({ 'sec-fetch-site': 'cross-site' })).headers.get('location')).toBe('/console');
@@ -227,21 +230,21 @@ describe('the console with an identity provider (S3)', () => {
 
   it('takes no password, and says so to its page', async () => {
     const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
-    const answer = await world.call('POST', '/console/session', { token: null, json, headers: { origin: world.baseUrl } });
+    const answer = await platform.call('POST', '/console/session', { token: null, json, headers: { origin: platform.baseUrl } });
     expect(answer.status).toBe(404);
     expect((await get('/console')).text).toContain('data-sign-in="provider"');
   });
 
   it('takes no token of the provider as a bearer where no audience is set', async () => {
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status).toBe(401);
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status).toBe(401);
   });
 
   it('ends sessions with the link', async () => {
     const session = sessionOf(await signIn('ada'));
     expect((await whoami(session)).status).toBe(200);
-    await world.ask('accounts', 'unlink', 'ada-provider@example.org', '--subject', 'ada');
+    await platform.ask('accounts', 'unlink', 'ada-provider@example.org', '--subject', 'ada');
     await waitFor(async () => (await whoami(session)).status === 401);
-    await world.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
+    await platform.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
   });
 
   it('says that the provider is away, to who comes back from it, and is let in when the provider is there again', async () => {
@@ -256,7 +259,7 @@ describe('the console with an identity provider (S3)', () => {
 
 describe('the sign-in in a browser (S3, P6)', () => {
   it('leads to the provider and back to the page that was asked for, and says at that page when nobody was let in', async () => {
-    const browser = await startBrowser(world.baseUrl);
+    const browser = await startBrowser(platform.baseUrl);
     try {
       const place = '/console/keys?offset=50';
       const enter = async (page: Page, subject: string): Promise<void> => {
@@ -265,25 +268,25 @@ describe('the sign-in in a browser (S3, P6)', () => {
         await page.locator('input[name=password]').fill('x');
         await page.getByRole('button', { name: 'Sign-in' }).click();
         await page.getByRole('button', { name: 'Continue' }).click();
-        await page.waitForURL(`${world.baseUrl}/**`);
+        await page.waitForURL(`${platform.baseUrl}/**`);
       };
       const stranger = await (await browser.openContext()).newPage();
-      await stranger.goto(`${world.baseUrl}${place}`);
+      await stranger.goto(`${platform.baseUrl}${place}`);
       await enter(stranger, 'mallory');
       await stranger.getByRole('alert').filter({ hasText: 'Nobody was signed in' }).waitFor();
-      expect(stranger.url()).toBe(`${world.baseUrl}${place}&signIn=refused`);
+      expect(stranger.url()).toBe(`${platform.baseUrl}${place}&signIn=refused`);
 
       const page = await (await browser.openContext()).newPage();
-      await page.goto(`${world.baseUrl}${place}`);
+      await page.goto(`${platform.baseUrl}${place}`);
       await enter(page, 'ada');
       await page.getByRole('button', { name: 'Sign out' }).waitFor();
-      expect(page.url()).toBe(`${world.baseUrl}${place}`);
+      expect(page.url()).toBe(`${platform.baseUrl}${place}`);
       await page.reload();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.waitForURL(`${provider.issuer}/**`);
       await page.getByRole('button', { name: 'Yes' }).click();
       await page.getByRole('link', { name: 'Sign in' }).waitFor();
-      expect(page.url()).toMatch(new RegExp(`^${world.baseUrl}/console`));
+      expect(page.url()).toMatch(new RegExp(`^${platform.baseUrl}/console`));
       expect(await page.context().cookies()).toEqual(
         expect.not.arrayContaining([expect.objectContaining({ name: expect.stringMatching('coherence') })]),
       );

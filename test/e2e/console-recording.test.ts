@@ -45,7 +45,7 @@ beforeAll(async () => {
         }),
       ),
     ]);
-    conversation = (await browser.world.ask('workspace', 'apply', join(folder, 'talk.json'))).ids.conversations.talk;
+    conversation = (await browser.platform.ask('workspace', 'apply', join(folder, 'talk.json'))).ids.conversations.talk;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -84,7 +84,7 @@ describe('the recording of a conversation (P6, T4)', () => {
     const page = await browser.open('editor', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));
-    const opened = await page.goto(`${browser.world.baseUrl}/console/conversations/${conversation}`);
+    const opened = await page.goto(`${browser.platform.baseUrl}/console/conversations/${conversation}`);
     expect(opened?.headers()['content-security-policy']).toContain("default-src 'none'");
     await page.getByText('What the pipeline and others wrote').waitFor();
     expect(answers.filter((answer) => /\/media\/|captions|\/audio$/.test(answer.url()))).toEqual([]);
@@ -123,7 +123,7 @@ describe('the recording of a conversation (P6, T4)', () => {
     const page = await browser.open('viewer', '/console/conversations');
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));
-    await page.goto(`${browser.world.baseUrl}/console/conversations/${conversation}`);
+    await page.goto(`${browser.platform.baseUrl}/console/conversations/${conversation}`);
     await page.getByRole('alert').getByText('Not found', { exact: true }).waitFor();
     expect(await page.locator('video, audio, track, a[download]').count()).toBe(0);
     for (const part of ['', '/summary', '/video', '/captions.vtt', '/audio', '/transcript?format=vtt']) {

@@ -24,12 +24,12 @@ afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], c
 afterAll(() => browser.stop());
 
 const makeKey = async (name: string): Promise<{ key: { id: string }; token: string }> =>
-  (await browser.world.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token: await browser.login('editor') })).body;
+  (await browser.platform.client.createKey({ body: { name, scopes: ['ops:read'] } }, { token: await browser.login('editor') })).body;
 
 describe('signing in to the console (S3)', () => {
   it('leads to the address that was asked for, tells what was wrong, and out again', async () => {
     const page = await (await browser.openContext()).newPage();
-    await page.goto(`${browser.world.baseUrl}/console/audit?action=login`);
+    await page.goto(`${browser.platform.baseUrl}/console/audit?action=login`);
     await waitFor(() => page.evaluate(`document.activeElement?.id === 'email'`), { what: 'the focus in the first field' });
     await signIn(page, 'root', 'something else');
     await page.getByRole('alert').getByText('Email or password is wrong.').waitFor();
@@ -55,9 +55,9 @@ describe('signing in to the console (S3)', () => {
     await heading(page, 'Before the end').waitFor();
     const address = page.url();
     const token = await browser.login('root');
-    const { items } = (await browser.world.client.listSessions({ query: { limit: 200 } }, { token })).body;
+    const { items } = (await browser.platform.client.listSessions({ query: { limit: 200 } }, { token })).body;
     const others = items.filter(({ current }) => !current);
-    await Promise.all(others.map(({ id }) => browser.world.client.revokeSession({ path: { session_id: id } }, { token })));
+    await Promise.all(others.map(({ id }) => browser.platform.client.revokeSession({ path: { session_id: id } }, { token })));
 
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
@@ -141,7 +141,7 @@ describe('the pages of keys (K5)', () => {
     expect(token).toMatch(/^svc_key_[0-9A-Za-z]{20}_[A-Za-z0-9_-]{43}$/);
     await dialog.getByRole('button', { name: 'I have kept it' }).click();
     expect(await page.content()).not.toContain(token);
-    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
+    expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
 
     await row(page, 'Nightly <b>export</b>').getByRole('link').click();
     await heading(page, 'Nightly <b>export</b>').waitFor();
@@ -151,13 +151,13 @@ describe('the pages of keys (K5)', () => {
     const next = await dialog.getByLabel('Token').inputValue();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
-    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token: next })).status).toBe(200);
+    expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
+    expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token: next })).status).toBe(200);
     await page.getByRole('button', { name: 'Revoke' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('revoked', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
-    expect((await browser.world.call('GET', '/api/v1/auth/whoami', { token: next })).status).toBe(401);
+    expect((await browser.platform.call('GET', '/api/v1/auth/whoami', { token: next })).status).toBe(401);
   });
 });
 
@@ -170,19 +170,19 @@ describe('the console for everybody (P6)', () => {
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     const nowhere = '/console/keys/1/2';
     for (const path of ['/console/keys', `/console/keys/${key.id}`, '/console/nothing', nowhere]) {
-      await page.goto(`${browser.world.baseUrl}${path}`);
+      await page.goto(`${browser.platform.baseUrl}${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       if (path.startsWith('/console/keys') && path !== nowhere) await page.getByText('A long name of a key').first().waitFor();
       expect(await findFaultsOfBothSchemes(page)).toEqual([]);
     }
-    await page.goto(`${browser.world.baseUrl}/console/keys`);
+    await page.goto(`${browser.platform.baseUrl}/console/keys`);
     await page.getByRole('button', { name: 'Make a key' }).click();
     expect(await findFaultsOfBothSchemes(page)).toEqual([]);
   });
 
   it('is used with the keyboard alone', async () => {
     const page = await (await browser.openContext()).newPage();
-    await page.goto(`${browser.world.baseUrl}/console`);
+    await page.goto(`${browser.platform.baseUrl}/console`);
     await page.getByLabel('Email').waitFor();
     await page.keyboard.type('editor-console@example.org');
     await page.keyboard.press('Tab');

@@ -10,7 +10,7 @@ import type { Known } from './contract/arbitraries.ts';
 import { applyNetwork } from './contract/network.ts';
 import { breakingRequest, fittingRequest, type MadeRequest } from './contract/requests.ts';
 import { type DocumentedOperation, fetchDocuments, listOperations, type OpenApi } from './contract/served-documents.ts';
-import { type Answer, applyDemo, createConversation, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, createConversation, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const fittingRuns = Number(process.env['CONTRACT_RUNS'] ?? 20);
 /** Each is answered alike, and so it takes fewer. */
@@ -19,23 +19,23 @@ const documents: OpenApi[] = Object.values(buildDocuments(routes));
 const operations = listOperations(documents);
 
 let llm: LlmServer;
-let world: World;
+let platform: TestPlatform;
 let known: Known;
 let userToken: string;
 let ownPerson: number | undefined;
 beforeAll(async () => {
   llm = await startLlm();
   const settings = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'generated' };
-  world = await startWorld(import.meta.url, settings);
-  const demo = await applyDemo(world, 'any');
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
-  const conversation = (await createConversation(world, demo)) as { id: number };
+  platform = await startTestPlatform(import.meta.url, settings);
+  const demo = await applyDemo(platform, 'any');
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  const conversation = (await createConversation(platform, demo)) as { id: number };
   userToken = await login();
-  const [account] = await world.sql<{ person: number }>(
+  const [account] = await platform.sql<{ person: number }>(
     `select person_id::int as person from directory.accounts where email = 'root-any@example.org'`,
   );
   ownPerson = account?.person;
-  const network = await applyNetwork(world);
+  const network = await applyNetwork(platform);
   known = {
     ...network,
     conversation_id: [conversation.id],
@@ -53,11 +53,11 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
-const login = (): Promise<string> => world.login('root-any@example.org', 'secret-of-root-any');
+const login = (): Promise<string> => platform.login('root-any@example.org', 'secret-of-root-any');
 
 async function send(operation: DocumentedOperation, request: MadeRequest, more: Record<string, string> = {}): Promise<Answer> {
   const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
@@ -68,11 +68,11 @@ async function send(operation: DocumentedOperation, request: MadeRequest, more: 
       : schemes.has('userToken')
         ? userToken
         : schemes.has('sharedToken')
-          ? world.sharedToken
+          ? platform.sharedToken
           : null;
-  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {};
+  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {};
   const { path, headers, json, body } = request;
-  return world.call(operation.method, path, {
+  return platform.call(operation.method, path, {
     token,
     headers: { ...headers, ...gate, ...more },
     ...(json === undefined ? {} : { json }),
@@ -94,7 +94,7 @@ const interruptAfterTimeLimit = 20_000;
 
 describe('generated requests (rules/http#live-schema; rules/http#order-of-checks)', () => {
   it('are made from the documents that the gateway serves', async () => {
-    expect(await fetchDocuments(world.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
+    expect(await fetchDocuments(platform.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
     expect(operations.length).toBeGreaterThan(15);
   });
 

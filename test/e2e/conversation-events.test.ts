@@ -1,17 +1,17 @@
 /** Conversation events and their journeys as clients see them; who sees private ones. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let ids: Record<string, Record<string, number>>;
 /** Ada has coherence access and no team, Cleo a team at `vault`, Root is a superuser, Ben has nothing. */
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
-  demo = await applyDemo(world, 'ev');
-  ({ ids } = await world.apply({
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
+  demo = await applyDemo(platform, 'ev');
+  ({ ids } = await platform.apply({
     classes: [
       { slug: 'group', label: 'Group' },
       { slug: 'closed', label: 'Closed', private: true },
@@ -35,14 +35,14 @@ beforeAll(async () => {
       { email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', groups: ['coherence_users'], teams: [{ holon: 'vault' }] },
     ],
   }));
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-ev@example.org`, `secret-of-${name}-ev`);
-  tokens['cleo'] = await world.login('cleo@example.org', 'secret-of-cleo');
+  for (const name of ['ada', 'ben', 'root']) tokens[name] = await platform.login(`${name}-ev@example.org`, `secret-of-${name}-ev`);
+  tokens['cleo'] = await platform.login('cleo@example.org', 'secret-of-cleo');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
-const list = (who: string, query = '') => world.call('GET', `/api/coherence/conversation-events${query}`, { token: tokens[who] ?? '' });
+const list = (who: string, query = '') => platform.call('GET', `/api/coherence/conversation-events${query}`, { token: tokens[who] ?? '' });
 const journeysOf = (who: string, slug: string) =>
-  world.call('GET', `/api/coherence/conversation-events/${slug}/journeys`, { token: tokens[who] ?? '' });
+  platform.call('GET', `/api/coherence/conversation-events/${slug}/journeys`, { token: tokens[who] ?? '' });
 const slugs = (answer: { json: any }): string[] => answer.json.map((item: { slug: string }) => item.slug);
 
 describe('GET /conversation-events (rules/discovery#conversation-events; D10, D18f, D18g)', () => {
@@ -89,9 +89,9 @@ describe('GET /conversation-events (rules/discovery#conversation-events; D10, D1
   });
 
   it('needs a per-user token (D12)', async () => {
-    const shared = await world.call('GET', '/api/coherence/conversation-events');
+    const shared = await platform.call('GET', '/api/coherence/conversation-events');
     expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
-    expect((await world.call('GET', '/api/coherence/conversation-events', { token: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/coherence/conversation-events', { token: null })).status).toBe(401);
   });
 });
 
@@ -121,9 +121,9 @@ describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conver
     const message = expect.any(String);
     const ben = await journeysOf('ben', 'autumn');
     expect([ben.status, ben.json]).toEqual([403, { detail: message, error: 'coherence_access_required', message }]);
-    const shared = await world.call('GET', '/api/coherence/conversation-events/autumn/journeys');
+    const shared = await platform.call('GET', '/api/coherence/conversation-events/autumn/journeys');
     expect([shared.status, shared.json]).toEqual([403, { detail: message, error: 'per_user_token_required', message }]);
-    expect((await world.call('GET', '/api/coherence/conversation-events/autumn/journeys', { token: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/coherence/conversation-events/autumn/journeys', { token: null })).status).toBe(401);
     expect((await journeysOf('root', 'autumn')).status).toBe(200);
     expect((await journeysOf('ada', 'autumn%00')).status).toBe(404);
   });

@@ -10,8 +10,8 @@ import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
 import { readStory } from '../../tools/generate/story.ts';
 import { answerAsDemo } from '../../tools/start/demo-model.ts';
 import { createTeller, isTold } from './contract/story.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startTestPlatform } from './test-platform.ts';
+import type { TestPlatform } from './test-platform.ts';
 import { makeSilence } from './silence.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -25,7 +25,7 @@ const files = {
   ),
 };
 
-let world: World;
+let platform: TestPlatform;
 let settings: Record<string, string>;
 
 beforeAll(async () => {
@@ -41,14 +41,21 @@ beforeAll(async () => {
     BOOKING_WEBHOOK_SECRET: '',
     ALLOW_UNSIGNED_WEBHOOKS: 'true',
   };
-  world = await startWorld(import.meta.url, settings);
-  const applied = await world.cli('workspace', 'apply', join(repoDir, 'test', 'fixtures', 'demo-workspace.yaml'));
+  platform = await startTestPlatform(import.meta.url, settings);
+  const applied = await platform.cli('workspace', 'apply', join(repoDir, 'test', 'fixtures', 'demo-workspace.yaml'));
   if (applied.code !== 0) throw new Error(applied.stderr);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 function runDemo(overrides: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, NODE_OPTIONS: '', ...world.platform.settings, ...settings, DEMO_BASE_URL: world.baseUrl, ...overrides };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    ...platform.runtime.settings,
+    ...settings,
+    DEMO_BASE_URL: platform.baseUrl,
+    ...overrides,
+  };
   return new Promise((resolve) => {
     execFile(process.execPath, [join('tools', 'demo', 'main.ts')], { cwd: repoDir, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -61,19 +68,19 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
 
   it('has every operation of both documents', () => {
     const told = new Set(steps.map(({ operation }) => operation));
-    expect(world.recorder.operations.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
+    expect(platform.recorder.operations.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
   });
 
   it('is answered as shown when it is sent as shown, to a fresh platform with the demo workspace', async () => {
     const others = await playOthers();
     const tokens = new Map<string, string>();
     const loginAs = async (who: string): Promise<string> => {
-      const token = tokens.get(who) ?? (await world.login(`${who}@example.org`, demoValues.DEMO_PASSWORD));
+      const token = tokens.get(who) ?? (await platform.login(`${who}@example.org`, demoValues.DEMO_PASSWORD));
       tokens.set(who, token);
       return token;
     };
     try {
-      const tell = createTeller(world, files, loginAs);
+      const tell = createTeller(platform, files, loginAs);
       for (const [index, step] of steps.entries()) {
         let told = await tell(step);
         if (step.eventually === true) await waitFor(async () => isTold((told = await tell(step)))).catch(() => undefined);
@@ -160,12 +167,12 @@ describe('the requests whose cost is measured (lab/cost)', () => {
     });
     model.answerWith(answerAsDemo);
     try {
-      const requests = Object.entries(await listRequests(world.baseUrl, { ...world.platform.settings, ...settings }));
+      const requests = Object.entries(await listRequests(platform.baseUrl, { ...platform.runtime.settings, ...settings }));
       const failed: string[] = [];
       for (const [name, makeRequest] of requests) {
         for (let index = 0; index < 2; index++) {
           const { path, ...request } = makeRequest(index);
-          const answer = await fetch(`${world.baseUrl}${path}`, request);
+          const answer = await fetch(`${platform.baseUrl}${path}`, request);
           const text = await answer.text();
           if (!answer.ok) failed.push(`${name}: ${answer.status} ${text}`);
         }

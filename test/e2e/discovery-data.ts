@@ -1,6 +1,6 @@
 /** A tree of public and private holons, and conversations at every place of it, for search and browse. */
-import { applyDemo } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
 export interface Place {
   demo: Demo;
@@ -30,9 +30,9 @@ const steps = [{ slug: 'held', title: 'Held' }];
  * `guild` (group) has the events `alpha` and `closed` (private) and the group `circle`, whose event is `beta`; `secret` is a private group.
  * `alpha` has the journeys `talk-b`, `talk-a` and `chores` (no conversation journey); `beta` has `talk-a`.
  */
-export async function prepareDiscovery(world: World, tag: string): Promise<Place> {
-  const demo = await applyDemo(world, tag);
-  const { ids } = await world.apply({
+export async function prepareDiscovery(platform: TestPlatform, tag: string): Promise<Place> {
+  const demo = await applyDemo(platform, tag);
+  const { ids } = await platform.apply({
     classes: [
       { slug: 'group', object_kind: 'holon', parent: null, label: 'Group', plural_label: 'Groups' },
       {
@@ -72,14 +72,14 @@ export async function prepareDiscovery(world: World, tag: string): Promise<Place
   });
   const holons = ids['holons'] ?? {};
   const journeys = ids['journeys'] ?? {};
-  const login = (name: string): Promise<string> => world.login(`${name}-${tag}@example.org`, `secret-of-${name}-${tag}`);
+  const login = (name: string): Promise<string> => platform.login(`${name}-${tag}@example.org`, `secret-of-${name}-${tag}`);
   return {
     demo,
     holons,
     journeys,
     tokens: { member: await login('member'), stranger: await login('ben'), root: await login('root') },
     put: async ({ event, journey: slug, start = null, participants = [], connected = [], infos = {} }) => {
-      const [row] = await world.sql<{ id: number }>(
+      const [row] = await platform.sql<{ id: number }>(
         `insert into conversations.conversations (event_id, journey_id, step_id, start_at, participant_ids, connected_ids, infos)
          values ($1, $2, (select id from directory.journey_steps where journey_id = $2 order by position limit 1), $3, $4, $5, $6) returning id`,
         [

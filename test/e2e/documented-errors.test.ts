@@ -5,7 +5,7 @@ import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { fittingRequest, type MadeRequest } from './contract/requests.ts';
 import { type DocumentedOperation, listOperations } from './contract/served-documents.ts';
-import { type Answer, applyDemo, createConversation, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, createConversation, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const maxBodyBytes = 4_194_304;
 /** Ids and slugs that nobody has, in the path; of a query only what is needed is sent. */
@@ -17,21 +17,24 @@ const hooks = new Set(
 );
 const documenting = (status: number): DocumentedOperation[] => operations.filter(({ responses }) => responses[status] !== undefined);
 
-let world: World;
-let alone: World;
+let platform: TestPlatform;
+let alone: TestPlatform;
 let userToken: string;
 /** What an upload is for; what is not there is answered before the body. */
 const present = { conversations: 0, experiences: 0 };
 beforeAll(async () => {
-  [world, alone] = await Promise.all([startWorld(import.meta.url), startWorld(import.meta.url, {}, { services: ['api-gateway'] })]);
-  const demo = await applyDemo(world, 'errors');
+  [platform, alone] = await Promise.all([
+    startTestPlatform(import.meta.url),
+    startTestPlatform(import.meta.url, {}, { services: ['api-gateway'] }),
+  ]);
+  const demo = await applyDemo(platform, 'errors');
   const holons = [{ slug: 'bread', name: 'Bread', class: 'experience' }];
-  const { ids } = await world.apply({ classes: [{ slug: 'experience', label: 'Experience' }], holons });
+  const { ids } = await platform.apply({ classes: [{ slug: 'experience', label: 'Experience' }], holons });
   present.experiences = ids['holons']?.['bread'] ?? 0;
-  present.conversations = (await createConversation(world, demo)).id;
-  userToken = await world.login('root-errors@example.org', 'secret-of-root-errors');
+  present.conversations = (await createConversation(platform, demo)).id;
+  userToken = await platform.login('root-errors@example.org', 'secret-of-root-errors');
 });
-afterAll(() => Promise.all([world.stop(), alone.stop()]));
+afterAll(() => Promise.all([platform.stop(), alone.stop()]));
 
 /** The same request at every run. */
 function makeRequest(documented: DocumentedOperation): MadeRequest {
@@ -46,13 +49,13 @@ function makeRequest(documented: DocumentedOperation): MadeRequest {
   return fc.sample(requests, { numRuns: 1, seed: 7 })[0] as MadeRequest;
 }
 
-function credentialsFor(place: World, { security }: DocumentedOperation): { token: string | null; headers: Record<string, string> } {
+function credentialsFor(place: TestPlatform, { security }: DocumentedOperation): { token: string | null; headers: Record<string, string> } {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
   const token = schemes.has('sharedToken') ? place.sharedToken : schemes.has('userToken') ? userToken : null;
   return { token, headers: schemes.has('loginGate') ? { 'x-svc-api-key': place.loginSecret } : {} };
 }
 
-function send(place: World, operation: DocumentedOperation, request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>) {
+function send(place: TestPlatform, operation: DocumentedOperation, request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>) {
   const { path, headers, json, body } = request;
   const credentials = credentialsFor(place, operation);
   return place.call(operation.method, path, {
@@ -65,9 +68,9 @@ function send(place: World, operation: DocumentedOperation, request: Pick<MadeRe
 
 /** Begins a body with `start` and never ends it. */
 function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Response> {
-  const { token, headers } = credentialsFor(world, operation);
+  const { token, headers } = credentialsFor(platform, operation);
   const { path, headers: own, body } = makeRequest(operation);
-  const url = `${world.baseUrl}${path.replace(/(conversations|experiences)\/2147483647/, (_all, kind: keyof typeof present) => `${kind}/${present[kind]}`)}`;
+  const url = `${platform.baseUrl}${path.replace(/(conversations|experiences)\/2147483647/, (_all, kind: keyof typeof present) => `${kind}/${present[kind]}`)}`;
   const init = {
     method: operation.method,
     headers: {
@@ -80,7 +83,7 @@ function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, s
     duplex: 'half' as const,
     signal,
   };
-  return world.recorder.fetch(url, init);
+  return platform.recorder.fetch(url, init);
 }
 
 describe('everything behind the gateway is down (rules/http#overload)', () => {
@@ -112,7 +115,7 @@ describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
   const body = ' '.repeat(maxBodyBytes + 1);
   const reading = documenting(413).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
   it.each(reading)('$id answers 413', async (operation) => {
-    const answer = await send(world, operation, { ...makeRequest(operation), json: undefined, body });
+    const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body });
     expect([answer.status, answer.json]).toEqual([413, { detail: expect.any(String) }]);
   });
 });
@@ -120,7 +123,7 @@ describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
 describe('bodies that are no JSON (rules/http#unparsable-bodies)', () => {
   const reading = documenting(400).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
   it.each(reading)('$id answers 400', async (operation) => {
-    const answer = await send(world, operation, { ...makeRequest(operation), json: undefined, body: '{"a":' });
+    const answer = await send(platform, operation, { ...makeRequest(operation), json: undefined, body: '{"a":' });
     expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 });
@@ -131,7 +134,7 @@ describe('paths that name nothing (rules/http#error-envelopes)', () => {
     const hasId = operation.parameters.some(({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER);
     const request = makeRequest(operation);
     const path = hasId ? request.path.replace('2147483647', '-99999999999999999999') : request.path;
-    const answer = await send(world, operation, { ...request, path });
+    const answer = await send(platform, operation, { ...request, path });
     expect(answer.status).toBe(404);
   });
 });
@@ -139,7 +142,7 @@ describe('paths that name nothing (rules/http#error-envelopes)', () => {
 describe('heads over 16 KiB (rules/http#size-of-heads)', () => {
   it.each(documenting(431))('$id answers 431', async (operation) => {
     const { path, headers } = makeRequest(operation); // nobody reads a body behind such a head
-    const answer = await send(world, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
+    const answer = await send(platform, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
     expect([answer.status, answer.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
@@ -147,7 +150,7 @@ describe('heads over 16 KiB (rules/http#size-of-heads)', () => {
 describe('bodies that are packed (D61)', () => {
   it.each(documenting(415))('$id answers 415', async (operation) => {
     const request = makeRequest(operation);
-    const answer = await send(world, operation, { ...request, headers: { ...request.headers, 'content-encoding': 'gzip' } });
+    const answer = await send(platform, operation, { ...request, headers: { ...request.headers, 'content-encoding': 'gzip' } });
     expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
   });
 });

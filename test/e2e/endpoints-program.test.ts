@@ -1,9 +1,9 @@
 /** Webhook endpoints and the feed in the admin CLI (rules/cli#admin-cli; V5, V10, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
-import { eventually, startWorld, type World } from './world.ts';
+import { eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let receiver: WebhookReceiver;
 const names = ['ann', 'root'];
 const tokens: Record<string, string> = {};
@@ -12,12 +12,12 @@ let archive: any;
 let other: any;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
-  await world.apply({
+  await platform.apply({
     people: names.map((key) => ({ key, name: key })),
     accounts: names.map((name) => ({
       email: `${name}@example.org`,
@@ -26,26 +26,26 @@ beforeAll(async () => {
       superuser: name === 'root',
     })),
   });
-  for (const name of names) tokens[name] = await world.login(`${name}@example.org`, `secret-of-${name}-1`);
+  for (const name of names) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}-1`);
   const create = async (who: string, json: object): Promise<any> =>
-    (await world.call('POST', '/api/v1/webhook-endpoints', { token: tokens[who] ?? '', json })).json.endpoint;
+    (await platform.call('POST', '/api/v1/webhook-endpoints', { token: tokens[who] ?? '', json })).json.endpoint;
   archive = await create('ann', { url: receiver.url('/archive'), types: ['person.created'], description: 'Archive' });
   other = await create('root', { url: receiver.url('/other'), types: ['conversation.*'] });
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await receiver.stop();
 });
 
 /** @returns its id */
 async function person(key: string): Promise<number> {
-  return (await world.apply({ people: [{ key, name: `Person ${key}` }] })).ids['people']?.[key] ?? 0;
+  return (await platform.apply({ people: [{ key, name: `Person ${key}` }] })).ids['people']?.[key] ?? 0;
 }
 const arrived = (count: number): Promise<readonly ReceivedWebhook[]> =>
   waitFor(() => (receiver.received.length >= count ? receiver.received : undefined), { what: `${count} at the receiver` });
 const subjectOf = (item: ReceivedWebhook | undefined): any => JSON.parse(item?.body ?? '{}').subject;
-const endpoints = (...args: (string | number)[]): Promise<any> => world.ask('endpoints', ...args.map(String));
-const said = (...args: (string | number)[]) => world.cli('endpoints', ...args.map(String));
+const endpoints = (...args: (string | number)[]): Promise<any> => platform.ask('endpoints', ...args.map(String));
+const said = (...args: (string | number)[]) => platform.cli('endpoints', ...args.map(String));
 const refusal = async (...args: (string | number)[]): Promise<[number, string]> => {
   const { code, stderr } = await said(...args);
   return [code, stderr.trim()];
@@ -114,7 +114,9 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
       expect(await refusal(...act)).toEqual([1, expect.stringContaining('endpoint_disabled')]);
     const missed = await person('missed');
     await eventually(async () => {
-      const { json } = await world.call('GET', `/api/v1/events?subject_type=person&subject_id=${missed}`, { token: tokens['root'] ?? '' });
+      const { json } = await platform.call('GET', `/api/v1/events?subject_type=person&subject_id=${missed}`, {
+        token: tokens['root'] ?? '',
+      });
       expect(json.items).toHaveLength(1);
     });
     expect(await endpoints('enable', archive.id)).toMatchObject({ disabled: false, disabled_reason: null });
@@ -134,7 +136,7 @@ describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
     const before = await person('before');
     await waitFor(() => receiver.received.some((item) => subjectOf(item).id === before), { what: 'the feed tells of it' });
     let ended = false;
-    const tail = world.cli('events', 'tail', '--types', 'person.*', '--count', '3').finally(() => (ended = true));
+    const tail = platform.cli('events', 'tail', '--types', 'person.*', '--count', '3').finally(() => (ended = true));
     const made: number[] = [];
     await waitFor(async () => {
       if (!ended) made.push(await person(`now-${made.length}`));
@@ -149,10 +151,10 @@ describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
   });
 
   it('waits for what comes behind a cursor, and shows nobody else but what is wanted (JSON)', async () => {
-    const { json } = await world.call('GET', '/api/v1/events?after=latest', { token: tokens['root'] ?? '' });
-    const tail = world.cli('events', 'tail', '--types', 'holon.*', '--after', json.next, '--count', '1', '--json');
+    const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: tokens['root'] ?? '' });
+    const tail = platform.cli('events', 'tail', '--types', 'holon.*', '--after', json.next, '--count', '1', '--json');
     await person('not-wanted');
-    const { ids } = await world.apply({
+    const { ids } = await platform.apply({
       classes: [{ slug: 'group', label: 'Group' }],
       holons: [{ slug: 'camp', name: 'Camp', class: 'group' }],
     });
@@ -160,7 +162,7 @@ describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
       type: 'holon.created',
       subject: { type: 'holon', id: ids['holons']?.['camp'] },
     });
-    expect(await world.cli('events', 'tail', '--types', 'nothing.*')).toMatchObject({
+    expect(await platform.cli('events', 'tail', '--types', 'nothing.*')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('names one that does not exist'),
     });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { loadConfig, s3Settings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 /** Rows by table, as they were at a moment. */
 type Moment = ReadonlyMap<string, string>;
@@ -13,45 +13,45 @@ type Moment = ReadonlyMap<string, string>;
 const tables = ['directory.people', 'directory.merged_people', 'directory.person_aliases', 'directory.erasures'];
 const keys = ['a', 'b', 'c', 'd'];
 
-let world: World;
+let platform: TestPlatform;
 let ids: Record<string, number>;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {});
+  platform = await startTestPlatform(import.meta.url, {});
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** Of each test its own. Each was made a day before the one before, so that a merge into that one changes when that one was made. */
 let round = 0;
 beforeEach(async () => {
   round += 1;
-  const { ids: given } = await world.apply({ people: keys.map((key) => ({ key: `${key}-${round}`, name: `Quillfeather ${key}` })) });
+  const { ids: given } = await platform.apply({ people: keys.map((key) => ({ key: `${key}-${round}`, name: `Quillfeather ${key}` })) });
   ids = Object.fromEntries(keys.map((key) => [key, given['people']?.[`${key}-${round}`] ?? 0]));
   for (const [days, key] of keys.entries())
-    await world.sql('update directory.people set created_at = created_at - make_interval(days => $1) where id = $2', [days, ids[key]]);
+    await platform.sql('update directory.people set created_at = created_at - make_interval(days => $1) where id = $2', [days, ids[key]]);
 });
 
-const merge = (keep: string, gone: string) => world.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
-const erase = (key: string) => world.ask('people', 'erase', String(ids[key]), '--yes');
+const merge = (keep: string, gone: string) => platform.ask('people', 'merge', String(ids[keep]), String(ids[gone]), '--yes');
+const erase = (key: string) => platform.ask('people', 'erase', String(ids[key]), '--yes');
 
 /** What a backup of now has. */
 async function remember(): Promise<Moment> {
   const rows = new Map<string, string>();
   for (const table of tables) {
-    const [all] = await world.sql<{ rows: string }>(`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`);
+    const [all] = await platform.sql<{ rows: string }>(`select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`);
     rows.set(table, all?.rows ?? '[]');
   }
   return rows;
 }
 
 async function putBack(moment: Moment | undefined): Promise<void> {
-  for (const table of tables.toReversed()) await world.sql(`delete from ${table}`);
+  for (const table of tables.toReversed()) await platform.sql(`delete from ${table}`);
   for (const table of tables) {
-    const [found] = await world.sql<{ names: string }>(
+    const [found] = await platform.sql<{ names: string }>(
       `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
        where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
       [table],
     );
-    await world.sql(
+    await platform.sql(
       `insert into ${table} (${found?.names}) overriding system value
        select ${found?.names} from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
       [moment?.get(table)],
@@ -61,18 +61,18 @@ async function putBack(moment: Moment | undefined): Promise<void> {
 
 const keysOf = (wanted: readonly number[]): string[] => keys.filter((key) => wanted.includes(ids[key] ?? 0));
 const left = async (): Promise<string[]> =>
-  keysOf((await world.sql<{ id: number }>('select id from directory.people')).map(({ id }) => id));
+  keysOf((await platform.sql<{ id: number }>('select id from directory.people')).map(({ id }) => id));
 
 /** Those whom `doctor --after-restore` erases. */
 async function examine(): Promise<string[]> {
-  const { people } = await world.ask('doctor', '--after-restore');
+  const { people } = await platform.ask('doctor', '--after-restore');
   expect(people).toMatchObject({ damaged: [], others: 0 });
   return keysOf(people.erased);
 }
 
 /** What is remembered of the people of this test. */
 async function readEntries(): Promise<Record<string, unknown>[]> {
-  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), platform.runtime.settings)));
   const entries: Record<string, unknown>[] = [];
   for await (const { key } of store.list('platform/erasures/')) {
     const entry = JSON.parse(await readText((await store.get(key))?.body as Readable)) as Record<string, unknown>;
@@ -139,7 +139,7 @@ describe('doctor --after-restore', () => {
 
   it('erases who was merged by a release that kept no digests, as far as they are known', async () => {
     await merge('a', 'b');
-    await world.sql(`update directory.merged_people set were = default where gone_id = $1`, [ids['b']]);
+    await platform.sql(`update directory.merged_people set were = default where gone_id = $1`, [ids['b']]);
     const merged = await remember();
     await erase('a');
     expect(await readEntries()).toHaveLength(1);
@@ -148,23 +148,23 @@ describe('doctor --after-restore', () => {
   });
 
   it('forgets the chats of a visitor again that were forgotten, and counts nobody for them', async () => {
-    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     const write = (visitor: string) =>
-      world.sql(
+      platform.sql(
         `insert into agents.threads (agent_id, thread_key, channel, visitor_id)
          select id, 'web:visitor:' || $1 || ':agent:' || id, 'web', $1 from agents.agents`,
         [visitor],
       );
-    const visitors = async () => (await world.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
+    const visitors = async () => (await platform.sql<{ id: string }>('select visitor_id as id from agents.threads')).map(({ id }) => id);
     for (const visitor of ['heron', 'stork']) await write(visitor);
-    await world.ask('agents', 'forget', '--visitor', 'heron', '--yes');
+    await platform.ask('agents', 'forget', '--visitor', 'heron', '--yes');
     expect(await visitors()).toEqual(['stork']);
     await write('heron');
-    const before = (await world.ask('doctor', '--after-restore')).people;
+    const before = (await platform.ask('doctor', '--after-restore')).people;
     expect(await visitors()).toEqual(['stork']);
-    await world.ask('agents', 'forget', '--visitor', 'stork', '--yes');
+    await platform.ask('agents', 'forget', '--visitor', 'stork', '--yes');
     await write('stork');
-    expect((await world.ask('doctor', '--after-restore')).people).toEqual(before);
+    expect((await platform.ask('doctor', '--after-restore')).people).toEqual(before);
     expect(await visitors()).toEqual([]);
   });
 });

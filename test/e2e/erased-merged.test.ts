@@ -7,21 +7,21 @@ import { waitForLockWait } from '#libs/testing';
 import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
 import { readZip } from './read-zip.ts';
-import { type Applied, eventually, startWorld, type World } from './world.ts';
+import { type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const telegramUsers: Record<'uri' | 'ida', string> = { uri: '7007', ida: '8008' };
 const contact = (key: string) => ({ email: `${key}@example.org` });
 const onTelegram = (key: 'uri' | 'ida') => ({ ...contact(key), telegram_user_id: telegramUsers[key] });
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let root: string;
 const idOf = (key: string): number => ids['people']?.[key] ?? 0;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { processes: ['conversations'] });
+  platform = await startTestPlatform(import.meta.url, {}, { processes: ['conversations'] });
   const keys = ['eda', 'ada', 'ben', 'ivo', 'noa'];
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     classes: [{ slug: 'event', conversation_event: true }],
     journeys: [{ slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
     people: [
@@ -43,7 +43,7 @@ beforeAll(async () => {
     participants,
     transcript: [{ start_ms: 0, end_ms: 900, person: participants[0], text: `A heron of ${participants[0]}.` }],
   });
-  await world.apply({
+  await platform.apply({
     conversations: [
       conversation('alone', ['eda']),
       conversation('both', ['eda', 'ada']),
@@ -51,12 +51,12 @@ beforeAll(async () => {
       conversation('late', ['ivo', 'ben']),
     ],
   });
-  root = await world.login('root@example.org', 'secret-of-root');
+  root = await platform.login('root@example.org', 'secret-of-root');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const left = () =>
-  world.sql(
+  platform.sql(
     `select k.key, c.participant_ids from conversations.import_keys k join conversations.all_conversations c on c.id = k.conversation_id where k.key <> 'late' order by key`,
   );
 
@@ -64,7 +64,7 @@ const left = () =>
 async function exported(who: string): Promise<{ body: string; thread_key: string | null }[]> {
   const folder = await mkdtemp(join(tmpdir(), 'merged-'));
   const file = join(folder, 'person.zip');
-  await world.ask('people', 'export', who, '--out', file);
+  await platform.ask('people', 'export', who, '--out', file);
   const entries = await readZip(file);
   await rm(folder, { recursive: true });
   return entries['agents.json'];
@@ -74,41 +74,41 @@ describe('people erase', () => {
   it('removes what still names who was merged into the person, and the merge that comes later brings nothing back', async () => {
     const headers = { 'idempotency-key': 'made-once' };
     const json = { name: 'Uma Quillfeather', contact: contact('uma') };
-    const made = await world.call('POST', '/api/v1/people', { token: root, json, headers });
-    await world.ask('people', 'merge', 'ada', String(made.json.person.id), '--yes');
+    const made = await platform.call('POST', '/api/v1/people', { token: root, json, headers });
+    await platform.ask('people', 'merge', 'ada', String(made.json.person.id), '--yes');
 
-    await world.platform.processes.get('conversations')?.stop();
-    await world.ask('people', 'merge', 'ada', 'eda', '--yes');
+    await platform.runtime.processes.get('conversations')?.stop();
+    await platform.ask('people', 'merge', 'ada', 'eda', '--yes');
     const job = `type = 'directory.finish-merge' and payload ->> 'gone_id' = $1`;
-    await world.sql(`update directory.jobs set run_at = now() + interval '1 hour' where ${job}`, [String(idOf('eda'))]);
-    await world.platform.restart('conversations');
-    expect(await findPersonReferences(world, idOf('eda'))).toContain('conversations.all_conversations|participant_ids');
+    await platform.sql(`update directory.jobs set run_at = now() + interval '1 hour' where ${job}`, [String(idOf('eda'))]);
+    await platform.runtime.restart('conversations');
+    expect(await findPersonReferences(platform, idOf('eda'))).toContain('conversations.all_conversations|participant_ids');
 
-    await world.ask('people', 'erase', 'ada', '--yes');
+    await platform.ask('people', 'erase', 'ada', '--yes');
     const expected = [{ key: 'shared', participant_ids: [idOf('ben')] }];
     expect(await left()).toEqual(expected);
-    expect(await world.sql('select key from directory.kept_answers')).toEqual([]);
-    await world.sql(`update directory.jobs set run_at = now() where ${job}`, [String(idOf('eda'))]);
+    expect(await platform.sql('select key from directory.kept_answers')).toEqual([]);
+    await platform.sql(`update directory.jobs set run_at = now() where ${job}`, [String(idOf('eda'))]);
     await eventually(async () => {
-      expect(await world.sql(`select state from directory.jobs where ${job}`, [String(idOf('eda'))])).toEqual([{ state: 'succeeded' }]);
+      expect(await platform.sql(`select state from directory.jobs where ${job}`, [String(idOf('eda'))])).toEqual([{ state: 'succeeded' }]);
     }, 30_000);
     expect(await left()).toEqual(expected);
     // The feed keeps who could read what is deleted, by ids that name nobody any more (docs/guides/privacy.md).
     const allowed = ['events.subjects|people'];
     for (const key of ['eda', 'ada'])
-      await eventually(async () => expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(world, idOf(key)))));
+      await eventually(async () => expect(allowed).toEqual(expect.arrayContaining(await findPersonReferences(platform, idOf(key)))));
     for (const text of ['heron of eda', 'Uma', ...['eda', 'ada', 'uma'].map((key) => contact(key).email)])
-      expect([text, await world.findInDatabase(text)]).toEqual([text, []]);
+      expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
   });
 
   it('says so when the person becomes somebody else meanwhile, and lives on as that', async () => {
     const rows = 'select 1 from conversations.all_conversations where participant_ids @> array[$1::integer] for update';
-    const letGo = await holdLocks(world, rows, [idOf('ivo')]);
-    const erasing = world.ask('people', 'erase', 'ivo', '--yes').catch((error: unknown) => error);
-    await waitForLockWait(world.sql, 'conversations');
-    const merging = world.ask('people', 'merge', 'noa', 'ivo', '--yes');
+    const letGo = await holdLocks(platform, rows, [idOf('ivo')]);
+    const erasing = platform.ask('people', 'erase', 'ivo', '--yes').catch((error: unknown) => error);
+    await waitForLockWait(platform.sql, 'conversations');
+    const merging = platform.ask('people', 'merge', 'noa', 'ivo', '--yes');
     await eventually(async () => {
-      expect(await world.sql('select into_id from directory.merged_people where gone_id = $1', [idOf('ivo')])).toHaveLength(1);
+      expect(await platform.sql('select into_id from directory.merged_people where gone_id = $1', [idOf('ivo')])).toHaveLength(1);
     });
     expect(await letGo()).toBe('stopped');
     expect(await merging).toMatchObject({ outcome: 'merged' });
@@ -117,48 +117,48 @@ describe('people erase', () => {
 
   it('reaches the chats of who was merged into the person, who is known by the former email and key too', async () => {
     const chats = { [telegramUsers.uri]: 'Herons of Uri.', [telegramUsers.ida]: 'Herons of Ida.', 47: 'Somebody else.' };
-    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     for (const [user, text] of Object.entries(chats)) {
-      await world.sql(
+      await platform.sql(
         `with thread as (insert into agents.threads (agent_id, thread_key, channel)
            select id, 'telegram:chat:' || $1 || ':agent:' || id, 'telegram' from agents.agents returning id)
          insert into agents.messages (thread_id, turn, note_type, body, html, created_at) select id, 1, 'chat_visitor', $2, '', now() from thread`,
         [user, text],
       );
     }
-    await world.sql(
+    await platform.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at, account_id)
        select m.thread_id, 2, 'chat_operator', 'I am Uri.', '', now(), (select id from directory.accounts where email = 'uri.login@example.org')
        from agents.messages m where m.body = 'Somebody else.'`,
     );
-    await world.ask('people', 'merge', 'uri', 'ida', '--yes');
+    await platform.ask('people', 'merge', 'uri', 'ida', '--yes');
     expect((await exported('ida@example.org')).map(({ body, thread_key }) => [body, thread_key])).toEqual([
       ['Herons of Uri.', expect.stringContaining(`:${telegramUsers.uri}:`)],
       ['Herons of Ida.', expect.stringContaining(`:${telegramUsers.ida}:`)],
       ['I am Uri.', null],
     ]);
-    expect(await world.ask('people', 'erase', 'ida', '--yes')).toMatchObject({
+    expect(await platform.ask('people', 'erase', 'ida', '--yes')).toMatchObject({
       person_id: idOf('uri'),
       counts: { agents: { messages: 2 } },
     });
-    expect(await world.sql('select body from agents.messages order by id')).toEqual([{ body: 'Somebody else.' }, { body: 'I am Uri.' }]);
+    expect(await platform.sql('select body from agents.messages order by id')).toEqual([{ body: 'Somebody else.' }, { body: 'I am Uri.' }]);
   });
 
   it('is not held up by an email of any length, or by many of them', async () => {
     const emails = Array.from({ length: 30 }, (_, index) => `zed-${index}@example.org`);
-    const { ids: made } = await world.apply({
+    const { ids: made } = await platform.apply({
       people: [{ key: 'zed', name: 'Zed Quillfeather', contact: { email: `${'a'.repeat(400)}@example.org` } }],
       accounts: emails.map((email) => ({ email, person: 'zed' })),
     });
-    await world.sql(
+    await platform.sql(
       `insert into conversations.webhook_receipts (dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
        values ('many', 'many', now(), '0', '{}', convert_to($1, 'UTF8'), 'applied')`,
       [JSON.stringify({ attendees: [{ email: emails.toSorted().at(-1) }] })],
     );
-    expect(await world.ask('people', 'erase', 'zed', '--yes')).toMatchObject({
+    expect(await platform.ask('people', 'erase', 'zed', '--yes')).toMatchObject({
       person_id: made['people']?.['zed'],
       counts: { directory: { people: 1 } },
     });
-    expect(await world.sql(`select body from conversations.webhook_receipts where dedupe_key = 'many'`)).toEqual([{ body: null }]);
+    expect(await platform.sql(`select body from conversations.webhook_receipts where dedupe_key = 'many'`)).toEqual([{ body: null }]);
   });
 });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { createClient } from '../../clients/typescript/index.ts';
 import { fillFeed } from '../integration/events/filler.ts';
-import { applyDemo, createConversation, startWorld, type Demo, type World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 /** Of Ben, who reads the conversations in which he takes part. */
 let token: string;
@@ -13,30 +13,30 @@ let token: string;
 let begin: string;
 let conversation: number;
 beforeAll(async () => {
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { CONVERSATION_ACCESS: 'members' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
-  demo = await applyDemo(world, 'far');
-  token = await world.login('ben-far@example.org', 'secret-of-ben-far');
-  begin = (await world.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
+  demo = await applyDemo(platform, 'far');
+  token = await platform.login('ben-far@example.org', 'secret-of-ben-far');
+  begin = (await platform.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
   // Ben takes part in these as far as the feed knows, which are too many to look at each; their owner, who has none of them, refuses them.
-  await fillFeed(world, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
-  await fillFeed(world, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
-  conversation = (await createConversation(world, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
+  await fillFeed(platform, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
+  await fillFeed(platform, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
+  conversation = (await createConversation(platform, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
   await waitFor(async () => {
-    const told = await world.sql(`select 1 from events.feed where subject_type = 'conversation' and subject_id = $1`, [conversation]);
+    const told = await platform.sql(`select 1 from events.feed where subject_type = 'conversation' and subject_id = $1`, [conversation]);
     return told.length === 2;
   });
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 describe('client.events over pages that end early (V4, V10)', () => {
   it.each([0, 25])('gets there, without a pause and without asking twice for the same; wait %d', async (waitSeconds) => {
     const pages: { after: string | null; items: number; more: boolean }[] = [];
     const client = createClient({
-      baseUrl: world.baseUrl,
+      baseUrl: platform.baseUrl,
       token,
       fetch: async (input, init) => {
         const response = await fetch(input, init);
@@ -62,7 +62,7 @@ describe('client.events over pages that end early (V4, V10)', () => {
 describe('GET /api/v1/events (rules/http#ids)', () => {
   it.each(['0', '-1', '2147483648', '99999999999999999999'])('finds nothing of the subject %s, which nobody has', async (id) => {
     const query = `after=${encodeURIComponent(begin)}&subject_type=conversation&subject_id=${id}`;
-    const { status, json } = await world.call('GET', `/api/v1/events?${query}`, { token });
+    const { status, json } = await platform.call('GET', `/api/v1/events?${query}`, { token });
     expect([status, json]).toEqual([200, { items: [], next: expect.any(String), has_more: false }]);
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);
 const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', 'events.md'), 'utf8');
@@ -14,29 +14,29 @@ const blocks = (language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, body = '']) => body);
 const folder = mkdtempSync(join(tmpdir(), 'coherence-events-'));
 
-let world: World;
+let platform: TestPlatform;
 let env: NodeJS.ProcessEnv;
 let running: ChildProcess | undefined;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'events'] });
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'events'] });
   for (const command of blocks('sh')[0]?.trim().split('\n') ?? []) {
     const words = [...command.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
       ([, quoted, plain]) => quoted ?? plain ?? '',
     );
-    const { code, stdout, stderr } = await world.cli(...words);
+    const { code, stdout, stderr } = await platform.cli(...words);
     expect([code, stderr]).toEqual([0, '']);
     const { token } = JSON.parse(stdout) as { token?: string };
-    env = { ...process.env, NODE_OPTIONS: '', BASE: world.baseUrl, COHERENCE_KEY: token, CURSOR_FILE: join(folder, 'cursor') };
+    env = { ...process.env, NODE_OPTIONS: '', BASE: platform.baseUrl, COHERENCE_KEY: token, CURSOR_FILE: join(folder, 'cursor') };
   }
 });
 afterAll(async () => {
   running?.kill('SIGKILL');
-  await world.stop();
+  await platform.stop();
   rmSync(folder, { recursive: true });
 });
 
 const person = async (key: string): Promise<void> => {
-  await world.apply({ people: [{ key, name: `Person ${key}` }] });
+  await platform.apply({ people: [{ key, name: `Person ${key}` }] });
 };
 
 /** Starts the guide's program. @returns the lines that it has written */
@@ -75,7 +75,7 @@ describe('docs/guides/events.md', () => {
     const second = follow();
     await person('later');
     const idsOf = (lines: readonly string[]): number[] => lines.map((line) => Number(line.split(' ')[1]));
-    const [created] = await world.sql<{ ids: number[] }>(
+    const [created] = await platform.sql<{ ids: number[] }>(
       `select array_agg(id order by id) as ids from directory.people where id >= $1 and key is not null`,
       [idsOf(first)[0] ?? 0],
     );
@@ -87,11 +87,11 @@ describe('docs/guides/events.md', () => {
   });
 
   it('says when what comes next is no longer kept (V3, V10)', async () => {
-    const read = (query = '') => world.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
+    const read = (query = '') => platform.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
     const { next } = (await read()).json;
     await person('before-the-end');
     await waitFor(async () => (await read(`&after=${next}`)).json.items.length > 0);
-    await world.ask('events', 'prune', '--before', new Date().toISOString(), '--yes');
+    await platform.ask('events', 'prune', '--before', new Date().toISOString(), '--yes');
     const refused = await read(`&after=${next}`);
     expect([refused.status, refused.json.code]).toEqual([410, 'cursor_expired']);
   });

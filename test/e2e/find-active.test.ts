@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  demo = await applyDemo(world, 'find');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  demo = await applyDemo(platform, 'find');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const find = (query: Record<string, string | number>, token?: string | null) => {
   const search = new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]));
-  return world.call('GET', `/api/coherence/conversations?${search.toString()}`, token === undefined ? {} : { token });
+  return platform.call('GET', `/api/coherence/conversations?${search.toString()}`, token === undefined ? {} : { token });
 };
 
 describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   it('creates an unscheduled conversation at the time of the caller and finds it again', async () => {
     const query = { person_id: demo.ada, journey: demo.journey, time: '2026-05-01T10:00:00.123456Z' };
-    const first = await world.client.findActiveConversations({ query });
+    const first = await platform.client.findActiveConversations({ query });
     expect(first.status).toBe(200);
     expect(first.body).toHaveLength(1);
     expect(first.body[0]).toEqual({
@@ -42,13 +42,13 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
       question_state: { active_question_id: null, changes: [] },
       updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/),
     });
-    const again = await world.client.findActiveConversations({ query });
+    const again = await platform.client.findActiveConversations({ query });
     expect(again.body.map(({ id }) => id)).toEqual([first.body[0]?.id]);
   });
 
   it('matches a start exactly five minutes after the time and creates one beyond', async () => {
-    const other = await applyDemo(world, 'early');
-    const made = await createConversation(world, other, '2026-06-01T10:05:00Z');
+    const other = await applyDemo(platform, 'early');
+    const made = await createConversation(platform, other, '2026-06-01T10:05:00Z');
     const exact = await find({ person_id: other.ada, journey: other.journey, time: '2026-06-01T10:00:00Z' });
     expect(exact.json.map((item: any) => item.id)).toEqual([made.id]);
     const beyond = await find({ person_id: other.ada, journey: other.journey, time: '2026-06-01T09:59:59.999999Z' });
@@ -57,27 +57,27 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 
   it('returns every match, ordered by start, and creates nothing (D2)', async () => {
-    const other = await applyDemo(world, 'many');
-    const late = await createConversation(world, other, '2026-06-02T10:00:00Z');
-    const early = await createConversation(world, other, '2026-06-01T10:00:00Z');
+    const other = await applyDemo(platform, 'many');
+    const late = await createConversation(platform, other, '2026-06-02T10:00:00Z');
+    const early = await createConversation(platform, other, '2026-06-01T10:00:00Z');
     const all = await find({ person_id: other.ada, journey: other.journey, time: '2026-06-03T10:00:00Z' });
     expect(all.json.map((item: any) => item.id)).toEqual([early.id, late.id]);
   });
 
   it('does not match another person or journey', async () => {
-    const [other, second] = [await applyDemo(world, 'apart'), await applyDemo(world, 'second')];
-    const ada = await createConversation(world, other);
-    const ben = await createConversation(world, other, '2026-05-01T10:00:00Z', other.ben);
-    const elsewhere = await createConversation(world, second, '2026-05-01T10:00:00Z', other.ada);
+    const [other, second] = [await applyDemo(platform, 'apart'), await applyDemo(platform, 'second')];
+    const ada = await createConversation(platform, other);
+    const ben = await createConversation(platform, other, '2026-05-01T10:00:00Z', other.ben);
+    const elsewhere = await createConversation(platform, second, '2026-05-01T10:00:00Z', other.ada);
     expect(new Set([ada.id, ben.id, elsewhere.id]).size).toBe(3);
     expect([ada, ben, elsewhere].map((item) => item.journey_slug)).toEqual([other.journey, other.journey, second.journey]);
   });
 
   it('reads a naive time as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
-    const other = await applyDemo(world, 'naive');
-    const naive = await createConversation(world, other, '2026-05-01T10:00:00');
+    const other = await applyDemo(platform, 'naive');
+    const naive = await createConversation(platform, other, '2026-05-01T10:00:00');
     expect(naive.start).toBe('2026-05-01T10:00:00Z');
-    const answer = await world.call(
+    const answer = await platform.call(
       'GET',
       `/api/coherence/conversations?person_id=${other.ben}&journey=${other.journey}&time=2026-05-01T12:00:00+02:00`,
     );
@@ -85,12 +85,12 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 
   it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])('accepts the year of %s and returns it as sent', async (time) => {
-    const other = await applyDemo(world, `year-${time.slice(0, 4)}`);
-    expect((await createConversation(world, other, time)).start).toBe(time);
+    const other = await applyDemo(platform, `year-${time.slice(0, 4)}`);
+    expect((await createConversation(platform, other, time)).start).toBe(time);
   });
 
   it('makes one conversation of 50 identical calls at once', async () => {
-    const other = await applyDemo(world, 'storm');
+    const other = await applyDemo(platform, 'storm');
     const query = { person_id: other.ada, journey: other.journey, time: '2026-05-01T10:00:00Z' };
     const answers = await Promise.all(Array.from({ length: 50 }, () => find(query)));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
@@ -98,7 +98,7 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 
   it('accepts a per-user token', async () => {
-    const token = await world.login('ben-find@example.org', 'secret-of-ben-find');
+    const token = await platform.login('ben-find@example.org', 'secret-of-ben-find');
     expect((await find({ person_id: demo.ben, journey: demo.journey, time: '2026-05-01T10:00:00Z' }, token)).status).toBe(200);
   });
 });
@@ -121,7 +121,7 @@ describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
   });
 
   it('answers 404 for a journey that is no conversation journey', async () => {
-    await world.apply({ journeys: [{ slug: 'hosting', name: 'Hosting', is_conversation: false, steps: [] }] });
+    await platform.apply({ journeys: [{ slug: 'hosting', name: 'Hosting', is_conversation: false, steps: [] }] });
     expect((await find({ person_id: demo.ada, journey: 'hosting', time: '2026-05-01T10:00:00Z' })).json.error).toBe('journey_not_found');
   });
 
@@ -130,7 +130,7 @@ describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
     ['two events', ['a', 'b']],
   ])('answers 409 for a journey of %s, and only when it would create', async (_name, events) => {
     const slug = `owned-${events.length}`;
-    await world.apply({
+    await platform.apply({
       journeys: [{ slug, name: slug, is_conversation: true, steps: [] }],
       holons: events.map((name) => ({ slug: `${slug}-${name}`, name, class: 'event', parent: null, journeys: [slug] })),
     });

@@ -4,21 +4,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);
 const guidesDir = join(import.meta.dirname, '..', '..', 'docs', 'guides');
 
 const password = 'the right password';
-let world: World;
+let platform: TestPlatform;
 let opsToken: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  platform = await startTestPlatform(import.meta.url);
   const account = { email: 'operator@example.org', person: 'operator', password, groups: ['ops_operators'] };
-  await world.apply({ people: [{ key: 'operator', name: 'Operator' }], accounts: [account] });
-  opsToken = await world.login(account.email, password);
+  await platform.apply({ people: [{ key: 'operator', name: 'Operator' }], accounts: [account] });
+  opsToken = await platform.login(account.email, password);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 interface Block {
   readonly language: string;
@@ -51,7 +51,7 @@ describe.each(['api.md', 'operations-api.md'])('docs/guides/%s', (guide) => {
   });
 
   it.each(commands)('shows what $command answers', async ({ command, shown }) => {
-    const env = { ...process.env, BASE: world.baseUrl, API_TOKEN: world.sharedToken, OPS_TOKEN: opsToken };
+    const env = { ...process.env, BASE: platform.baseUrl, API_TOKEN: platform.sharedToken, OPS_TOKEN: opsToken };
     const { stdout } = await run('sh', ['-c', command], { env });
     expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(shown)));
   });
@@ -61,7 +61,7 @@ describe('docs/guides/privacy.md', () => {
   const text = readFileSync(join(guidesDir, 'privacy.md'), 'utf8');
 
   it('says of every table what is in it and how long', async () => {
-    const rows = await world.sql<{ name: string }>(
+    const rows = await platform.sql<{ name: string }>(
       `select table_schema || '.' || table_name as name from information_schema.tables
        where table_schema in ('agents', 'conversations', 'directory', 'events', 'media', 'transcripts') and table_type = 'BASE TABLE'
          and table_name !~ '^feed_([0-9]+|other)$' order by 1`,

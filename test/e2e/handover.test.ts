@@ -1,40 +1,40 @@
 /** Operators take chats over: rights, two of them at once, and the admin CLI (H1, H2, H5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm } from '#libs/testing';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
 let llm: LlmServer;
-let world: World;
+let platform: TestPlatform;
 let tokens: Record<'viewer' | 'operator' | 'other' | 'user', string>;
 
 beforeAll(async () => {
   llm = await startLlm();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
   const groups = { user: ['coherence_users'], viewer: ['ops_viewers'], operator: ['ops_operators'], other: ['ops_operators'] };
   const names = Object.keys(groups) as (keyof typeof groups)[];
-  await world.apply({
+  await platform.apply({
     people: names.map((key) => ({ key, name: key })),
     accounts: names.map((name) => ({ email: `${name}@example.org`, person: name, password, groups: groups[name] })),
     agents: [{ slug: 'guide', name: 'Guide' }],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('user'), viewer: await login('viewer'), operator: await login('operator'), other: await login('other') };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
 const act = (who: keyof typeof tokens, verb: string, id: number, json: unknown = {}, headers = {}) =>
-  world.call('POST', `/api/ops/threads/${id}/${verb}`, { token: tokens[who], json, headers });
+  platform.call('POST', `/api/ops/threads/${id}/${verb}`, { token: tokens[who], json, headers });
 const say = (body: string, visitorId: string | null = null, headers = {}) =>
-  world.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id: visitorId }, headers });
-const list = (query = '', who: keyof typeof tokens = 'viewer') => world.call('GET', `/api/ops/threads${query}`, { token: tokens[who] });
+  platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id: visitorId }, headers });
+const list = (query = '', who: keyof typeof tokens = 'viewer') => platform.call('GET', `/api/ops/threads${query}`, { token: tokens[who] });
 
 async function openThread(): Promise<{ id: number; visitorId: string }> {
   const { json } = await say('Hello');
@@ -48,14 +48,14 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const { status, text, json } = await list('?agent=guide&channel=web&taken=false');
     expect([status, json.items[0].id]).toEqual([200, id]);
     expect(text).not.toContain(visitorId);
-    const thread = (headers = {}) => world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer, headers });
+    const thread = (headers = {}) => platform.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer, headers });
     const whole = await thread();
     expect(whole.json.messages).toHaveLength(2);
     expect((await thread({ 'if-none-match': whole.headers.get('etag') ?? '' })).status).toBe(304);
     for (const verb of ['take', 'hand-back']) expect((await act('viewer', verb, id)).json.code).toBe('permission_denied');
     expect((await act('viewer', 'message', id, { body: 'x' })).status).toBe(403);
     expect((await list('', 'user')).status).toBe(403);
-    expect((await world.call('GET', '/api/ops/threads')).status).toBe(401);
+    expect((await platform.call('GET', '/api/ops/threads')).status).toBe(401);
     expect((await list('?cursor=abc')).json.code).toBe('bad_cursor');
     expect((await act('operator', 'take', 999_999)).json.code).toBe('not_found');
   });
@@ -87,11 +87,11 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(first.json.message).toMatchObject({ author: { kind: 'operator', account: takenBy.account }, delivery: null });
     expect((await act(holder, 'message', id, { body: 'Hello from a person' }, key)).json).toEqual(first.json);
     expect((await act(loser, 'message', id, { body: 'Hello from a person' }, key)).json.code).toBe('thread_taken');
-    const found = await world.call('POST', '/api/chat/guide/updates/', { token: null, json: { visitor_id: visitorId } });
+    const found = await platform.call('POST', '/api/chat/guide/updates/', { token: null, json: { visitor_id: visitorId } });
     expect(found.headers.get('cache-control')).toBe('no-store');
     expect(found.json).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'Hello from a person' }] });
     expect((await act(loser, 'hand-back', id)).json.thread.taken_by).toBeNull();
-    const audit = await world.sql<{ action: string; email: string; changes: unknown }>(
+    const audit = await platform.sql<{ action: string; email: string; changes: unknown }>(
       `select l.action, a.email, l.changes from agents.audit_log l join directory.accounts a on a.id = l.account_id
        where l.target_id = $1 order by l.id`,
       [String(id)],
@@ -118,7 +118,7 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     const { id, visitorId } = await openThread();
     const held = Promise.withResolvers<void>();
     llm.answerWith(() => 'Slow answer secret end.', { before: (word) => (word === 'answer' ? held.promise : undefined) });
-    const response = await fetch(`${world.baseUrl}/api/chat/guide/message/`, {
+    const response = await fetch(`${platform.baseUrl}/api/chat/guide/message/`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
       body: JSON.stringify({ body: 'Slowly', visitor_id: visitorId }),
@@ -135,18 +135,18 @@ describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
     expect(events).toHaveLength(2);
     expect(events[0]).toBe('event: snapshot\ndata: {"agent_html":"Slow"}');
     expect(JSON.parse(events[1]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
-    const { json } = await world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer });
+    const { json } = await platform.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer });
     expect(json.messages.at(-1)).toMatchObject({ author: { kind: 'visitor' }, body: 'Slowly' });
   });
 
   it('is in the admin CLI', async () => {
     const { id } = await openThread();
-    expect((await world.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);
-    expect(await world.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });
+    expect((await platform.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);
+    expect(await platform.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });
     expect((await act('operator', 'take', id)).json).toMatchObject({ code: 'thread_taken', taken_by: { account: null } });
-    expect(await world.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({ author: 'operator' });
-    expect((await world.ask('threads', 'show', String(id))).messages.at(-1).body).toBe('From the command line');
-    expect(await world.ask('threads', 'hand-back', String(id))).toMatchObject({ taken_by: null });
-    expect((await world.cli('threads', 'take', '999999')).code).not.toBe(0);
+    expect(await platform.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({ author: 'operator' });
+    expect((await platform.ask('threads', 'show', String(id))).messages.at(-1).body).toBe('From the command line');
+    expect(await platform.ask('threads', 'hand-back', String(id))).toMatchObject({ taken_by: null });
+    expect((await platform.cli('threads', 'take', '999999')).code).not.toBe(0);
   });
 });

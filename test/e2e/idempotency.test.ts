@@ -5,15 +5,15 @@ import sharp from 'sharp';
 import { waitFor, waitForLockWait } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { holdLocks } from '../hold-locks.ts';
-import { type Answer, type Applied, startWorld, type World } from './world.ts';
+import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let ed: string;
 let hana: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media', 'events'] });
-  ({ ids } = await world.apply({
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media', 'events'] });
+  ({ ids } = await platform.apply({
     classes: [
       { slug: 'camp', allowed_children: ['workshop'], journeys: ['joining'] },
       { slug: 'experience' },
@@ -36,18 +36,22 @@ beforeAll(async () => {
     ],
     relationships: [{ key: 'both', from: 'summer', to: 'winter', journey: 'joining', step: 'asked' }],
   }));
-  ed = await world.login('ed@example.org', 'secret-of-ed');
-  hana = await world.login('hana@example.org', 'secret-of-hana');
+  ed = await platform.login('ed@example.org', 'secret-of-ed');
+  hana = await platform.login('hana@example.org', 'secret-of-hana');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 const post = (path: string, json: unknown, key?: string, token = ed, headers: Record<string, string> = {}): Promise<Answer> =>
-  world.call('POST', `/api/v1${path}`, { token, json, headers: { ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers } });
+  platform.call('POST', `/api/v1${path}`, {
+    token,
+    json,
+    headers: { ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers },
+  });
 const isReplayed = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
 const countPeople = async (name: string): Promise<number> =>
-  Number((await world.sql<{ count: string }>('select count(*) from directory.people where name = $1', [name]))[0]?.count);
-const kept = (key: string) => world.sql('select 1 from directory.kept_answers where key = $1', [key]);
+  Number((await platform.sql<{ count: string }>('select count(*) from directory.people where name = $1', [name]))[0]?.count);
+const kept = (key: string) => platform.sql('select 1 from directory.kept_answers where key = $1', [key]);
 
 describe('Idempotency-Key (I1, I4)', () => {
   it('is taken by every POST of the open API but login, and by keys, which keep no answer (K10)', () => {
@@ -79,9 +83,9 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('tells who comes meanwhile that the first is still at work', async () => {
     const key = randomUUID();
     const path = `/holons/${id('holons', 'summer')}/update`;
-    const letGo = await holdLocks(world, `select 1 from directory.holons where slug = 'summer' for update`);
+    const letGo = await holdLocks(platform, `select 1 from directory.holons where slug = 'summer' for update`);
     const made = post(path, { name: 'Summer' }, key);
-    await waitForLockWait(world.sql);
+    await waitForLockWait(platform.sql);
     const refused = await post(path, { name: 'Summer' }, key);
     expect([refused.status, refused.json.code]).toEqual([409, 'idempotency_in_progress']);
     expect([await letGo(), (await made).status]).toEqual(['stopped', 200]);
@@ -89,8 +93,8 @@ describe('Idempotency-Key (I1, I4)', () => {
 
   it('tells so whatever the operation, which has not begun then', async () => {
     const key = randomUUID();
-    const { body: made } = await world.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
-    const { body: to } = await world.client.createKey({ body: { name: 'Not revoked', scopes: ['*'] } }, { token: ed });
+    const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
+    const { body: to } = await platform.client.createKey({ body: { name: 'Not revoked', scopes: ['*'] } }, { token: ed });
     const form = new FormData();
     form.append('logo', new Blob(['a picture']), 'logo.png');
     const requests: readonly (readonly [operation: string, path: string, body: object])[] = [
@@ -105,18 +109,18 @@ describe('Idempotency-Key (I1, I4)', () => {
     ];
     // The turns of all of them are another's, until it is stopped.
     const turn = `hashtextextended(json_build_array('kept-answer', $1::integer, operation, $2::text)::text, 0)`;
-    const letGo = await holdLocks(world, `select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation`, [
+    const letGo = await holdLocks(platform, `select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation`, [
       made.endpoint.account_id,
       key,
       requests.map(([operation]) => operation),
     ]);
     for (const [operation, path, body] of requests) {
       const call = { token: ed, headers: { 'idempotency-key': key }, ...(body === form ? { body: form } : { json: body }) };
-      const answer = await world.call('POST', `/api/v1${path}`, call);
+      const answer = await platform.call('POST', `/api/v1${path}`, call);
       expect([operation, answer.status, answer.json?.code]).toEqual([operation, 409, 'idempotency_in_progress']);
     }
     expect(await letGo()).toBe('stopped');
-    expect(await world.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
+    expect(await platform.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
   });
 
   it('gives the refusal of the operation itself again, whatever has changed since', async () => {
@@ -125,7 +129,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     const twin = { name: 'Vera too', contact: { email: 'vera@example.org' } };
     const refused = await post('/people', twin, key);
     expect([refused.status, isReplayed(refused)]).toEqual([409, false]);
-    await world.sql(`update directory.people set contact = '{}' where id = $1`, [taken.json.person.id]);
+    await platform.sql(`update directory.people set contact = '{}' where id = $1`, [taken.json.person.id]);
     const again = await post('/people', twin, key);
     expect([again.status, again.json, isReplayed(again)]).toEqual([409, refused.json, true]);
     const blank = await post('/people', { name: ' ' }, key + 1);
@@ -137,7 +141,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     const path = (slug: string | number): string => `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
     const links = { site: 'https://a.example.org/', blog: 'https://b.example.org/' };
     expect((await post(path('summer'), { links, spheres: [] }, key)).status).toBe(200);
-    const same = await world.call('POST', `/api/v1${path('summer')}`, {
+    const same = await platform.call('POST', `/api/v1${path('summer')}`, {
       token: ed,
       body: ` {"spheres": [], "links":{"blog":"https:\\/\\/b.example.org/","site":"https://a.example.org/"}} `,
       headers: { 'idempotency-key': key, 'content-type': 'text/plain' },
@@ -163,19 +167,19 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect([ofHana.status, isReplayed(ofHana), ofHana.json.holon.name]).toEqual([200, false, 'Summer of Hana']);
     const other = await post('/people', { name: 'Under the same key' }, key);
     expect([other.status, isReplayed(other)]).toEqual([201, false]);
-    const { body } = await world.client.createKey({ body: { name: 'A program', scopes: ['directory:write'] } }, { token: ed });
+    const { body } = await platform.client.createKey({ body: { name: 'A program', scopes: ['directory:write'] } }, { token: ed });
     expect(isReplayed(await post(path, { name: 'Summer of Ed' }, key, body.token))).toBe(true);
   });
 
   it('is left unused by what is refused before the operation, or may pass', async () => {
     const [key, summer] = [randomUUID(), `/holons/${id('holons', 'summer')}/update`];
     const statuses = [
-      await world.call('POST', `/api/v1${summer}`, { token: null, json: { name: 'x' }, headers: { 'idempotency-key': key } }),
+      await platform.call('POST', `/api/v1${summer}`, { token: null, json: { name: 'x' }, headers: { 'idempotency-key': key } }),
       await post(`/holons/${id('holons', 'winter')}/update`, { name: 'x' }, key, hana),
       await post('/holons/999999999/update', { name: 'x' }, key, hana),
       await post(summer, { name: 5 }, key, hana),
-      await world.call('POST', `/api/v1${summer}`, { token: hana, body: '{', headers: { 'idempotency-key': key } }),
-      await world.call('POST', `/api/v1${summer}`, { token: hana, body: 'x'.repeat(4_194_305), headers: { 'idempotency-key': key } }),
+      await platform.call('POST', `/api/v1${summer}`, { token: hana, body: '{', headers: { 'idempotency-key': key } }),
+      await platform.call('POST', `/api/v1${summer}`, { token: hana, body: 'x'.repeat(4_194_305), headers: { 'idempotency-key': key } }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 403, 404, 422, 400, 413]);
     const fresh = await post(summer, { name: 'Summer again' }, key, hana);
@@ -192,7 +196,7 @@ describe('Idempotency-Key (I1, I4)', () => {
   );
 
   it('works for updates with notes, bulk writes, experiences and revoked keys', async () => {
-    const { body } = await world.client.createKey({ body: { name: 'To be revoked', scopes: ['*'] } }, { token: ed });
+    const { body } = await platform.client.createKey({ body: { name: 'To be revoked', scopes: ['*'] } }, { token: ed });
     const winter = id('holons', 'winter');
     for (const [path, json] of [
       [`/memberships/${id('memberships', 'zoe-winter')}/update`, { note: 'Once.', advance_step: true }],
@@ -212,14 +216,14 @@ describe('Idempotency-Key (I1, I4)', () => {
         true,
       ]);
     }
-    expect(await world.sql(`select 1 from directory.notes where body = 'Once.'`)).toHaveLength(2);
-    expect(await world.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
+    expect(await platform.sql(`select 1 from directory.notes where body = 'Once.'`)).toHaveLength(2);
+    expect(await platform.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
   });
 
   it('gives a kept answer only to a caller who still has the right to the operation (D89)', async () => {
     const summer = id('holons', 'summer');
     const membership = id('memberships', 'hana-summer');
-    const { body: made } = await world.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
+    const { body: made } = await platform.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
     const [gone, stays] = await Promise.all(['Twin', 'Twin'].map(async (name) => (await post('/people', { name })).json.person.id));
     const requests: readonly (readonly [token: string, path: string, json: object, first: number, then: number])[] = [
       [hana, `/holons/${summer}/update`, { name: 'Summer, once' }, 200, 403],
@@ -244,17 +248,17 @@ describe('Idempotency-Key (I1, I4)', () => {
     expect(firsts.map(({ status }) => status)).toEqual(requests.map(([, , , first]) => first));
     const again = await ask();
     expect(again.map((answer) => [answer.text, isReplayed(answer)])).toEqual(firsts.map(({ text }) => [text, true]));
-    await world.sql('update directory.team_authority set is_active = false');
-    await world.ask('accounts', 'grant', 'ed@example.org', '--no-superuser');
+    await platform.sql('update directory.team_authority set is_active = false');
+    await platform.ask('accounts', 'grant', 'ed@example.org', '--no-superuser');
     const isSuperuser = (expected: boolean) =>
-      waitFor(async () => ((await world.call('GET', '/api/ops/audit', { token: ed })).status !== 403) === expected, { what: 'rights' });
+      waitFor(async () => ((await platform.call('GET', '/api/ops/audit', { token: ed })).status !== 403) === expected, { what: 'rights' });
     await isSuperuser(false);
     const late = await ask();
     expect(late.map(({ status }) => status)).toEqual(requests.map(([, , , , then]) => then));
     expect(late.map(isReplayed)).toEqual(requests.map(([, , , , then]) => then === 200));
     for (const { text } of late.slice(0, -1)) expect(text).toMatch(/^\{"code":"permission_denied"/);
-    await world.ask('accounts', 'grant', 'ed@example.org', '--superuser');
-    await world.sql('update directory.team_authority set is_active = true');
+    await platform.ask('accounts', 'grant', 'ed@example.org', '--superuser');
+    await platform.sql('update directory.team_authority set is_active = true');
     await isSuperuser(true);
   });
 
@@ -264,7 +268,7 @@ describe('Idempotency-Key (I1, I4)', () => {
     const [first, second] = [await post('/keys', wish, key), await post('/keys', wish, key)];
     expect([first.status, second.status, first.json.key.id === second.json.key.id]).toEqual([201, 201, false]);
     expect(await kept(key)).toEqual([]);
-    expect(await world.findInDatabase(second.json.token.slice(-43))).toEqual([]);
+    expect(await platform.findInDatabase(second.json.token.slice(-43))).toEqual([]);
   });
 
   it('compares a form by its parts', async () => {
@@ -275,14 +279,14 @@ describe('Idempotency-Key (I1, I4)', () => {
     const upload = (key: string, bytes: Buffer): Promise<Answer> => {
       const body = new FormData(); // each with a boundary of its own
       body.append('logo', new Blob([new Uint8Array(bytes)]), 'logo.png');
-      return world.call('POST', path, { token: ed, body, headers: { 'idempotency-key': key } });
+      return platform.call('POST', path, { token: ed, body, headers: { 'idempotency-key': key } });
     };
     const key = randomUUID();
     const first = await upload(key, picture);
-    const blobs = await world.sql('select id from media.blobs');
+    const blobs = await platform.sql('select id from media.blobs');
     const second = await upload(key, picture);
     expect([first.status, second.status, isReplayed(second), second.json]).toEqual([200, 200, true, first.json]);
-    expect(await world.sql('select id from media.blobs')).toEqual(blobs);
+    expect(await platform.sql('select id from media.blobs')).toEqual(blobs);
     const other = await upload(key, Buffer.concat([picture, Buffer.from('more')]));
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
     const no = await upload(`${key}-no`, Buffer.from('no picture'));
@@ -293,7 +297,7 @@ describe('Idempotency-Key (I1, I4)', () => {
   it('ends with its day', async () => {
     const key = randomUUID();
     await post('/people', { name: 'Of yesterday' }, key);
-    await world.sql(`update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`, [key]);
+    await platform.sql(`update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`, [key]);
     const next = await post('/people', { name: 'Of today' }, key);
     expect([next.status, isReplayed(next)]).toEqual([201, false]);
     expect(isReplayed(await post('/people', { name: 'Of today' }, key))).toBe(true);
@@ -309,7 +313,7 @@ describe('Idempotency-Key (I1, I4)', () => {
       throw new TypeError('the connection was reset');
     };
     const { createClient } = await import('../../clients/typescript/index.ts');
-    const client = createClient({ baseUrl: world.baseUrl, token: ed, fetch: lossy, retry: { firstDelayMs: 1 } });
+    const client = createClient({ baseUrl: platform.baseUrl, token: ed, fetch: lossy, retry: { firstDelayMs: 1 } });
     const { body, headers } = await client.createPerson({ body: { name: 'Made once' } });
     expect([body.person.name, headers.get('idempotent-replayed'), await countPeople('Made once')]).toEqual(['Made once', 'true', 1]);
     expect(new Set(keys).size).toBe(1);
@@ -346,9 +350,9 @@ describe('If-Match of updates (I2, I4)', () => {
 
   it('takes the tag of the holon as it is read', async () => {
     const summer = `/holons/${id('holons', 'summer')}`;
-    const { headers } = await world.call('GET', `/api/v1${summer}`, { token: ed });
+    const { headers } = await platform.call('GET', `/api/v1${summer}`, { token: ed });
     const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, { 'if-match': headers.get('etag') ?? '' });
-    const after = await world.call('GET', `/api/v1${summer}`, { token: ed });
+    const after = await platform.call('GET', `/api/v1${summer}`, { token: ed });
     expect([written.status, written.headers.get('etag')]).toEqual([200, after.headers.get('etag')]);
   });
 
@@ -363,7 +367,7 @@ describe('If-Match of updates (I2, I4)', () => {
     const stale = { 'if-match': '"stale"' };
     const path = `/memberships/${id('memberships', 'hana-summer')}/update`;
     const statuses = [
-      await world.call('POST', `/api/v1${path}`, { token: null, json: { note: 'x' }, headers: stale }),
+      await platform.call('POST', `/api/v1${path}`, { token: null, json: { note: 'x' }, headers: stale }),
       await post(path, { note: 5 }, undefined, ed, stale),
       await post('/memberships/999999/update', { note: 'x' }, undefined, ed, stale),
       await post(path, { note: ' ' }, undefined, ed, stale),

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { checkIssuer } from '../../cli/doctor/issuer.ts';
-import { applyDemo, createConversation, type Demo, eventually, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let provider: IdentityProvider;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
   provider = await startIdentityProvider();
@@ -15,22 +15,22 @@ beforeAll(async () => {
     OIDC_LINK_BY_EMAIL: 'true',
     OUTBOUND_ALLOWED_HOSTS: provider.host,
   };
-  world = await startWorld(import.meta.url, settings, {
+  platform = await startTestPlatform(import.meta.url, settings, {
     services: ['api-gateway', 'agents', 'conversations', 'directory', 'events'],
     replicas: 2,
   });
-  demo = await applyDemo(world, 'oidc');
-  await world.apply({
+  demo = await applyDemo(platform, 'oidc');
+  await platform.apply({
     people: ['cleo', 'dora', 'emil'].map((key) => ({ key, name: key })),
     accounts: ['cleo', 'dora', 'emil'].map((person) => ({ email: `${person}@example.org`, person })),
   });
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await provider.stop();
 });
 
-const whoami = (token: string) => world.call('GET', '/api/v1/auth/whoami', { token });
+const whoami = (token: string) => platform.call('GET', '/api/v1/auth/whoami', { token });
 const statusOf = async (token: string): Promise<number> => (await whoami(token)).status;
 /** Until the balancer has certainly reached both gateways. */
 const statusesOf = async (token: string): Promise<number[]> => [
@@ -42,14 +42,14 @@ describe('a token of the identity provider (S1, S2)', () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     expect(await statusesOf(token)).toEqual([401]);
     const link = ['accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-at-the-provider'];
-    expect(await world.cli(...link)).toMatchObject({ code: 0, stdout: expect.stringContaining('Linked: ada-oidc@example.org') });
+    expect(await platform.cli(...link)).toMatchObject({ code: 0, stdout: expect.stringContaining('Linked: ada-oidc@example.org') });
     expect((await whoami(token)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }), key: null });
-    const conversation = await createConversation(world, demo);
-    const client = world.client.withToken(token);
+    const conversation = await createConversation(platform, demo);
+    const client = platform.client.withToken(token);
     expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(conversation.id);
     expect((await client.listKeys({})).body).toEqual({ items: [], count: 0 });
-    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(401);
-    expect(await world.ask('accounts', 'identities', 'ada-oidc@example.org')).toEqual([
+    expect((await platform.call('GET', '/api/agents/none/', { token })).status).toBe(401);
+    expect(await platform.ask('accounts', 'identities', 'ada-oidc@example.org')).toEqual([
       { issuer: provider.issuer, subject: 'ada-at-the-provider', linked_by: 'operator', linked_at: expect.any(String) },
     ]);
   });
@@ -58,7 +58,7 @@ describe('a token of the identity provider (S1, S2)', () => {
     await provider.describe('cleo', { email: 'Cleo@example.org', email_verified: true });
     const token = await provider.accessToken('cleo');
     expect((await whoami(token)).json).toMatchObject({ authenticated: true, person: { name: 'cleo' } });
-    const [entry] = await world.sql<{ changes: string; ip: string }>(
+    const [entry] = await platform.sql<{ changes: string; ip: string }>(
       `select l.changes, l.ip from directory.audit_log l join directory.accounts a on a.id = l.account_id
        where a.email = 'cleo@example.org' and l.action = 'account.link'`,
     );
@@ -80,30 +80,30 @@ describe('a token of the identity provider (S1, S2)', () => {
       ['accounts', 'deactivate', 'emil@example.org'],
     ];
     const token = await provider.sign({ sub: 'emil' });
-    await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
+    await platform.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
     for (const end of ends) {
       expect(await statusesOf(token)).toEqual([200]);
-      await world.ask(...end);
+      await platform.ask(...end);
       await eventually(async () => expect(await statusesOf(token)).toEqual([401]));
-      if (end[1] === 'unlink') await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
+      if (end[1] === 'unlink') await platform.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
     }
   });
 
   it('ends a request that waits for events when it expires (D89)', async () => {
-    await world.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
-    const { json } = await world.call('GET', '/api/v1/events?after=latest', { token: await provider.sign({ sub: 'ada-who-waits' }) });
+    await platform.ask('accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-who-waits');
+    const { json } = await platform.call('GET', '/api/v1/events?after=latest', { token: await provider.sign({ sub: 'ada-who-waits' }) });
     // Three seconds behind the tolerance of 30.
     const token = await provider.sign({ sub: 'ada-who-waits', exp: Math.floor(Date.now() / 1000) - 27 });
-    const waited = await world.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, { token });
+    const waited = await platform.call('GET', `/api/v1/events?after=${json.next}&wait=30&types=question.changed`, { token });
     expect([waited.status, waited.json.code]).toEqual([401, 'unauthenticated']);
   });
 
   it('can be neither logged out nor used for passwords and sessions (S5)', async () => {
     const token = await provider.sign({ sub: 'ada-at-the-provider' });
     const asked = await Promise.all([
-      world.call('POST', '/api/v1/auth/logout', { token }),
-      world.call('POST', '/api/v1/auth/password', { token, json: { current: 'secret-of-ada-oidc', new: 'seven green parrots' } }),
-      world.call('GET', '/api/v1/auth/sessions', { token }),
+      platform.call('POST', '/api/v1/auth/logout', { token }),
+      platform.call('POST', '/api/v1/auth/password', { token, json: { current: 'secret-of-ada-oidc', new: 'seven green parrots' } }),
+      platform.call('GET', '/api/v1/auth/sessions', { token }),
     ]);
     for (const { status, json } of asked) expect([status, json.code]).toEqual([403, 'permission_denied']);
     expect(await statusOf(token)).toBe(200);
@@ -127,16 +127,16 @@ describe('a token of the identity provider (S1, S2)', () => {
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
     expect(await statusOf(unsigned)).toBe(401);
     expect(await statusOf(token)).toBe(200);
-    await eventually(async () => expect(await world.readLogs()).toContain('/api/v1/auth/whoami'));
-    expect(await world.readLogs()).not.toContain(signature);
-    expect(await world.findInDatabase(signature)).toEqual([]);
+    await eventually(async () => expect(await platform.readLogs()).toContain('/api/v1/auth/whoami'));
+    expect(await platform.readLogs()).not.toContain(signature);
+    expect(await platform.findInDatabase(signature)).toEqual([]);
   });
 });
 
 describe('the row of the identity provider in `doctor` of the admin CLI (rules/cli#admin-cli, S4, S5)', () => {
   it('says how many keys it shows, why nobody answers, and that an address without TLS has to be allowed', async () => {
     const row = async (): Promise<unknown> => {
-      const told = world.ask('doctor').catch(({ answer }: { answer: unknown }) => answer);
+      const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer);
       return ((await told) as { name: string }[]).find(({ name }) => name === 'identity provider');
     };
     const common = { name: 'identity provider', needed: true };
@@ -159,8 +159,8 @@ describe('an identity provider that is away (S4)', () => {
     expect(fresh).toEqual([200]);
     // Each gateway has asked for an unknown key less than half a minute ago, so restart them: then they know none at all.
     const restart = async (name: string): Promise<void> => {
-      await world.platform.processes.get(name)?.stop();
-      await world.platform.restart(name);
+      await platform.runtime.processes.get(name)?.stop();
+      await platform.runtime.restart(name);
     };
     await Promise.all(['api-gateway', 'api-gateway#2'].map(restart));
     const answer = await whoami(unknown);
@@ -175,8 +175,8 @@ describe('an identity provider that is away (S4)', () => {
 
 describe('a gateway whose issuer is reached by http that nobody allowed (S5)', () => {
   it('does not start, and says why', async () => {
-    await world.platform.processes.get('api-gateway#2')?.stop();
-    await expect(world.platform.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' })).rejects.toThrow(
+    await platform.runtime.processes.get('api-gateway#2')?.stop();
+    await expect(platform.runtime.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' })).rejects.toThrow(
       'OIDC_ISSUER must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host',
     );
   });

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Answer, Call, Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Answer, Call, Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let token: string;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  demo = await applyDemo(world, 'inf');
-  token = await world.login('ben-inf@example.org', 'secret-of-ben-inf');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  demo = await applyDemo(platform, 'inf');
+  token = await platform.login('ben-inf@example.org', 'secret-of-ben-inf');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
 }
 const path = (id: number | string): string => `/api/coherence/conversations/${id}/infos`;
-const read = (id: number, call: Call = {}): Promise<Answer> => world.call('GET', path(id), { token, ...call });
+const read = (id: number, call: Call = {}): Promise<Answer> => platform.call('GET', path(id), { token, ...call });
 const patch = (id: number, infos: unknown, call: Call = {}): Promise<Answer> =>
-  world.call('PATCH', path(id), { token, json: { infos }, ...call });
-const get = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+  platform.call('PATCH', path(id), { token, json: { infos }, ...call });
+const get = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 
 describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', () => {
   it('reads {} when nothing is stored', async () => {
@@ -40,8 +40,8 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
 
   it('never reads or writes config', async () => {
     const id = await fresh();
-    await world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
-    const answer = await world.call('PATCH', path(id), { token, json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } } });
+    await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
+    const answer = await platform.call('PATCH', path(id), { token, json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } } });
     expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
     expect((await get(id)).config).toEqual({ kept: 1 });
   });
@@ -56,7 +56,7 @@ describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', 
   it('keeps big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
     const id = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
-    const answer = await world.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
+    const answer = await platform.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
     expect(answer.status).toBe(200);
     for (const text of [answer.text, (await read(id)).text]) {
       expect(text).toMatch(/"big": ?12345678901234567890/);
@@ -131,7 +131,7 @@ describe('infos, refusals (rules/conversations#infos; D12)', () => {
     [{ infos: [] }, 'dict_type'],
     [{ infos: 'x' }, 'dict_type'],
   ])('answers 422 to the body %j', async (json, type) => {
-    const answer = await world.call('PATCH', path(await fresh()), { token, json });
+    const answer = await platform.call('PATCH', path(await fresh()), { token, json });
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', 'infos']]);
   });
 
@@ -145,9 +145,9 @@ describe('infos, refusals (rules/conversations#infos; D12)', () => {
   it('refuses the shared token with 403 and no token with 401', async () => {
     const id = await fresh();
     for (const method of ['GET', 'PATCH']) {
-      const shared = await world.call(method, path(id), method === 'GET' ? {} : { json: { infos: {} } });
+      const shared = await platform.call(method, path(id), method === 'GET' ? {} : { json: { infos: {} } });
       expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
-      expect((await world.call(method, path(id), { token: null })).status).toBe(401);
+      expect((await platform.call(method, path(id), { token: null })).status).toBe(401);
     }
   });
 });

@@ -1,28 +1,28 @@
 /** The door for assistants, by the protocol's own client (rules/mcp; M1 to M6). */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answer, applyDemo, createConversation, type Demo, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let conversation = 0;
 /** Tokens by what they are. */
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'mcp');
-  conversation = (await createConversation(world, demo)).id;
-  const root = await world.login('root-mcp@example.org', 'secret-of-root-mcp');
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'mcp');
+  conversation = (await createConversation(platform, demo)).id;
+  const root = await platform.login('root-mcp@example.org', 'secret-of-root-mcp');
   tokens['a superuser'] = root;
-  tokens['a person'] = await world.login('ada-mcp@example.org', 'secret-of-ada-mcp');
+  tokens['a person'] = await platform.login('ada-mcp@example.org', 'secret-of-ada-mcp');
   for (const [name, scopes] of Object.entries({
     'a key for everything': ['*'],
     'a key of the directory': ['directory:read'],
     'a key of transcripts': ['transcripts:read'],
     'a key of events': ['events:read'],
   })) {
-    const { status, json } = await world.call('POST', '/api/v1/keys', { token: root, json: { name, scopes } });
+    const { status, json } = await platform.call('POST', '/api/v1/keys', { token: root, json: { name, scopes } });
     expect(status).toBe(201);
     tokens[name] = json.token;
   }
@@ -32,12 +32,12 @@ beforeAll(async () => {
   ];
   await installRows(rows);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** As a bulk import and the job after it leave them. */
 async function installRows(rows: { start_ms: number; end_ms: number; person_id: number; text: string }[]): Promise<void> {
   for (const [position, row] of rows.entries())
-    await world.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
+    await platform.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
       conversation,
       row.start_ms * 1_000,
       position,
@@ -45,12 +45,12 @@ async function installRows(rows: { start_ms: number; end_ms: number; person_id: 
       row.person_id,
       row.text,
     ]);
-  await world.sql(
+  await platform.sql(
     `insert into transcripts.search_conversations (conversation_id, start_at, has_start, event_id, journey_id, participant_ids, version)
      select id, start_at, true, event_id, journey_id, participant_ids, updated_at from conversations.conversations where id = $1`,
     [conversation],
   );
-  await world.sql(
+  await platform.sql(
     `insert into transcripts.search_segments (conversation_id, segment_index, start_us, position, person_id, words)
      select conversation_id, position, start_us, position, person_id, to_tsvector('simple', text) from transcripts.transcript_rows
      where conversation_id = $1`,
@@ -61,7 +61,7 @@ async function installRows(rows: { start_ms: number; end_ms: number; person_id: 
 async function connect(token: string, mode: 'legacy' | 'auto' = 'auto'): Promise<Client> {
   const client = new Client({ name: 'a test', version: '1' }, { versionNegotiation: { mode } });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', world.baseUrl), { requestInit }));
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', platform.baseUrl), { requestInit }));
   return client;
 }
 
@@ -132,7 +132,7 @@ describe('POST /mcp', () => {
       const token = tokens[who] ?? '';
       const listed = await listTools(token);
       for (const [tool, given, path] of [...questions(), ...refusals()]) {
-        const rest = await world.call('GET', path, { token });
+        const rest = await platform.call('GET', path, { token });
         const answer = await callTool(token, tool, given);
         expect([path, answer.isError, answer.text]).toEqual([path, rest.status !== 200, plain(rest)]);
         expect([tool, listed.includes(tool)]).toEqual([tool, rest.status !== 403]);
@@ -190,9 +190,9 @@ describe('POST /mcp', () => {
   });
 
   it('refuses an answer of more than a mebibyte, and says so (M4)', async () => {
-    const [id, text] = [(await createConversation(world, demo, '2024-01-01T10:00:00Z')).id, 'word '.repeat(60_000)];
+    const [id, text] = [(await createConversation(platform, demo, '2024-01-01T10:00:00Z')).id, 'word '.repeat(60_000)];
     for (let position = 0; position < 4; position++)
-      await world.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
+      await platform.sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, $5, $6)`, [
         id,
         position * 1_000,
         position,
@@ -216,7 +216,7 @@ describe('POST /mcp', () => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
     const { content } = await client.callTool({ name: 'getPerson', arguments: { person_id: demo.ada } });
     await client.close();
-    const rest = await world.call('GET', `/api/v1/people/${demo.ada}`, { token: tokens['a person'] ?? '' });
+    const rest = await platform.call('GET', `/api/v1/people/${demo.ada}`, { token: tokens['a person'] ?? '' });
     expect(content).toEqual([{ type: 'text', text: rest.text }]);
     // A call that no handshake went before.
     const answer = await post({
@@ -234,7 +234,7 @@ describe('POST /mcp', () => {
 });
 
 const post = (json: unknown, more: { token?: string | null; headers?: Record<string, string> } = {}): Promise<Answer> =>
-  world.call('POST', '/mcp', {
+  platform.call('POST', '/mcp', {
     token: more.token === undefined ? (tokens['a person'] ?? '') : more.token,
     json,
     headers: { accept: 'application/json, text/event-stream', ...more.headers },
@@ -262,7 +262,7 @@ const ofRevision = (method: string, params: object): { message: object; headers:
 
 /** A message as it is written, with no header Accept of its own. */
 const send = (body: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  world.call('POST', '/mcp', { token: tokens['a person'] ?? '', body, headers: { 'content-type': 'application/json', ...headers } });
+  platform.call('POST', '/mcp', { token: tokens['a person'] ?? '', body, headers: { 'content-type': 'application/json', ...headers } });
 
 describe('clients of every kind (M5; D104)', () => {
   it.each([
@@ -351,7 +351,7 @@ describe('the guards of /mcp (M6)', () => {
       const answer = await post(listing, { token });
       expect([answer.status, answer.headers.get('www-authenticate'), answer.json]).toEqual([401, 'Bearer', { detail: 'Unauthorized' }]);
     }
-    const shared = await post(listing, { token: world.sharedToken });
+    const shared = await post(listing, { token: platform.sharedToken });
     expect([shared.status, shared.json]).toEqual([403, expect.objectContaining({ error: 'per_user_token_required' })]);
   });
 
@@ -363,12 +363,12 @@ describe('the guards of /mcp (M6)', () => {
 
   it('take POST alone, JSON of one message alone, and no more of it than elsewhere', async () => {
     for (const method of ['GET', 'DELETE']) {
-      const answer = await world.call(method, '/mcp', { token: tokens['a person'] ?? '' });
+      const answer = await platform.call(method, '/mcp', { token: tokens['a person'] ?? '' });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     }
     const token = tokens['a person'] ?? '';
     const raw = (body: string, headers: Record<string, string> = {}) =>
-      world.call('POST', '/mcp', { token, body, headers: { accept: 'application/json, text/event-stream', ...headers } });
+      platform.call('POST', '/mcp', { token, body, headers: { accept: 'application/json, text/event-stream', ...headers } });
     const json = { 'content-type': 'application/json' };
     expect((await raw('{', json)).status).toBe(400);
     expect((await raw('['.repeat(5_000), json)).status).toBe(400);
@@ -389,6 +389,6 @@ describe('the guards of /mcp (M6)', () => {
   it('tell nothing of a fault, and write no text of an argument into the log', async () => {
     const { text } = await callTool(tokens['a person'] ?? '', 'searchTranscripts', { q: 'unloggedword' });
     expect(JSON.parse(text)).toMatchObject({ items: [] });
-    expect(await world.readLogs()).not.toContain('unloggedword');
+    expect(await platform.readLogs()).not.toContain('unloggedword');
   });
 });

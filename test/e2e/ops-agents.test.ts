@@ -1,17 +1,17 @@
 /** Agents as operators see them: the sentences that wait for a decision (D70, P8), by the API and the admin CLI. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
 const secretVisitor = 'visitor-whom-nobody-may-be';
-let world: World;
+let platform: TestPlatform;
 let tokens: Record<'viewer' | 'operator' | 'user', string>;
 let threads: number[];
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { AGENT_KNOWLEDGE: 'reviewed' });
+  platform = await startTestPlatform(import.meta.url, { AGENT_KNOWLEDGE: 'reviewed' });
   const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
-  await world.apply({
+  await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
     accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
     agents: [
@@ -19,41 +19,41 @@ beforeAll(async () => {
       { slug: 'host', name: 'Host' },
     ],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
-  const rows = await world.sql<{ id: number }>(
+  const rows = await platform.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
      select a.id, 'web:visitor:${secretVisitor}-' || n || ':agent:' || a.id, 'web', '${secretVisitor}-' || n, 2
      from agents.agents a, generate_series(1, 3) n where a.slug = 'guide' order by n returning id::int as id`,
   );
   threads = rows.map(({ id }) => id);
-  await world.sql(
+  await platform.sql(
     `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
      select $1, turn, type, type || ' ' || turn, '', now() from generate_series(1, 2) turn, unnest(array['chat_visitor', 'chat_agent']) type
      order by turn, type desc`,
     [threads[0]],
   );
-  await world.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, 'About tea', 2)`, [threads[0]]);
-  await world.sql(
+  await platform.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, 'About tea', 2)`, [threads[0]]);
+  await platform.sql(
     `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
      select agent_id, id, 'visitor', 'Likes tea', 2 from agents.threads where id = $1`,
     [threads[0]],
   );
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 beforeEach(async () => {
-  await world.sql(`delete from agents.memory_facts where kind = 'knowledge'`);
-  await world.sql(
+  await platform.sql(`delete from agents.memory_facts where kind = 'knowledge'`);
+  await platform.sql(
     `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
      select agent_id, id, 'knowledge', 'Sentence ' || n, 2 from agents.threads, generate_series(1, 3) n where id = $1 order by n`,
     [threads[0]],
   );
 });
 
-const get = (path: string, token: string | null = tokens.viewer) => world.call('GET', `/api/ops/agents${path}`, { token });
+const get = (path: string, token: string | null = tokens.viewer) => platform.call('GET', `/api/ops/agents${path}`, { token });
 const decide = (verb: 'approve' | 'reject', ids: unknown, { slug = 'guide', token = tokens.operator } = {}) =>
-  world.call('POST', `/api/ops/agents/${slug}/knowledge/${verb}`, { token, json: { ids } });
+  platform.call('POST', `/api/ops/agents/${slug}/knowledge/${verb}`, { token, json: { ids } });
 const sentences = async (state?: 'waiting' | 'approved'): Promise<any[]> =>
   (await get(`/guide/knowledge${state === undefined ? '' : `?state=${state}`}`)).json.items;
 
@@ -65,8 +65,8 @@ describe('GET /api/ops/agents (D70, P9)', () => {
     expect((await get('')).json).toEqual({ items: [guide, host], next: null });
     const first = (await get('?limit=1')).json;
     expect([first.items, (await get(`?limit=1&cursor=${first.next}`)).json]).toEqual([[guide], { items: [host], next: null }]);
-    expect(await world.ask('agents', 'list')).toEqual([guide, host]);
-    expect(await world.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
+    expect(await platform.ask('agents', 'list')).toEqual([guide, host]);
+    expect(await platform.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
   });
 
   it('takes no cursor of another list (P8)', async () => {
@@ -96,18 +96,20 @@ describe('knowledge of an agent (D70, P9)', () => {
       items: [{ id: one.id }],
       next: expect.any(String),
     });
-    const entries = (await world.call('GET', '/api/ops/audit?target=agent:guide&limit=2', { token: tokens.viewer })).json.items;
+    const entries = (await platform.call('GET', '/api/ops/audit?target=agent:guide&limit=2', { token: tokens.viewer })).json.items;
     expect(entries).toMatchObject([
       { action: 'agent.reject-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [two.id] } },
       { action: 'agent.approve-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [one.id, two.id] } },
     ]);
-    expect((await world.ask('agents', 'knowledge', 'list', 'guide', '--waiting')).map(({ id }: { id: number }) => id)).toEqual([three.id]);
+    expect((await platform.ask('agents', 'knowledge', 'list', 'guide', '--waiting')).map(({ id }: { id: number }) => id)).toEqual([
+      three.id,
+    ]);
   });
 
   it('names threads by numbers, and no visitor: who knows one could write in the thread (D33a)', async () => {
     const { status, text } = await get('/guide/knowledge');
     expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([200, false, true]);
-    expect((await world.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
+    expect((await platform.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
       { message_count: 4, memory: { facts: ['Likes tea'] } },
     ]);
     expect((await get('/nobody/knowledge')).json.code).toBe('not_found');
@@ -123,12 +125,12 @@ describe('knowledge of an agent (D70, P9)', () => {
   });
 
   it('is approved as far as an agent may have: 200 sentences', async () => {
-    await world.sql(
+    await platform.sql(
       `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
        select agent_id, id, 'knowledge', 'More ' || n, 2 from agents.threads, generate_series(1, 198) n where id = $1`,
       [threads[0]],
     );
-    const waiting = await world.sql<{ id: number }>(`select id::int as id from agents.memory_facts where kind = 'knowledge'`);
+    const waiting = await platform.sql<{ id: number }>(`select id::int as id from agents.memory_facts where kind = 'knowledge'`);
     const { status, json } = await decide(
       'approve',
       waiting.map(({ id }) => id),
@@ -141,7 +143,7 @@ describe('knowledge of an agent (D70, P9)', () => {
     const [one] = await sentences();
     for (const verb of ['approve', 'reject'] as const) {
       expect((await decide(verb, [one.id], { token: tokens.viewer })).json.code).toBe('permission_denied');
-      expect((await decide(verb, [one.id], { token: world.sharedToken })).status).toBe(401);
+      expect((await decide(verb, [one.id], { token: platform.sharedToken })).status).toBe(401);
     }
     for (const path of ['', '/guide/knowledge']) {
       expect((await get(path, tokens.user)).json.code).toBe('permission_denied');

@@ -2,17 +2,17 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { startWorld, type Answer, type World } from './world.ts';
+import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
-let world: World;
+let platform: TestPlatform;
 let tokens: Record<'viewer' | 'operator' | 'user', string>;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  platform = await startTestPlatform(import.meta.url);
   const people = ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key }));
   const account = (name: string, rights: object = {}) => ({ email: `${name}@example.org`, person: name, password, ...rights });
-  await world.apply({
+  await platform.apply({
     people,
     accounts: [
       account('ada', { groups: ['coherence_users'], global_editor: true }),
@@ -20,11 +20,11 @@ beforeAll(async () => {
       account('operator', { groups: ['ops_operators'] }),
     ],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
 });
 
 interface Item {
@@ -40,19 +40,19 @@ interface Page {
 }
 
 const list = async (query: Record<string, string> = {}): Promise<Page> => {
-  const answer = await world.call('GET', `/api/ops/jobs?${new URLSearchParams(query).toString()}`, { token: tokens.viewer });
+  const answer = await platform.call('GET', `/api/ops/jobs?${new URLSearchParams(query).toString()}`, { token: tokens.viewer });
   expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
   return answer.json;
 };
 const act = (verb: 'redrive' | 'cancel', json: unknown, token: string | null = tokens.operator): Promise<Answer> =>
-  world.call('POST', `/api/ops/jobs/${verb}`, { token, json });
+  platform.call('POST', `/api/ops/jobs/${verb}`, { token, json });
 const show = (service: string, id: string): Promise<Answer> =>
-  world.call('GET', `/api/ops/jobs/${service}/${id}`, { token: tokens.viewer });
+  platform.call('GET', `/api/ops/jobs/${service}/${id}`, { token: tokens.viewer });
 
 /** A dead job; its payload fits no declaration, so that it is dead again at once wherever it is run. */
 async function makeDead(service: string, { type = `${service}.strange`, error = 'The store was away', payload = {}, count = 1 } = {}) {
   const ids = Array.from({ length: count }, () => randomUUIDv7());
-  await world.sql(
+  await platform.sql(
     `insert into ${service}.jobs (id, type, payload, state, attempts, error, finished_at)
      select id, $2, $3::jsonb, 'dead', 3, $4, now() from unnest($1::uuid[]) as id`,
     [ids, type, JSON.stringify(payload), error],
@@ -60,7 +60,7 @@ async function makeDead(service: string, { type = `${service}.strange`, error = 
   return ids;
 }
 const statesOf = async (service: string, ids: readonly string[]): Promise<string[]> =>
-  (await world.sql<{ state: string }>(`select state from ${service}.jobs where id = any($1::uuid[])`, [ids])).map(({ state }) => state);
+  (await platform.sql<{ state: string }>(`select state from ${service}.jobs where id = any($1::uuid[])`, [ids])).map(({ state }) => state);
 
 describe('GET /api/ops/jobs (P2)', () => {
   it('lists the jobs of all services in one order, page by page, each once, while jobs arrive', async () => {
@@ -81,7 +81,7 @@ describe('GET /api/ops/jobs (P2)', () => {
 
   it('finds jobs by service, type, state, key, error, conversation, request and time', async () => {
     const [id = ''] = await makeDead('media', { error: 'Quota of 100% used_up', payload: { conversation_id: 4711 } });
-    await world.sql(`update media.jobs set key = 'a key', request_id = 'the request' where id = $1`, [id]);
+    await platform.sql(`update media.jobs set key = 'a key', request_id = 'the request' where id = $1`, [id]);
     const at: string = (await show('media', id)).json.created_at;
     const found = async (query: Record<string, string>): Promise<string[]> =>
       (await list({ service: 'media', ...query })).items.map((item) => item.id);
@@ -102,17 +102,17 @@ describe('GET /api/ops/jobs (P2)', () => {
   });
 
   it('refuses a limit over 200, a bad cursor and one of another list (P8)', async () => {
-    const ask = (query: string) => world.call('GET', `/api/ops/jobs?${query}`, { token: tokens.viewer });
+    const ask = (query: string) => platform.call('GET', `/api/ops/jobs?${query}`, { token: tokens.viewer });
     expect((await ask('limit=201')).status).toBe(422);
     expect((await ask('limit=0')).status).toBe(422);
     expect((await ask('service=stranger')).status).toBe(422);
-    const other = (await world.call('GET', '/api/ops/audit?limit=1', { token: tokens.viewer })).json.next as string;
+    const other = (await platform.call('GET', '/api/ops/audit?limit=1', { token: tokens.viewer })).json.next as string;
     const forged = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
     const long = 'A'.repeat(5_000);
     for (const cursor of ['x', other, forged('jobs', '1', 'media'), forged('jobs', randomUUIDv7(), 'stranger'), '&', long])
       expect([cursor, (await ask(`cursor=${cursor}`)).json]).toEqual([cursor, expect.objectContaining({ code: 'bad_cursor' })]);
     for (const list of ['audit', 'webhooks', 'pipelines', 'threads', 'agents']) {
-      const answer = await world.call('GET', `/api/ops/${list}?cursor=${long}`, { token: tokens.viewer });
+      const answer = await platform.call('GET', `/api/ops/${list}?cursor=${long}`, { token: tokens.viewer });
       expect([list, answer.status, answer.json.code]).toEqual([list, 400, 'bad_cursor']);
     }
   });
@@ -124,7 +124,7 @@ describe('GET /api/ops/jobs (P2)', () => {
       `webhooks?person_id=${id}`,
       `audit?actor=${id.replace('-', '')}`,
     ]) {
-      const { status, json } = await world.call('GET', `/api/ops/${query}`, { token: tokens.viewer });
+      const { status, json } = await platform.call('GET', `/api/ops/${query}`, { token: tokens.viewer });
       expect([query, status, json.items]).toEqual([query, 200, id === '-1' && query.startsWith('audit') ? expect.anything() : []]);
     }
   });
@@ -190,7 +190,7 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
   ])('%s /api/ops/%s names what does not exist, for an id out of range too (D94)', async (method, path, message) => {
     for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {
       const json = path.endsWith('message') ? { body: 'Hello' } : {};
-      const answer = await world.call(method, `/api/ops/${path.replace('ID', id)}`, {
+      const answer = await platform.call(method, `/api/ops/${path.replace('ID', id)}`, {
         token: tokens.operator,
         ...(method === 'POST' && { json }),
       });
@@ -201,11 +201,11 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
   it('answers 304 as long as the job is the one that the caller has, and 200 after it changed (rules/http#etag)', async () => {
     const [id = ''] = await makeDead('media');
     const read = (etag: string): Promise<Answer> =>
-      world.call('GET', `/api/ops/jobs/media/${id}`, { token: tokens.viewer, headers: { 'if-none-match': etag } });
+      platform.call('GET', `/api/ops/jobs/media/${id}`, { token: tokens.viewer, headers: { 'if-none-match': etag } });
     const etag = (await show('media', id)).headers.get('etag') ?? '';
     const known = await read(etag);
     expect([known.status, known.text]).toEqual([304, '']);
-    await world.sql(`update media.jobs set error = 'Another one' where id = $1`, [id]);
+    await platform.sql(`update media.jobs set error = 'Another one' where id = $1`, [id]);
     expect((await read(etag)).status).toBe(200);
   });
 
@@ -254,7 +254,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
 
   it('cancel ten thousand waiting jobs at once', async () => {
     await makeDead('transcripts', { error: 'as many that wait', count: 10_000 });
-    await world.sql(
+    await platform.sql(
       `update transcripts.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where error = 'as many that wait'`,
     );
     const cancel = () => act('cancel', { filter: { error: 'as many that wait' } });
@@ -265,7 +265,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
   it('cancel waiting jobs, dead ones only where they are named; cancelled ones are queued again by their ids', async () => {
     const [dead = '', other = ''] = await makeDead('directory', { error: 'to be cancelled', count: 2 });
     const [waiting = ''] = await makeDead('directory', { error: 'to be cancelled' });
-    await world.sql(`update directory.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where id = $1`, [
+    await platform.sql(`update directory.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where id = $1`, [
       waiting,
     ]);
     expect((await act('cancel', { filter: { error: 'to be cancelled' } })).json).toMatchObject({ matched: 1, changed: 1 });
@@ -321,7 +321,7 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     await act('redrive', { filter });
     await act('cancel', { ids: [{ service: 'media', id }] });
     const entries = async (action: string) =>
-      (await world.call('GET', `/api/ops/audit?action=${action}&actor=operator@example.org&limit=200`, { token: tokens.viewer })).json
+      (await platform.call('GET', `/api/ops/audit?action=${action}&actor=operator@example.org&limit=200`, { token: tokens.viewer })).json
         .items;
     expect((await entries('jobs.cancel'))[0]).toMatchObject({ changes: { ids: [id], matched: 1, changed: 1, failed: 0 }, target: null });
     const told = (await entries('jobs.redrive')).filter((item: any) => item.changes?.filter?.error?.length === filter.error.length);
@@ -343,11 +343,11 @@ describe('who may (P2, P3; rules/access#operators)', () => {
     expect(await act('redrive', body, tokens.viewer)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
     expect(await act('cancel', body, tokens.user)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
     expect((await act('redrive', body, null)).status).toBe(401);
-    expect((await act('redrive', body, world.sharedToken)).status).toBe(401);
+    expect((await act('redrive', body, platform.sharedToken)).status).toBe(401);
     for (const path of ['/api/ops/jobs', `/api/ops/jobs/media/${id}`]) {
-      expect((await world.call('GET', path, { token: tokens.operator })).status).toBe(200);
-      expect((await world.call('GET', path, { token: tokens.user })).status).toBe(403);
-      expect((await world.call('GET', path, { token: null })).status).toBe(401);
+      expect((await platform.call('GET', path, { token: tokens.operator })).status).toBe(200);
+      expect((await platform.call('GET', path, { token: tokens.user })).status).toBe(403);
+      expect((await platform.call('GET', path, { token: null })).status).toBe(401);
     }
     expect(await statesOf('media', [id])).toEqual(['dead']);
   });
@@ -357,10 +357,10 @@ describe('jobs of the admin CLI (P3)', () => {
   it('redrives, discards and cancels by the same filters, and counts with --dry-run', async () => {
     await makeDead('directory', { error: 'by the CLI', payload: { conversation_id: 99 }, count: 2 });
     const filter = ['--error', 'by the CLI', '--conversation', '99'];
-    expect(await world.ask('jobs', 'redrive', ...filter, '--dry-run')).toEqual({ redriven: 2, dry_run: true });
-    expect(await world.ask('jobs', 'redrive', ...filter)).toEqual({ redriven: 2 });
-    expect(await world.ask('jobs', 'cancel', ...filter)).toEqual({ cancelled: 2 });
-    expect(await world.ask('jobs', 'list', ...filter, '--state', 'cancelled')).toHaveLength(2);
-    await expect(world.ask('jobs', 'cancel')).rejects.toThrow('Name a job or a filter.');
+    expect(await platform.ask('jobs', 'redrive', ...filter, '--dry-run')).toEqual({ redriven: 2, dry_run: true });
+    expect(await platform.ask('jobs', 'redrive', ...filter)).toEqual({ redriven: 2 });
+    expect(await platform.ask('jobs', 'cancel', ...filter)).toEqual({ cancelled: 2 });
+    expect(await platform.ask('jobs', 'list', ...filter, '--state', 'cancelled')).toHaveLength(2);
+    await expect(platform.ask('jobs', 'cancel')).rejects.toThrow('Name a job or a filter.');
   });
 });

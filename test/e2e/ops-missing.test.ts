@@ -3,24 +3,24 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { toFailure } from '../../cli/failure.ts';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  await world.apply({
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  await platform.apply({
     people: [{ key: 'operator', name: 'Operator' }],
     accounts: [{ email: 'operator@example.org', person: 'operator', password: 'the right password', groups: ['ops_operators'] }],
   });
-  token = await world.login('operator@example.org', 'the right password');
+  token = await platform.login('operator@example.org', 'the right password');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const missing = ['agents', 'events', 'media', 'transcripts'];
 
 async function makeDead(error: string, service = 'directory', id: string = randomUUIDv7()): Promise<string> {
-  await world.sql(
+  await platform.sql(
     `insert into ${service}.jobs (id, type, payload, state, attempts, error, finished_at) values ($1, '${service}.strange', '{}', 'dead', 3, $2, now())`,
     [id, error],
   );
@@ -29,7 +29,7 @@ async function makeDead(error: string, service = 'directory', id: string = rando
 
 /** A booking that could not be worked, with its body. */
 async function makeReceipt(key: string): Promise<number> {
-  const [{ id } = { id: 0 }] = await world.sql<{ id: number }>(
+  const [{ id } = { id: 0 }] = await platform.sql<{ id: number }>(
     `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
      values ('booking', $1, 'x', now(), '2147483647', '{}', 'BOOKING_CREATED', convert_to(format('{"uid": "%s"}', $1::text), 'UTF8'), 'person_not_found')
      returning id::int as id`,
@@ -41,7 +41,7 @@ async function makeReceipt(key: string): Promise<number> {
 /** What a command of the admin CLI fails with. */
 async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure>> {
   try {
-    throw new Error(`it answered ${JSON.stringify(await world.ask(...args))}`);
+    throw new Error(`it answered ${JSON.stringify(await platform.ask(...args))}`);
   } catch (error) {
     return toFailure(error);
   }
@@ -50,13 +50,13 @@ async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure
 describe('operators while services are away (P2 to P4; rules/operations-api#jobs)', () => {
   it('are told the jobs of the others, and which services are missing', async () => {
     const id = await makeDead('while others are away');
-    const { status, json } = await world.call('GET', '/api/ops/jobs?error=others+are+away', { token });
+    const { status, json } = await platform.call('GET', '/api/ops/jobs?error=others+are+away', { token });
     expect([status, json]).toEqual([200, { items: [expect.objectContaining({ id })], next: expect.any(String), missing }]);
   });
 
   it('act on the others, and keep the counts', async () => {
     const id = await makeDead('to be queued again');
-    const act = (body: unknown) => world.call('POST', '/api/ops/jobs/redrive', { token, json: body });
+    const act = (body: unknown) => platform.call('POST', '/api/ops/jobs/redrive', { token, json: body });
     const filter = { error: 'to be queued again' };
     expect((await act({ filter, dry_run: true })).json).toMatchObject({ matched: 1, changed: 0, missing });
     expect((await act({ filter })).json).toMatchObject({ matched: 1, changed: 1, failed: 0, missing });
@@ -69,18 +69,21 @@ describe('operators while services are away (P2 to P4; rules/operations-api#jobs
 
   it('are told so with 503 where none answers', async () => {
     for (const query of ['service=media', 'type=media.strange'])
-      expect([query, (await world.call('GET', `/api/ops/jobs?${query}`, { token })).status]).toEqual([query, 503]);
-    expect((await world.call('GET', '/api/ops/webhooks?kind=telegram', { token })).status).toBe(503);
+      expect([query, (await platform.call('GET', `/api/ops/jobs?${query}`, { token })).status]).toEqual([query, 503]);
+    expect((await platform.call('GET', '/api/ops/webhooks?kind=telegram', { token })).status).toBe(503);
   });
 
   it('see and replay webhooks of the service that answers', async () => {
-    expect((await world.call('GET', '/api/ops/webhooks', { token })).json).toEqual({
+    expect((await platform.call('GET', '/api/ops/webhooks', { token })).json).toEqual({
       items: [],
       next: expect.any(String),
       missing: ['agents'],
     });
     const json = { filter: { q: 'nothing has this' } };
-    expect((await world.call('POST', '/api/ops/webhooks/replay', { token, json })).json).toMatchObject({ matched: 0, missing: ['agents'] });
+    expect((await platform.call('POST', '/api/ops/webhooks/replay', { token, json })).json).toMatchObject({
+      matched: 0,
+      missing: ['agents'],
+    });
   });
 });
 
@@ -96,13 +99,13 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
     ]);
     expect(body.message).toMatch(/^2 jobs are queued again \(directory 2\)\. No answer from .*agents: .*Run it again/);
     await waitFor(
-      async () => (await world.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
+      async () => (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
     );
     expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No answer from /);
     // One job is in one service: whoever is away has nothing to do with it.
-    expect(await world.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
+    expect(await platform.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
     const queued = randomUUIDv7();
-    await world.sql(
+    await platform.sql(
       `insert into directory.jobs (id, type, payload, key, run_at) values ($1, 'directory.strange', '{}', 'later', now() + interval '1 day')`,
       [queued],
     );
@@ -116,10 +119,10 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0 };
     const details = { done: { conversations: counts }, missing: ['agents'] };
     const processed = async () =>
-      (await world.sql(`select 1 from conversations.webhook_receipts where id = $1 and processed_at is not null`, [id])).length;
+      (await platform.sql(`select 1 from conversations.webhook_receipts where id = $1 and processed_at is not null`, [id])).length;
     expect(await act('--dry-run')).toMatchObject({ exitCode: 1, body: { code: 'unavailable', details } });
     expect(await processed()).toBe(0);
-    const { code, stdout } = await world.cli('webhooks', 'replay', '--text', 'replayed-alone', '--json');
+    const { code, stdout } = await platform.cli('webhooks', 'replay', '--text', 'replayed-alone', '--json');
     const { error } = JSON.parse(stdout) as { error: { message: string; details: unknown } };
     expect([code, error.details]).toEqual([1, details]);
     expect(error.message).toMatch(/^conversations: 1 receipt is worked again\. No answer from agents: .*Run it again/);
@@ -130,7 +133,7 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
 });
 
 describe('lists of operators when services come back (P2, P4; rules/operations-api#jobs)', () => {
-  const read = async (path: string, query: string) => (await world.call('GET', `/api/ops/${path}?${query}`, { token })).json;
+  const read = async (path: string, query: string) => (await platform.call('GET', `/api/ops/${path}?${query}`, { token })).json;
 
   it('tell later what was left out of a page, once, and end when all have told everything', async () => {
     const error = 'error=comes+later&limit=2';
@@ -138,7 +141,7 @@ describe('lists of operators when services come back (P2, P4; rules/operations-a
     const ids = services.map((_service, place) => `01900000-0000-7000-8000-00000000000${services.length - place}`);
     for (const [place, service] of services.entries()) await makeDead('comes later', service, ids[place]);
     const receipts = [await makeReceipt('comes-later-1'), await makeReceipt('comes-later-2')].toReversed();
-    const [{ id: update } = { id: 0 }] = await world.sql<{ id: number }>(
+    const [{ id: update } = { id: 0 }] = await platform.sql<{ id: number }>(
       `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stored_at, stream_sequence, agent_slug, update_id, kind, chat_id, body, outcome)
        values ('comes-later', 'd', now(), now(), 1, 'guide', 1, 'message', 1, convert_to('{"text":"comes-later-3"}', 'UTF8'), 'answered') returning id::float8 as id`,
     );
@@ -147,7 +150,7 @@ describe('lists of operators when services come back (P2, P4; rules/operations-a
     expect(first.items.map(({ id }: { id: string }) => id)).toEqual([ids[1], ids[3]]);
     const firstWebhooks = await read('webhooks', 'q=comes-later&limit=1');
     expect([firstWebhooks.items[0].id, firstWebhooks.missing]).toEqual([receipts[0], ['agents']]);
-    await world.platform.restart('media');
+    await platform.runtime.restart('media');
     // A job that comes between two pages is not told; it is newer than what was read.
     await makeDead('comes later', 'directory');
     const told = [...first.items];
@@ -160,9 +163,9 @@ describe('lists of operators when services come back (P2, P4; rules/operations-a
     expect(told.map(({ id }) => ids.indexOf(id))).toEqual([1, 3, 0, 2, 4, 5]);
     // Those that answer have told everything: only missing ones have more.
     expect(page.next).toEqual(expect.any(String));
-    expect((await world.call('GET', `/api/ops/jobs?${error}&cursor=${page.next}`, { token })).status).toBe(503);
+    expect((await platform.call('GET', `/api/ops/jobs?${error}&cursor=${page.next}`, { token })).status).toBe(503);
 
-    for (const service of ['agents', 'events', 'transcripts']) await world.platform.restart(service);
+    for (const service of ['agents', 'events', 'transcripts']) await platform.runtime.restart(service);
     expect(await read('jobs', `${error}&cursor=${page.next}`)).toEqual({ items: [], next: null, missing: [] });
     const webhooks = [];
     for (let next = firstWebhooks.next; next !== null;) {

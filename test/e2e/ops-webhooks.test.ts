@@ -1,45 +1,45 @@
 /** Inbound webhooks as operators see them and work them again (P4, P8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { startWorld, type Answer, type World } from './world.ts';
+import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
-let world: World;
+let platform: TestPlatform;
 let personId: number;
 let tokens: Record<'viewer' | 'operator' | 'user', string>;
 
 beforeAll(async () => {
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { ALLOW_UNSIGNED_WEBHOOKS: 'true' },
     { services: ['conversations', 'directory', 'agents', 'api-gateway'] },
   );
   const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
-  const { ids } = await world.apply({
+  const { ids } = await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
     accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
   });
   personId = ids['people']?.['ada'] ?? 0;
-  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
 });
 
 const get = (path: string, token: string | null = tokens.viewer): Promise<Answer> =>
-  world.call('GET', `/api/ops/webhooks${path}`, { token });
+  platform.call('GET', `/api/ops/webhooks${path}`, { token });
 const list = async (query: Record<string, string> = {}): Promise<{ items: any[]; next: string | null }> => {
   const answer = await get(`?${new URLSearchParams(query).toString()}`);
   expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
   return answer.json;
 };
 const replay = (json: unknown, token: string | null = tokens.operator): Promise<Answer> =>
-  world.call('POST', '/api/ops/webhooks/replay', { token, json });
+  platform.call('POST', '/api/ops/webhooks/replay', { token, json });
 
 /** Receipts past the intake, of a body each. */
 async function receive(body: string | null, { outcome = 'applied', source = 'booking', at = 'now()', count = 1 } = {}): Promise<number[]> {
-  const rows = await world.sql<{ id: number }>(
+  const rows = await platform.sql<{ id: number }>(
     `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
      select $1, gen_random_uuid()::text, 'x', ${at}, $2, '{"x-cal-signature-256": "0f0f", "content-type": "application/json"}', $3, $4
      from generate_series(1, $5::integer) returning id`,
@@ -48,7 +48,7 @@ async function receive(body: string | null, { outcome = 'applied', source = 'boo
   return rows.map(({ id }) => id);
 }
 async function receiveUpdate(body: string, outcome = 'answered'): Promise<number> {
-  const [row] = await world.sql<{ id: number }>(
+  const [row] = await platform.sql<{ id: number }>(
     `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, body, outcome, kind)
      values (gen_random_uuid()::text, 'x', now(), 1, 'nobody', $1, $2, 'message') returning id`,
     [Buffer.from(body), outcome],
@@ -110,21 +110,21 @@ describe('GET /api/ops/webhooks (P4)', () => {
     const [id = 0] = await receive('{"uid": "Sought-1", "token": "hidden-4711"}', { outcome: 'stale' });
     const update = await receiveUpdate('{"text": "sought-1"}');
     const ids = async (...options: string[]): Promise<number[]> =>
-      (await world.ask('webhooks', 'list', ...options)).map((item: { id: number }) => item.id);
+      (await platform.ask('webhooks', 'list', ...options)).map((item: { id: number }) => item.id);
     expect((await ids('--text', 'SOUGHT-1')).toSorted((one, other) => one - other)).toEqual([id, update]);
     expect(await ids('--text', 'sought-1', '--person', String(personId))).toEqual([id]);
     expect(await ids('--text', 'sought-1', '--person', String(personId + 1))).toEqual([]);
     expect(await ids('--text', 'sought_1')).toEqual([]);
-    expect(await world.ask('webhooks', 'replay', '--text', 'sought-1', '--person', String(personId), '--dry-run')).toMatchObject({
+    expect(await platform.ask('webhooks', 'replay', '--text', 'sought-1', '--person', String(personId), '--dry-run')).toMatchObject({
       matched: 1,
       replayed: 1,
     });
     expect(await ids('--text', 'hidden-4711')).toEqual([]);
-    expect(await world.ask('webhooks', 'replay', '--text', 'hidden-4711', '--dry-run')).toMatchObject({ matched: 0, replayed: 0 });
-    const shown = await world.ask('webhooks', 'show', String(id));
+    expect(await platform.ask('webhooks', 'replay', '--text', 'hidden-4711', '--dry-run')).toMatchObject({ matched: 0, replayed: 0 });
+    const shown = await platform.ask('webhooks', 'show', String(id));
     expect([shown.body, shown.headers['x-cal-signature-256']]).toEqual(['{"uid":"Sought-1","token":"[redacted]"}', '[redacted]']);
-    await world.sql('delete from conversations.webhook_receipts where id = $1', [id]);
-    await world.sql('delete from agents.webhook_receipts where id = $1', [update]);
+    await platform.sql('delete from conversations.webhook_receipts where id = $1', [id]);
+    await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
   it('refuses a text that is too short, a bad cursor and one of another list (P8)', async () => {
@@ -153,8 +153,8 @@ describe('a text that is redacted (P4)', () => {
     }
     expect(await found('hidden-4712')).toEqual([id, true]);
     expect((await list({ q: 'BESIDE-1' })).items.map((item: { id: number }) => item.id)).toEqual([update, id]);
-    await world.sql('delete from conversations.webhook_receipts where id = $1', [id]);
-    await world.sql('delete from agents.webhook_receipts where id = $1', [update]);
+    await platform.sql('delete from conversations.webhook_receipts where id = $1', [id]);
+    await platform.sql('delete from agents.webhook_receipts where id = $1', [update]);
   });
 
   it('hides no body behind those that have it in their secrets', async () => {
@@ -162,7 +162,7 @@ describe('a text that is redacted (P4)', () => {
     for (let count = 0; count < 3; count++) await receive('{"secret": "sought-99"}');
     const { items, next } = await list({ q: 'sought-99', limit: '1' });
     expect([items.map((item: { id: number }) => item.id), next]).toEqual([[shown], null]);
-    await world.sql(`delete from conversations.webhook_receipts where convert_from(body, 'UTF8') like '%sought-99%'`);
+    await platform.sql(`delete from conversations.webhook_receipts where convert_from(body, 'UTF8') like '%sought-99%'`);
   });
 });
 
@@ -193,12 +193,12 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
       'x-telegram-bot-api-secret-token': 'hush-hush-hush',
     };
     const hook = { token: null, json: { update_id: 1 }, headers };
-    expect((await world.call('POST', '/api/hook/agents/unheard-of', hook)).status).toBe(200);
+    expect((await platform.call('POST', '/api/hook/agents/unheard-of', hook)).status).toBe(200);
     const { id } = await waitFor(async () => (await list({ kind: 'telegram', outcome: 'agent_not_found' })).items[0]);
     const kept = { 'content-type': 'application/json', 'user-agent': 'curl/8.14.1' };
     expect((await get(`/${id}`)).json.headers).toEqual(kept);
-    expect((await world.ask('webhooks', 'show', String(id))).headers).toEqual(kept);
-    expect(await world.findInDatabase('hush-hush-hush')).toEqual([]);
+    expect((await platform.ask('webhooks', 'show', String(id))).headers).toEqual(kept);
+    expect(await platform.findInDatabase('hush-hush-hush')).toEqual([]);
   });
 
   it('leaves secrets out of bodies, whatever these are', async () => {
@@ -240,7 +240,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     const { status, json } = await replay({ filter: { outcome: 'journey_error', q: '"ten": "thousand"' } });
     expect([status, json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0, more: false })]);
     expect(json.items).toHaveLength(100);
-    const entries = await world.sql<{ changes: string }>(
+    const entries = await platform.sql<{ changes: string }>(
       `select changes::text from conversations.audit_log where action = 'webhook.replay' and actor_kind = 'account' order by id desc limit 2`,
     );
     expect(entries.map(({ changes }) => JSON.parse(changes))).toMatchObject([
@@ -279,7 +279,7 @@ describe('POST /api/ops/webhooks/replay (P4)', () => {
     const body = { filter: { kind: 'booking' } };
     expect(await replay(body, tokens.viewer)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
     expect((await replay(body, tokens.user)).status).toBe(403);
-    expect((await replay(body, world.sharedToken)).status).toBe(401);
+    expect((await replay(body, platform.sharedToken)).status).toBe(401);
     expect((await get('', tokens.user)).status).toBe(403);
     expect((await get('/1', null)).status).toBe(401);
   });

@@ -1,37 +1,37 @@
 /** How the platform is, and where conversations stand, as operators see it (P1, P5): the API and the admin CLI. */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const password = 'the right password';
-let world: World;
+let platform: TestPlatform;
 let tokens: Record<'viewer' | 'operator' | 'user', string>;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  platform = await startTestPlatform(import.meta.url);
   const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
-  await world.apply({
+  await platform.apply({
     people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
     accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  const login = (name: string): Promise<string> => platform.login(`${name}@example.org`, password);
   tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
 });
 
-const get = (path: string, token: string | null = tokens.viewer) => world.call('GET', path, { token });
+const get = (path: string, token: string | null = tokens.viewer) => platform.call('GET', path, { token });
 const names = (items: { name: string }[]): string[] => items.map(({ name }) => name);
 
 describe('GET /api/ops/overview (P1)', () => {
   it('tells of services, dependencies, jobs, streams, spool and refused logins', async () => {
-    await world.call('POST', '/api/v1/auth/login', {
+    await platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret },
+      headers: { 'x-svc-api-key': platform.loginSecret },
       json: { email: 'nobody@example.org', password: 'wrong' },
     });
-    await world.sql(`insert into media.jobs (id, type, payload, state, error, finished_at, created_at)
+    await platform.sql(`insert into media.jobs (id, type, payload, state, error, finished_at, created_at)
       select gen_random_uuid(), 'media.strange', '{}', 'dead', 'x', now(), '2026-01-02T03:04:05Z' from generate_series(1, 3)`);
     const { status, json } = await get('/api/ops/overview');
     expect(status).toBe(200);
@@ -64,11 +64,11 @@ describe('GET /api/ops/overview (P1)', () => {
   it('is for viewers and operators alone', async () => {
     expect((await get('/api/ops/overview', tokens.operator)).status).toBe(200);
     expect((await get('/api/ops/overview', tokens.user)).json.code).toBe('permission_denied');
-    expect((await get('/api/ops/overview', world.sharedToken)).status).toBe(401);
+    expect((await get('/api/ops/overview', platform.sharedToken)).status).toBe(401);
   });
 
   it('is shown by the admin CLI', async () => {
-    const told = await world.ask('overview');
+    const told = await platform.ask('overview');
     expect(names(told.services).toSorted()).toEqual(['agents', 'conversations', 'directory', 'events', 'media', 'transcripts']);
     expect(told.jobs).toContainEqual(expect.objectContaining({ type: 'media.strange', count: 3 }));
     expect(told.logins).toEqual({ failed_last_hour: 1 });
@@ -91,22 +91,22 @@ describe('pipelines (P5, P8)', () => {
 
   /** A conversation that is in a step with a job, as if it had entered it. */
   async function place({ step, job }: { step: 'import' | 'held'; job?: string }): Promise<Placed> {
-    const steps = await world.sql<{ id: number; journey_id: number; slug: string }>(
+    const steps = await platform.sql<{ id: number; journey_id: number; slug: string }>(
       `select s.id, s.journey_id, s.slug from directory.journey_steps s join directory.journeys j on j.id = s.journey_id where j.slug = 'circle'`,
     );
     const current = steps.find(({ slug }) => slug === step);
     const entered = steps.find(({ slug }) => slug === 'import');
-    const [row] = await world.sql<{ id: number }>(
+    const [row] = await platform.sql<{ id: number }>(
       'insert into conversations.all_conversations (journey_id, step_id) values ($1, $2) returning id',
       [current?.journey_id, current?.id],
     );
     const id = row?.id ?? 0;
-    await world.sql(
+    await platform.sql(
       `insert into conversations.pipeline_entries (conversation_id, step_id, pipeline_job, cause) values ($1, $2, 'transcript_import', 'recorded')`,
       [id, entered?.id],
     );
     if (job === undefined) return { id, job };
-    const [made] = await world.sql<{ id: string }>(job, [
+    const [made] = await platform.sql<{ id: string }>(job, [
       randomUUIDv7(),
       JSON.stringify({ conversation_id: id, step_id: entered?.id, cause: 'step_entered' }),
     ]);
@@ -115,7 +115,7 @@ describe('pipelines (P5, P8)', () => {
   const insert = `insert into transcripts.jobs (id, type, payload, state, error, attempts, run_at, finished_at)`;
 
   beforeAll(async () => {
-    await world.apply({
+    await platform.apply({
       journeys: [
         {
           slug: 'circle',
@@ -140,7 +140,7 @@ describe('pipelines (P5, P8)', () => {
       jobless: await place({ step: 'import' }),
       elsewhere: await place({ step: 'held' }),
     };
-    await world.sql(
+    await platform.sql(
       `insert into transcripts.job_attempts (job_id, started_at, duration_ms, error, waits) values ($1, now(), 5, 'The transcript is not there yet', true)`,
       [placed.waiting.job],
     );
@@ -151,12 +151,12 @@ describe('pipelines (P5, P8)', () => {
     expect([status, json]).toEqual([200, expect.anything()]);
     return json;
   };
-  const retry = (id: number, token: string | null = tokens.operator) => world.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
+  const retry = (id: number, token: string | null = tokens.operator) => platform.call('POST', `/api/ops/pipelines/${id}/retry`, { token });
 
   it('finds a conversation in a seldom step on the first page, whoever entered another step later', async () => {
     const steps = [{ slug: 'rare', title: 'Rare', pipeline_job: 'transcript_import' }];
-    await world.apply({ journeys: [{ slug: 'seldom', name: 'Seldom', is_conversation: true, steps }] });
-    const [made] = await world.sql<{ id: number }>(
+    await platform.apply({ journeys: [{ slug: 'seldom', name: 'Seldom', is_conversation: true, steps }] });
+    const [made] = await platform.sql<{ id: number }>(
       `with step as (select id, journey_id from directory.journey_steps where slug = 'rare'), made as (
          insert into conversations.all_conversations (journey_id, step_id) select journey_id, id from step returning id, step_id
        ) insert into conversations.pipeline_entries (id, conversation_id, step_id, pipeline_job, cause)
@@ -167,7 +167,7 @@ describe('pipelines (P5, P8)', () => {
       expect([query, items.map((item) => item.conversation_id)]).toEqual([query, [made?.id]]);
     }
     expect(await list('journey=circle&step=rare')).toEqual({ items: [], next: null });
-    await world.sql('delete from conversations.pipeline_entries where id = -1');
+    await platform.sql('delete from conversations.pipeline_entries where id = -1');
   });
 
   it('says where each conversation stands, since when, what it waits for, and its last error', async () => {
@@ -191,13 +191,13 @@ describe('pipelines (P5, P8)', () => {
     const first = await list('journey=circle&limit=2');
     expect([...first.items, ...(await list(`journey=circle&limit=2&cursor=${first.next}`)).items]).toEqual(items);
     expect((await list('journey=unknown')).items).toEqual([]);
-    expect(await world.ask('pipelines', 'list', '--journey', 'circle', '--state', 'dead')).toEqual([items[1]]);
+    expect(await platform.ask('pipelines', 'list', '--journey', 'circle', '--state', 'dead')).toEqual([items[1]]);
     const one = `conversation_id=${placed.waiting.id}`;
     expect(await list(one)).toEqual({ items: [items[2]], next: null });
     expect([(await list(`${one}&state=dead`)).items, (await list(`conversation_id=${placed.elsewhere.id}`)).items]).toEqual([[], []]);
     expect(await list('conversation_id=2000000000')).toEqual({ items: [], next: null });
     expect((await get('/api/ops/pipelines?conversation_id=0')).json.items).toEqual([]);
-    expect(await world.ask('pipelines', 'list', '--conversation', String(placed.waiting.id))).toEqual([items[2]]);
+    expect(await platform.ask('pipelines', 'list', '--conversation', String(placed.waiting.id))).toEqual([items[2]]);
     for (const cursor of ['x', Buffer.from('["pipelines","9999999999","conversations"]').toString('base64url')])
       expect((await get(`/api/ops/pipelines?cursor=${cursor}`)).json.code).toBe('bad_cursor');
   });
@@ -205,8 +205,8 @@ describe('pipelines (P5, P8)', () => {
   it('orders conversations by the time of the entry, not by ids, across pages (D98)', async () => {
     const ids = [placed.waiting.id, placed.dead.id, placed.jobless.id];
     const set = 'update conversations.pipeline_entries set entered_at = now() + make_interval(hours => $2) where conversation_id = any($1)';
-    await world.sql(set, [ids.slice(1), 1]);
-    await world.sql(set, [ids.slice(0, 1), 2]);
+    await platform.sql(set, [ids.slice(1), 1]);
+    await platform.sql(set, [ids.slice(0, 1), 2]);
     const found: number[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const page = await list(`journey=circle&step=import&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
@@ -220,7 +220,7 @@ describe('pipelines (P5, P8)', () => {
     for (const { id, job } of [placed.waiting, placed.dead]) {
       const { status, json } = await retry(id);
       expect([status, json]).toEqual([200, expect.objectContaining({ conversation_id: id, journey: 'circle', step: 'import' })]);
-      const jobs = await world.sql<{ id: string; due: boolean }>(
+      const jobs = await platform.sql<{ id: string; due: boolean }>(
         `select id, run_at <= now() or attempts > 0 or state <> 'queued' or sent_at is not null or generation > 0 as due from transcripts.jobs
          where payload ->> 'conversation_id' = $1`,
         [String(id)],

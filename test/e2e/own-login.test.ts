@@ -1,27 +1,27 @@
 /** People and their own login, through two gateways and two directories (rules/access#own-login). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { applyDemo, eventually, startWorld, type World } from './world.ts';
+import { applyDemo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const nextPassword = 'the next of many passwords';
-let world: World;
+let platform: TestPlatform;
 let number = 0;
 let email: string;
 let password: string;
 beforeAll(async () => {
   const settings = { RATE_LIMIT_LOGIN_PER_MINUTE: '30', RATE_LIMIT_LOGIN_FAILURES: '3' };
-  world = await startWorld(import.meta.url, settings, { services: ['directory', 'api-gateway'], replicas: 2 });
-  await applyDemo(world, 'own');
+  platform = await startTestPlatform(import.meta.url, settings, { services: ['directory', 'api-gateway'], replicas: 2 });
+  await applyDemo(platform, 'own');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 beforeEach(async () => {
   [email, password] = [`person-${++number}@example.org`, `the password of person ${number}`];
-  await world.apply({ accounts: [{ email, person: 'ben-own', password }] });
-  await world.sql('delete from directory.login_attempts');
+  await platform.apply({ accounts: [{ email, person: 'ben-own', password }] });
+  await platform.sql('delete from directory.login_attempts');
 });
 
-const logIn = () => world.login(email, password);
+const logIn = () => platform.login(email, password);
 const ask = (method: string, path: string, token: string, json?: unknown) =>
-  world.call(method, path, { token, headers: { connection: 'close' }, ...(json === undefined ? {} : { json }) });
+  platform.call(method, path, { token, headers: { connection: 'close' }, ...(json === undefined ? {} : { json }) });
 const changePassword = (token: string, current: string, next: string) =>
   ask('POST', '/api/v1/auth/password', token, { current, new: next });
 const idOf = (token: string): string => token.split('_')[2] ?? '';
@@ -40,8 +40,8 @@ describe('POST /api/v1/auth/password', () => {
     expect([answer.status, answer.json]).toEqual([200, { changed: true, revoked_sessions: 2 }]);
     await eventually(() => isRefusedEverywhere(other));
     await eventually(() => isRefusedEverywhere(own));
-    expect(await world.findInDatabase(nextPassword)).toEqual([]);
-    expect(await world.readLogs()).not.toContain(nextPassword);
+    expect(await platform.findInDatabase(nextPassword)).toEqual([]);
+    expect(await platform.readLogs()).not.toContain(nextPassword);
   });
 
   it('answers in the envelope of v1: a wrong password 403, a weak one 400, what is no request 422', async () => {
@@ -74,7 +74,7 @@ describe('POST /api/v1/auth/password', () => {
   });
 
   it.each([
-    ['the shared token', () => world.sharedToken],
+    ['the shared token', () => platform.sharedToken],
     ['no token', () => null],
   ])('is 401 for %s, as are sessions', async (_what, tokenOf) => {
     for (const [method, path] of [
@@ -82,7 +82,7 @@ describe('POST /api/v1/auth/password', () => {
       ['GET', '/api/v1/auth/sessions'],
       ['POST', `/api/v1/auth/sessions/${'a'.repeat(32)}/revoke`],
     ] as const) {
-      expect([path, (await world.call(method, path, { token: tokenOf() })).status]).toEqual([path, 401]);
+      expect([path, (await platform.call(method, path, { token: tokenOf() })).status]).toEqual([path, 401]);
     }
   });
 });
@@ -90,7 +90,7 @@ describe('POST /api/v1/auth/password', () => {
 describe('a service key (K10)', () => {
   it('changes no password, sees no sessions and ends none, whatever its scopes', async () => {
     const own = await logIn();
-    const { token } = await world.ask('keys', 'create', email, '--name', 'A program', '--scope', '*');
+    const { token } = await platform.ask('keys', 'create', email, '--name', 'A program', '--scope', '*');
     expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(200);
     for (const answer of [
       await changePassword(token, password, nextPassword),
@@ -133,7 +133,7 @@ describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
   });
 
   it("is 404 for another account's session, which goes on, and for what is none", async () => {
-    const [own, foreign] = [await logIn(), await world.login('ada-own@example.org', 'secret-of-ada-own')];
+    const [own, foreign] = [await logIn(), await platform.login('ada-own@example.org', 'secret-of-ada-own')];
     for (const id of [idOf(foreign), 'a'.repeat(32), 'x', '%00', encodeURIComponent(foreign)]) {
       const answer = await ask('POST', `/api/v1/auth/sessions/${id}/revoke`, own);
       expect([id, answer.status, answer.json.code]).toEqual([id, 404, 'not_found']);

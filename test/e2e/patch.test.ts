@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Call, Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Call, Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  demo = await applyDemo(world, 'patch');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  demo = await applyDemo(platform, 'patch');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** A conversation nobody else writes to: an hour of its own in the far past, newest first so that none matches an older one. */
 async function fresh(): Promise<any> {
   count += 1;
-  return createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString());
+  return createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString());
 }
-const get = (id: number, call?: Call) => world.call('GET', `/api/coherence/conversations/${id}`, call);
+const get = (id: number, call?: Call) => platform.call('GET', `/api/coherence/conversations/${id}`, call);
 const patch = (id: number, json: unknown, headers: Record<string, string> = {}) =>
-  world.call('PATCH', `/api/coherence/conversations/${id}`, { json, headers });
+  platform.call('PATCH', `/api/coherence/conversations/${id}`, { json, headers });
 
 describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
   it('returns the conversation with a strong ETag and answers 304 to it', async () => {
@@ -36,17 +36,17 @@ describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
 
   it('has a tag that does not depend on the token', async () => {
     const made = await fresh();
-    const token = await world.login('ada-patch@example.org', 'secret-of-ada-patch');
+    const token = await platform.login('ada-patch@example.org', 'secret-of-ada-patch');
     expect((await get(made.id, { token })).headers.get('etag')).toBe((await get(made.id)).headers.get('etag'));
   });
 
   it.each(['999999999', '0', '-1', '99999999999999999999'])('answers 404 for id %s', async (id) => {
-    const answer = await world.call('GET', `/api/coherence/conversations/${id}`);
+    const answer = await platform.call('GET', `/api/coherence/conversations/${id}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it('answers 422 for an id that is no integer', async () => {
-    const answer = await world.call('GET', '/api/coherence/conversations/abc');
+    const answer = await platform.call('GET', '/api/coherence/conversations/abc');
     expect([answer.status, answer.json.detail[0].loc, answer.json.detail[0].type]).toEqual([
       422,
       ['path', 'conversation_id'],
@@ -56,7 +56,7 @@ describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
 
   it('accepts a trailing slash without a redirect (rules/http#paths-and-methods)', async () => {
     const made = await fresh();
-    expect((await world.call('GET', `/api/coherence/conversations/${made.id}/`)).status).toBe(200);
+    expect((await platform.call('GET', `/api/coherence/conversations/${made.id}/`)).status).toBe(200);
   });
 });
 
@@ -80,7 +80,7 @@ describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () =>
   it('keeps integers above 2^53 and prototype names as plain data (rules/http#numbers-and-keys)', async () => {
     const { id } = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"admin":true},"constructor":{"prototype":1}}}';
-    const answer = await world.call('PATCH', `/api/coherence/conversations/${id}`, {
+    const answer = await platform.call('PATCH', `/api/coherence/conversations/${id}`, {
       body,
       headers: { 'content-type': 'application/json' },
     });
@@ -197,7 +197,7 @@ describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
 describe('PATCH /conversations/{id}, bodies (rules/http#json-body-cap)', () => {
   const send = async (body: string | Uint8Array<ArrayBuffer>) => {
     const made = await fresh();
-    const answer = await world.call('PATCH', `/api/coherence/conversations/${made.id}`, {
+    const answer = await platform.call('PATCH', `/api/coherence/conversations/${made.id}`, {
       body,
       headers: { 'content-type': 'application/json' },
     });

@@ -5,7 +5,7 @@ import { waitForLockWait } from '#libs/testing';
 import { isRelease } from '../drill.ts';
 import { holdLocks } from '../hold-locks.ts';
 import { findPersonReferences } from './person-references.ts';
-import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
+import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 /** Who is killed, while which service waits for these rows. */
 const allCases = [
@@ -36,18 +36,18 @@ const cases = isRelease ? allCases : allCases.slice(0, 1);
 const pairs = cases.map((_case, index) => ({ gone: `gone-${index}`, stays: `stays-${index}` }));
 const everybody = pairs.flatMap(({ gone, stays }) => [gone, stays]);
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let root: string;
 const idOf = (key: string): number => ids['people']?.[key] ?? 0;
 
 beforeAll(async () => {
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     {},
     { services: ['api-gateway', 'directory', 'conversations', 'transcripts', 'media', 'events'], processes: true },
   );
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     classes: [{ slug: 'event', conversation_event: true, journeys: ['joining', 'open-circle'] }],
     journeys: [
       { slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] },
@@ -64,7 +64,7 @@ beforeAll(async () => {
     })),
     memberships: everybody.map((person) => ({ person, holon: 'spring', journey: 'joining', step: 'asked' })),
   }));
-  await world.apply({
+  await platform.apply({
     conversations: pairs.flatMap(({ gone, stays }) =>
       [[gone], [gone, stays]].map((participants, index) => ({
         key: `${gone}-${index}`,
@@ -77,37 +77,40 @@ beforeAll(async () => {
       })),
     ),
   });
-  root = await world.login('root@example.org', 'secret-of-root');
+  root = await platform.login('root@example.org', 'secret-of-root');
   for (const { gone } of pairs) {
     const form = new FormData();
     form.append('audio', new Blob(['sound']), 'talk.mp3');
-    const token = await world.login(`${gone}@example.org`, `secret-of-${gone}`);
+    const token = await platform.login(`${gone}@example.org`, `secret-of-${gone}`);
     const path = `/api/coherence/conversations/${await conversationId(`${gone}-0`)}/audio`;
-    expect((await world.call('POST', path, { token, body: form })).status).toBe(201);
-    const [membership] = await world.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [idOf(gone)]);
-    const note = await world.call('POST', `/api/v1/memberships/${membership?.id}/update`, { token: root, json: { note: `Of ${gone}.` } });
+    expect((await platform.call('POST', path, { token, body: form })).status).toBe(201);
+    const [membership] = await platform.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [idOf(gone)]);
+    const note = await platform.call('POST', `/api/v1/memberships/${membership?.id}/update`, {
+      token: root,
+      json: { note: `Of ${gone}.` },
+    });
     expect(note.status).toBe(200);
   }
 });
 /** Merges that are not answered: whoever asked a process that was killed waits for as long as an answer may take, or the gateway is there. */
 const unanswered: Promise<unknown>[] = [];
 afterAll(async () => {
-  world.platform.processes.get('api-gateway')?.kill('SIGKILL');
-  await world.stop();
+  platform.runtime.processes.get('api-gateway')?.kill('SIGKILL');
+  await platform.stop();
   await Promise.all(unanswered);
 });
 
 const conversationId = async (key: string): Promise<number> =>
-  (await world.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
+  (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
 
 /** Kills the process once `waiting` waits for the rows of the person that the test holds. */
 async function killWhileWaiting({ killed, waiting }: (typeof cases)[number], person: number): Promise<void> {
-  await waitForLockWait(world.sql, waiting);
-  const item = world.platform.processes.get(killed);
+  await waitForLockWait(platform.sql, waiting);
+  const item = platform.runtime.processes.get(killed);
   item?.kill('SIGKILL');
   expect(await item?.ended).toBe('was ended by SIGKILL');
-  expect(await findPersonReferences(world, person)).not.toEqual([]);
-  await world.platform.restart(killed);
+  expect(await findPersonReferences(platform, person)).not.toEqual([]);
+  await platform.runtime.restart(killed);
 }
 
 /** What a doubled or a lost step would change. */
@@ -124,7 +127,7 @@ async function count(person: number): Promise<Record<string, number>> {
   };
   const found: Record<string, number> = {};
   for (const [what, rows] of Object.entries(counted))
-    found[what] = Number((await world.sql<{ count: string }>(`select count(*) from (${rows}) as counted`, [person]))[0]?.count);
+    found[what] = Number((await platform.sql<{ count: string }>(`select count(*) from (${rows}) as counted`, [person]))[0]?.count);
   return found;
 }
 
@@ -137,22 +140,22 @@ describe('kill -9 during a merge of people (I3)', () => {
       await eventually(async () => expect(await count(gone)).toEqual({ ...whole, accounts: 1 }));
       const key = randomUUID();
       const merge = (): Promise<Answer> =>
-        world.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
-      const letGo = await holdLocks(world, `select 1 from ${item.rows} for update`, [gone]);
+        platform.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
+      const letGo = await holdLocks(platform, `select 1 from ${item.rows} for update`, [gone]);
       // Whoever gets no answer asks again under the same key.
       unanswered.push(merge().catch(() => undefined));
       await killWhileWaiting(item, gone);
       await letGo();
       await eventually(async () => expect((await merge()).status).toBe(200), 120_000);
-      await eventually(async () => expect([await findPersonReferences(world, gone), await count(stays)]).toEqual([[], whole]), 120_000);
+      await eventually(async () => expect([await findPersonReferences(platform, gone), await count(stays)]).toEqual([[], whole]), 120_000);
     },
   );
 
   it('leaves each merge told once, and recorded once', async () => {
     const wanted = pairs.map(({ gone, stays }) => ({ gone: String(idOf(gone)), into: String(idOf(stays)) }));
     const told = `select subject_id::text as gone, data ->> 'into' as into from events.feed where type = 'person.merged' order by subject_id`;
-    await eventually(async () => expect(await world.sql(told)).toEqual(wanted));
-    const audited = await world.sql(
+    await eventually(async () => expect(await platform.sql(told)).toEqual(wanted));
+    const audited = await platform.sql(
       `select target_id as gone, changes ->> 'into' as into from directory.audit_log where action = 'person.merge' order by target_id::int`,
     );
     expect(audited).toEqual(wanted);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signBooking } from '#libs/testing';
 import { findPersonReferences, personSchemas as schemas } from './person-references.ts';
-import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
+import { type Answer, type Applied, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const steps = ['asked', 'there', 'gone'].map((slug) => ({ slug, title: slug }));
 const people = [
@@ -41,14 +41,14 @@ const network = {
   relationships: [{ key: 'both', from: 'spring', to: 'autumn', journey: 'joining', responsible: 'eda' }],
 };
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 const tokens: Record<string, string> = {};
 const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 const [ada, eda, ben] = ['ada', 'eda', 'ben'].map((key) => () => id('people', key)) as [() => number, () => number, () => number];
-const get = (path: string, who = 'ben'): Promise<Answer> => world.call('GET', `/api/v1${path}`, { token: tokens[who] ?? '' });
+const get = (path: string, who = 'ben'): Promise<Answer> => platform.call('GET', `/api/v1${path}`, { token: tokens[who] ?? '' });
 const post = (path: string, json: unknown, who = 'ben', headers: Record<string, string> = {}): Promise<Answer> =>
-  world.call('POST', `/api/v1${path}`, { token: tokens[who] ?? '', json, headers });
+  platform.call('POST', `/api/v1${path}`, { token: tokens[who] ?? '', json, headers });
 const conversation = (key: string, participants: string[], speaker: string, text: string): Record<string, unknown> => ({
   key,
   journey: 'open-circle',
@@ -59,7 +59,7 @@ const conversation = (key: string, participants: string[], speaker: string, text
   transcript: [{ start_ms: 0, end_ms: 900, person: speaker, text }],
 });
 const conversationId = async (key: string): Promise<number> =>
-  (await world.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
+  (await platform.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
 
 /** What the table of rules/people#what-names-a-person lists. */
 async function readTable(): Promise<string[]> {
@@ -69,18 +69,18 @@ async function readTable(): Promise<string[]> {
   return rows.flatMap((line) => [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? '')).toSorted();
 }
 
-const findReferences = (person: number): Promise<string[]> => findPersonReferences(world, person);
+const findReferences = (person: number): Promise<string[]> => findPersonReferences(platform, person);
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  ({ ids } = await world.apply(network));
-  await world.apply({
+  platform = await startTestPlatform(import.meta.url);
+  ({ ids } = await platform.apply(network));
+  await platform.apply({
     conversations: [
       conversation('shared', ['eda', 'ada'], 'eda', 'The heron came back.'),
       conversation('alone', ['eda'], 'eda', 'Only a heron heard me.'),
     ],
   });
-  for (const who of ['ada', 'eda', 'ben']) tokens[who] = await world.login(`${who}@example.org`, `secret-of-${who}`);
+  for (const who of ['ada', 'eda', 'ben']) tokens[who] = await platform.login(`${who}@example.org`, `secret-of-${who}`);
   for (const key of ['shared', 'alone']) {
     const path = `/api/coherence/conversations/${await conversationId(key)}`;
     const room = {
@@ -88,15 +88,15 @@ beforeAll(async () => {
       claims: { host: { personId: eda(), claimedAt: '2026-05-01T10:00:00Z' } },
       participants: [{ customParticipantId: `e-${key}`, personId: eda(), displayName: 'Eda' }],
     };
-    expect((await world.call('POST', `${path}/enter-coherence`, { token: tokens['eda'] ?? '', json: room })).status).toBe(200);
+    expect((await platform.call('POST', `${path}/enter-coherence`, { token: tokens['eda'] ?? '', json: room })).status).toBe(200);
     const form = new FormData();
     form.append('audio', new Blob(['sound']), `${key}.mp3`);
-    expect((await world.call('POST', `${path}/audio`, { token: tokens['eda'] ?? '', body: form })).status).toBe(201);
+    expect((await platform.call('POST', `${path}/audio`, { token: tokens['eda'] ?? '', body: form })).status).toBe(201);
   }
-  const [membership] = await world.sql<{ id: number }>('select min(id) as id from directory.memberships where person_id = $1', [eda()]);
+  const [membership] = await platform.sql<{ id: number }>('select min(id) as id from directory.memberships where person_id = $1', [eda()]);
   expect((await post(`/memberships/${membership?.id}/update`, { note: 'Of Eda.' }, 'ben')).status).toBe(200);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 describe('merging people (I3, I5)', () => {
   it('is for superusers, and needs two', async () => {
@@ -112,7 +112,7 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('has a list of those who may be one, compared as creations are (D44)', async () => {
-    expect(await world.ask('people', 'duplicates')).toEqual({
+    expect(await platform.ask('people', 'duplicates')).toEqual({
       items: [
         {
           match_field: 'contact.email',
@@ -145,7 +145,7 @@ describe('merging people (I3, I5)', () => {
       'conversations.notes|author_person_id',
     ].toSorted();
     await eventually(async () => expect(await findReferences(eda())).toEqual(before));
-    expect(await world.ask('people', 'merge', 'ada', 'eda@example.org', '--dry-run')).toEqual({
+    expect(await platform.ask('people', 'merge', 'ada', 'eda@example.org', '--dry-run')).toEqual({
       outcome: 'would_merge',
       keep: { id: ada(), name: 'Ada' },
       gone: { id: eda(), name: 'Eda' },
@@ -184,7 +184,9 @@ describe('merging people (I3, I5)', () => {
     expect((await post(`/people/${eda()}/merge`, { into: ada() })).status).toBe(404);
     const again = await post(`/people/${eda()}/merge`, { into: ada() }, 'ben', key);
     expect([again.status, again.headers.get('idempotent-replayed'), again.text]).toEqual([200, 'true', merged.text]);
-    expect(await world.sql('select infos from directory.people where id = $1', [ada()])).toEqual([{ infos: '{"hat": "L", "shoe": 41}' }]);
+    expect(await platform.sql('select infos from directory.people where id = $1', [ada()])).toEqual([
+      { infos: '{"hat": "L", "shoe": 41}' },
+    ]);
   });
 
   it('makes one of doubled memberships: the lower id with its step, the later follow-up, all notes', async () => {
@@ -200,21 +202,21 @@ describe('merging people (I3, I5)', () => {
     for (const key of ['shared', 'alone']) {
       const path = `/api/coherence/conversations/${await conversationId(key)}`;
       const token = tokens['ada'] ?? '';
-      const shown = (await world.call('GET', path, { token })).json;
+      const shown = (await platform.call('GET', path, { token })).json;
       expect(JSON.stringify(shown)).not.toContain(`"personId":${eda()},`);
-      expect((await world.call('GET', `${path}/transcript?format=json`, { token })).json.segments[0].speaker).toMatchObject({
+      expect((await platform.call('GET', `${path}/transcript?format=json`, { token })).json.segments[0].speaker).toMatchObject({
         person_id: ada(),
         name: 'Ada',
       });
     }
     const search = (who: string) =>
-      world.call('GET', `/api/coherence/transcripts/search?q=heron&person_id=${ada()}`, { token: tokens[who] ?? '' });
+      platform.call('GET', `/api/coherence/transcripts/search?q=heron&person_id=${ada()}`, { token: tokens[who] ?? '' });
     await eventually(async () => expect((await search('ada')).json.items).toHaveLength(2));
   });
 
   it('lets both accounts in as who stays, and ends the logins of who went', async () => {
     expect((await get('/auth/whoami', 'eda')).status).toBe(401);
-    tokens['eda'] = await world.login('eda@example.org', 'secret-of-eda');
+    tokens['eda'] = await platform.login('eda@example.org', 'secret-of-eda');
     for (const who of ['eda', 'ada']) expect((await get('/auth/whoami', who)).json.person.id).toBe(ada());
   });
 
@@ -233,13 +235,13 @@ describe('merging people (I3, I5)', () => {
         metadata: { videoCallUrl: 'https://meet.example.org/r?journey=open-circle' },
       },
     };
-    await world.call('POST', `/api/coherence/hook/booking/${ben()}`, {
+    await platform.call('POST', `/api/coherence/hook/booking/${ben()}`, {
       token: null,
       json: booking,
       headers: signBooking(JSON.stringify(booking)),
     });
     await eventually(async () => {
-      const [row] = await world.sql<{ participant_ids: number[] }>(
+      const [row] = await platform.sql<{ participant_ids: number[] }>(
         `select participant_ids from conversations.all_conversations where start_at = '2031-01-15T10:00:00Z'`,
       );
       expect(row?.participant_ids.toSorted((left, right) => left - right)).toEqual([ada(), ben()].toSorted((left, right) => left - right));
@@ -247,34 +249,34 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('reads the former key of the workspace file as who stays, whose values stay', async () => {
-    const applied = await world.apply({
+    const applied = await platform.apply({
       people: [{ key: 'eda', name: 'Eda of the file' }],
       memberships: [{ person: 'eda', holon: 'autumn', journey: 'joining', step: 'gone' }],
     });
     expect(applied.ids['people']).toEqual({ eda: ada() });
     expect((await get(`/people/${ada()}`)).json.name).toBe('Ada');
     expect((await get(`/people/${ada()}/memberships`)).json.items[0]).toMatchObject({ holon: { slug: 'autumn' }, step_slug: 'gone' });
-    expect((await world.apply(network)).created).toBe(0);
+    expect((await platform.apply(network)).created).toBe(0);
   });
 
   it('ends the same when it is run again, and finishes by itself what was under way', async () => {
     const place = `update conversations.all_conversations set participant_ids = array[$1::integer] where id = $2`;
-    await world.sql(place, [eda(), await conversationId('alone')]);
-    const again = await world.cli('people', 'merge', String(ada()), String(eda()));
+    await platform.sql(place, [eda(), await conversationId('alone')]);
+    const again = await platform.cli('people', 'merge', String(ada()), String(eda()));
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Done already')]);
     expect(await findReferences(eda())).toEqual([]);
-    await world.sql(place, [eda(), await conversationId('alone')]);
+    await platform.sql(place, [eda(), await conversationId('alone')]);
     // One that runs has read the row already, and ends with what it had begun with.
     const runAgain = `update directory.jobs set state = 'queued', finished_at = null, run_at = clock_timestamp()
       where type = 'directory.finish-merge' and state <> 'running' returning id`;
-    await eventually(async () => expect(await world.sql(runAgain)).not.toEqual([]));
+    await eventually(async () => expect(await platform.sql(runAgain)).not.toEqual([]));
     await eventually(async () => expect(await findReferences(eda())).toEqual([]));
-    expect((await world.ask('people', 'merge', 'ada', 'eda')).outcome).toBe('done');
+    expect((await platform.ask('people', 'merge', 'ada', 'eda')).outcome).toBe('done');
   });
 
   it('reads what still names who went as who stays: a note under way, and a hook of bookings (I5)', async () => {
     const payload = { key: 'late', person_ids: [eda(), ada()], body: 'A late note.', note_type: 'booking', author_person_id: eda() };
-    await world.sql(
+    await platform.sql(
       `insert into directory.jobs (id, type, payload, state) values (gen_random_uuid(), 'directory.note-add', $1::jsonb, 'queued')`,
       [JSON.stringify(payload)],
     );
@@ -295,11 +297,13 @@ describe('merging people (I3, I5)', () => {
     };
     const headers = signBooking(JSON.stringify(booking));
     for (const person of [eda(), 999_999])
-      await world.call('POST', `/api/coherence/hook/booking/${person}`, { token: null, json: booking, headers });
+      await platform.call('POST', `/api/coherence/hook/booking/${person}`, { token: null, json: booking, headers });
     await eventually(async () => {
-      const rows = await world.sql(`select participant_ids from conversations.all_conversations where start_at = '2031-02-15T10:00:00Z'`);
+      const rows = await platform.sql(
+        `select participant_ids from conversations.all_conversations where start_at = '2031-02-15T10:00:00Z'`,
+      );
       expect(rows).toEqual([{ participant_ids: [ada()] }]);
-      const receipts = await world.sql(
+      const receipts = await platform.sql(
         `select person_id, outcome from conversations.webhook_receipts where trigger_event = 'BOOKING_CREATED' order by id desc limit 2`,
       );
       expect(receipts).toEqual(
@@ -312,13 +316,13 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('has a table of all that names a person, and what becomes of it (rules/people#what-names-a-person)', async () => {
-    const columns = await world.sql<{ place: string }>(
+    const columns = await platform.sql<{ place: string }>(
       `select format('%s.%s.%s', c.table_schema, c.table_name, c.column_name) as place
        from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
        where t.table_type = 'BASE TABLE' and c.table_schema in ${schemas}
          and (c.column_name ~ '(^|_)(person|people|participant)(_ids?)?$' or c.table_name = 'merged_people' and c.column_name ~ '_id$')`,
     );
-    const keys = await world.sql<{ place: string }>(
+    const keys = await platform.sql<{ place: string }>(
       `select format('%s.%s', k.conrelid::regclass, a.attname) as place
        from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any(k.conkey)
        where k.contype = 'f' and k.confrelid = 'directory.people'::regclass`,
@@ -327,15 +331,15 @@ describe('merging people (I3, I5)', () => {
   });
 
   it('goes on from one to the next: who was merged before is who stays last', async () => {
-    const result = await world.ask('people', 'merge', 'ben', 'ada', '--yes');
+    const result = await platform.ask('people', 'merge', 'ben', 'ada', '--yes');
     expect(result).toMatchObject({ outcome: 'merged', keep: { id: ben() }, gone: { id: ada() } });
-    expect(await world.sql('select distinct into_id from directory.merged_people')).toEqual([{ into_id: ben() }]);
+    expect(await platform.sql('select distinct into_id from directory.merged_people')).toEqual([{ into_id: ben() }]);
     const twin = await post('/people', { name: 'Eda', contact: { email: 'eda@example.org' } });
     expect(twin.json.existing_person_ids).toEqual([ben()]);
   });
 
   it('is in the audit log (A1)', async () => {
-    const { items } = (await world.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' })).json;
+    const { items } = (await platform.call('GET', '/api/ops/audit?action=person.merge', { token: tokens['ben'] ?? '' })).json;
     expect(items.map(({ actor, target, changes }: any) => [actor.kind, target, changes.into])).toEqual([
       ['cli', { type: 'person', id: String(ada()) }, ben()],
       ['account', { type: 'person', id: String(eda()) }, ada()],

@@ -1,5 +1,5 @@
 /** What of the platform's tables still names a person (rules/people#what-names-a-person). */
-import type { World } from './world.ts';
+import type { TestPlatform } from './test-platform.ts';
 
 /** For SQL: a list of all that have tables. */
 export const personSchemas = `('agents', 'conversations', 'directory', 'events', 'media', 'transcripts')`;
@@ -8,7 +8,7 @@ export const personSchemas = `('agents', 'conversations', 'directory', 'events',
  * Every column of every service that is called after a person and has the id, every room, and who takes part as the feed knows it. What tells of the past
  * is left out.
  */
-export async function findPersonReferences({ sql }: Pick<World, 'sql'>, person: number): Promise<string[]> {
+export async function findPersonReferences({ sql }: Pick<TestPlatform, 'sql'>, person: number): Promise<string[]> {
   const columns = await sql<{ place: string; type: string }>(
     `select format('%I.%I|%I', c.table_schema, c.table_name, c.column_name) as place, c.udt_name as type
      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)

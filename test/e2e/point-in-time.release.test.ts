@@ -13,12 +13,12 @@ import { migrateServices, readServiceUrls } from '../../tools/migrate.ts';
 import { findFreePort } from '../../tools/servers/ports.ts';
 import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
 import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
-import { applyDemo, createConversation, type Demo, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let dir: string;
 let postgres: PostgresServer;
 let port: number;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let token: string;
 const erased = 'Quintessa Vanderhoeven';
@@ -50,22 +50,22 @@ beforeAll(async () => {
     serviceUrls: readServiceUrls(urls),
     auditUrl: urls['DATABASE_URL_AUDIT'],
   });
-  world = await startWorld(import.meta.url, {}, { processes: true, prepare: async () => ({ DATABASE_URL: postgres.url }) });
-  demo = await applyDemo(world, 'moment');
-  await world.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }] });
-  token = await world.login('ada-moment@example.org', 'secret-of-ada-moment');
+  platform = await startTestPlatform(import.meta.url, {}, { processes: true, prepare: async () => ({ DATABASE_URL: postgres.url }) });
+  demo = await applyDemo(platform, 'moment');
+  await platform.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }] });
+  token = await platform.login('ada-moment@example.org', 'secret-of-ada-moment');
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await postgres.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 
 async function write(hour: number): Promise<number> {
   const start = new Date(Date.UTC(2026, 0, 1) - hour * 3_600_000).toISOString();
-  return (await createConversation(world, demo, start)).id;
+  return (await createConversation(platform, demo, start)).id;
 }
-const read = (id: number) => world.call('GET', `/api/coherence/conversations/${id}`, { token });
+const read = (id: number) => platform.call('GET', `/api/coherence/conversations/${id}`, { token });
 
 /** Of one conversation, oldest first. */
 async function readEvents(after: string | undefined, id: number): Promise<{ types: string[]; next: string }> {
@@ -75,7 +75,7 @@ async function readEvents(after: string | undefined, id: number): Promise<{ type
     wait: '10',
     ...(after === undefined ? {} : { after }),
   });
-  const { status, json } = await world.call('GET', `/api/v1/events?${query.toString()}`, { token });
+  const { status, json } = await platform.call('GET', `/api/v1/events?${query.toString()}`, { token });
   expect(status).toBe(200);
   return { types: json.items.map(({ type }: { type: string }) => type), next: json.next };
 }
@@ -104,10 +104,10 @@ describe('a database that was put back to a moment by PostgreSQL itself', () => 
     const momentAt = performance.now();
     const later = [await write(3), await write(4)];
     const { next: cursor } = await readEvents(undefined, later[1] ?? 0);
-    expect((await world.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
+    expect((await platform.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
 
     const lostAt = performance.now();
-    await world.platform.stop();
+    await platform.runtime.stop();
     await runStatements(postgres.url, 'select pg_switch_wal()');
     await waitFor(
       async () => {
@@ -120,10 +120,10 @@ describe('a database that was put back to a moment by PostgreSQL itself', () => 
     const recoveringAt = performance.now();
     await recover(copy, String(row?.['moment']));
     const recoveredAt = performance.now();
-    const stopped = await world.cli('doctor', '--after-restore', '--json');
+    const stopped = await platform.cli('doctor', '--after-restore', '--json');
     expect([stopped.code, stopped.stderr]).toEqual([0, '']);
     expect(JSON.parse(stopped.stdout)).toMatchObject({ people: null, queues: { dropped: expect.any(Number) } });
-    await Promise.all([...world.platform.processes.keys()].map((name) => world.platform.restart(name)));
+    await Promise.all([...platform.runtime.processes.keys()].map((name) => platform.runtime.restart(name)));
     for (const id of before) expect((await read(id)).status).toBe(200);
     const readyAt = performance.now();
     const seconds = (from: number, to: number): string => `${((to - from) / 1_000).toFixed(1)} s`;
@@ -146,11 +146,11 @@ describe('a database that was put back to a moment by PostgreSQL itself', () => 
 
   it('erases again who was erased after the moment (doctor --after-restore)', async () => {
     expect(await findPerson()).toBe(1);
-    const found = await world.cli('doctor', '--after-restore', '--json');
+    const found = await platform.cli('doctor', '--after-restore', '--json');
     expect([found.code, found.stderr]).toEqual([0, '']);
     expect(JSON.parse(found.stdout)).toMatchObject({ queues: null, people: { erased: [expect.any(Number)] }, objects: { missing: [] } });
     expect(await findPerson()).toBe(0);
-    expect((await world.cli('doctor')).stdout).toContain('All is well');
+    expect((await platform.cli('doctor')).stdout).toContain('All is well');
   });
 });
 

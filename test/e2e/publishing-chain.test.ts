@@ -13,12 +13,12 @@ import {
 } from '#libs/testing';
 import type { PlatformEvent } from '../../clients/typescript/index.ts';
 import { makeClock } from '../integration/media/talking-clock.ts';
-import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from './world.ts';
+import { applyDemo, createConversation, eventually, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';
 
 let provider: RealtimeKitServer;
 let llm: LlmServer;
 let youtube: YoutubeServer;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let video: Buffer;
 /** The conversation, and the cursor from before there was any. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
   provider = await startRealtimeKit();
   llm = await startLlm();
   youtube = await startYoutube();
-  world = await startWorld(import.meta.url, {
+  platform = await startTestPlatform(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
     LLM_BASE_URL: llm.baseUrl,
@@ -45,7 +45,7 @@ beforeAll(async () => {
     YOUTUBE_TOKEN_URL: youtube.tokenUrl,
   });
   const config = { advance_on_success: true };
-  demo = await applyDemo(world, 'chain', [
+  demo = await applyDemo(platform, 'chain', [
     { slug: 'held', title: 'Held' },
     { slug: 'recording', title: 'Recording', pipeline_job: 'recording_import', config },
     { slug: 'transcript', title: 'Transcript', pipeline_job: 'audio_transcription', config },
@@ -58,12 +58,12 @@ beforeAll(async () => {
     },
     { slug: 'published', title: 'Published' },
   ]);
-  root = await world.login('root-chain@example.org', 'secret-of-root-chain');
-  begin = (await world.client.withToken(root).listEvents({ query: { after: 'latest' } })).body.next;
+  root = await platform.login('root-chain@example.org', 'secret-of-root-chain');
+  begin = (await platform.client.withToken(root).listEvents({ query: { after: 'latest' } })).body.next;
   await watchTransactions();
 }, provideTimeoutMs);
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await Promise.all([provider.stop(), llm.stop(), youtube.stop()]);
 });
 
@@ -91,12 +91,12 @@ async function watchTransactions(): Promise<void> {
         changed('videohost.published', '{publishing,records,videohost}'),
     ),
   ])
-    await world.sql(statement);
+    await platform.sql(statement);
 }
 
 describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversations#recorded, rules/discovery#publicconversation)', () => {
   it('imports and trims the recording, transcribes the audio, writes the texts, and browse shows title, summary and thumbnail', async () => {
-    ({ id } = await createConversation(world, demo));
+    ({ id } = await createConversation(platform, demo));
     const base = `/api/coherence/conversations/${id}`;
     provider.setRecording({
       id: 'recording-1',
@@ -110,7 +110,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     const texts = { title: 'Rivers and stories', summary: 'A talk about what rivers carry.', videohost_description: 'About rivers.' };
     const written = Promise.withResolvers<string>();
     llm.answerSummaryWith(() => written.promise);
-    const room = await world.client.writeRoom({
+    const room = await platform.client.writeRoom({
       path: { conversation_id: id },
       body: {
         meetingId: 'meeting-1',
@@ -120,48 +120,48 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       },
     });
     expect(room.status).toBe(200);
-    const token = await world.login('ada-chain@example.org', 'secret-of-ada-chain');
+    const token = await platform.login('ada-chain@example.org', 'secret-of-ada-chain');
     const form = new FormData();
     form.set('audio', new Blob([new Uint8Array(video)]), 'talk.m4a');
-    expect((await world.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);
-    const question = { questionId: (await world.call('GET', base)).json.questions[0].id, occurredAt: '2026-05-01T10:00:04Z' };
+    expect((await platform.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);
+    const question = { questionId: (await platform.call('GET', base)).json.questions[0].id, occurredAt: '2026-05-01T10:00:04Z' };
     for (const status of [201, 200]) {
-      const asked = await world.call('POST', `${base}/question-changes`, { json: question, headers: { 'idempotency-key': 'first' } });
+      const asked = await platform.call('POST', `${base}/question-changes`, { json: question, headers: { 'idempotency-key': 'first' } });
       expect(asked.status).toBe(status);
     }
-    expect((await world.call('POST', `${base}/recorded`, { json: {} })).status).toBe(200);
+    expect((await platform.call('POST', `${base}/recorded`, { json: {} })).status).toBe(200);
 
     const idOf = async (): Promise<string | undefined> =>
-      (await world.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`))[0]?.id;
+      (await platform.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`))[0]?.id;
     await eventually(async () => expect(llm.summaryRequests).toHaveLength(1), 80_000);
     await eventually(async () =>
-      expect((await world.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *summarising/),
+      expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *summarising/),
     );
     written.resolve(JSON.stringify(texts));
     await eventually(async () => {
-      const { json } = await world.call('GET', base);
-      if (json.step_slug !== 'published') throw new Error(`${json.step_slug}: ${(await world.cli('jobs', 'list')).stdout}`);
+      const { json } = await platform.call('GET', base);
+      if (json.step_slug !== 'published') throw new Error(`${json.step_slug}: ${(await platform.cli('jobs', 'list')).stdout}`);
     }, 80_000);
-    const { json } = await world.call('GET', `/api/coherence/browse/conversations?journey_slug=${demo.journey}`);
+    const { json } = await platform.call('GET', `/api/coherence/browse/conversations?journey_slug=${demo.journey}`);
     const [shown] = json.conversations;
     expect(shown).toMatchObject({ id, title: texts.title });
     expect(JSON.stringify(shown)).not.toContain('provenance');
     expect(shown.public).toMatchObject({ summary: texts.summary, videohost_description: texts.videohost_description });
-    const picture = await fetch(new URL(shown.public.thumbnail as string, world.baseUrl));
+    const picture = await fetch(new URL(shown.public.thumbnail as string, platform.baseUrl));
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
-    expect((await world.call('GET', `${base}/transcript`)).text).toContain('Rivers carry stories to the sea.');
-    expect((await world.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
+    expect((await platform.call('GET', `${base}/transcript`)).text).toContain('Rivers carry stories to the sea.');
+    expect((await platform.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
   });
 
   it('tells the feed of each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
-    const [question] = (await world.call('GET', `/api/coherence/conversations/${id}`)).json.questions;
-    const following = world.client.withToken(root).events({ after: begin, subject: { type: 'conversation', id } });
+    const [question] = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.questions;
+    const following = platform.client.withToken(root).events({ after: begin, subject: { type: 'conversation', id } });
     const told: PlatformEvent[] = [];
     for await (const event of following) {
       told.push(event);
       if (event.type === 'conversation.step_entered' && event.data.step === 'published') break;
     }
-    const whole = await world.client
+    const whole = await platform.client
       .withToken(root)
       .listEvents({ query: { after: begin, subject_type: 'conversation', subject_id: id, limit: 500 } });
     expect(whole.body.items).toEqual(told);
@@ -185,7 +185,7 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
       step('published'),
     ]);
     const types = ['audio.uploaded', 'question.changed', 'summary.written', 'videohost.published'];
-    const seen = await world.sql<{ type: string; told: string }>(
+    const seen = await platform.sql<{ type: string; told: string }>(
       `select type, count(*) as told from public.seen t where kind = 'told' and type = any($1)
          and exists (select from public.seen c where c.kind = 'changed' and c.type = t.type and c.transaction = t.transaction)
        group by type order by type`,

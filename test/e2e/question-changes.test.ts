@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Answer, Call, Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Answer, Call, Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let other: Demo;
 let count = 0;
 let questions: number[];
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  demo = await applyDemo(world, 'que');
-  other = await applyDemo(world, 'oth');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  demo = await applyDemo(platform, 'que');
+  other = await applyDemo(platform, 'oth');
   questions = (await get(await fresh())).questions.map((question: { id: number }) => question.id);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
 }
-const get = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+const get = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
 const change = (id: number, key: string | undefined, json: unknown, call: Call = {}): Promise<Answer> =>
-  world.call('POST', `/api/coherence/conversations/${id}/question-changes`, {
+  platform.call('POST', `/api/coherence/conversations/${id}/question-changes`, {
     json,
     ...call,
     headers: key === undefined ? {} : { 'idempotency-key': key },
@@ -140,9 +140,9 @@ describe('question-changes, idempotency (D14, D16a)', () => {
   it('scopes keys to the conversation, and they do not meet those of /recorded', async () => {
     const [one, two] = [await fresh(), await fresh()];
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
-    await world.call('POST', `/api/coherence/conversations/${one}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
+    await platform.call('POST', `/api/coherence/conversations/${one}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
     expect([(await change(one, 'same', json)).status, (await change(two, 'same', json)).status]).toEqual([201, 201]);
-    await world.call('POST', `/api/coherence/conversations/${two}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
+    await platform.call('POST', `/api/coherence/conversations/${two}/recorded`, { json: {}, headers: { 'idempotency-key': 'same' } });
     expect((await get(two)).step_slug).toBe('second');
   });
 
@@ -150,9 +150,10 @@ describe('question-changes, idempotency (D14, D16a)', () => {
     const id = await fresh();
     const json = { questionId: first(), occurredAt: '2026-05-01T10:00:00Z' };
     await change(id, 'k', json);
-    await world.sql(`update conversations.question_changes set received_at = received_at - interval '30 days' where conversation_id = $1`, [
-      id,
-    ]);
+    await platform.sql(
+      `update conversations.question_changes set received_at = received_at - interval '30 days' where conversation_id = $1`,
+      [id],
+    );
     expect((await change(id, 'k', json)).json.replayed).toBe(true);
   });
 });
@@ -171,7 +172,7 @@ describe('question-changes, refusals (rules/questions#record-a-change; D14 to D1
 
   it('answers 400 to a question of another journey or of nobody (D15)', async () => {
     const id = await fresh();
-    const foreign = (await createConversation(world, other)).questions[0]?.id ?? 0;
+    const foreign = (await createConversation(platform, other)).questions[0]?.id ?? 0;
     for (const questionId of [foreign, 999_999_999, 0, -1, 2 ** 40]) {
       const answer = await change(id, 'k', { questionId, occurredAt: '2026-05-01T10:00:00Z' });
       expect([answer.status, answer.json]).toEqual([400, { error: 'question_not_in_journey', message: expect.any(String) }]);

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Call, Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Call, Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  demo = await applyDemo(world, 'rec', [
+  platform = await startTestPlatform(import.meta.url);
+  demo = await applyDemo(platform, 'rec', [
     { slug: 'first', title: 'First' },
     { slug: 'old', title: 'Old', is_archived: true },
     { slug: 'second', title: 'Second' },
     { slug: 'third', title: 'Third' },
   ]);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
 }
 const recorded = (id: number, key?: string, call: Call = {}) =>
-  world.call('POST', `/api/coherence/conversations/${id}/recorded`, {
+  platform.call('POST', `/api/coherence/conversations/${id}/recorded`, {
     ...call,
     headers: { ...(key === undefined ? {} : { 'idempotency-key': key }), ...call.headers },
   });
-const get = async (id: number) => (await world.client.getConversation({ path: { conversation_id: id } })).body;
-const notes = (id: number): Promise<any[]> => world.ask('notes', 'list', '--conversation', String(id));
+const get = async (id: number) => (await platform.client.getConversation({ path: { conversation_id: id } })).body;
+const notes = (id: number): Promise<any[]> => platform.ask('notes', 'list', '--conversation', String(id));
 
 describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () => {
   it('advances to the next step that is not archived and notes it without an author', async () => {
@@ -120,7 +120,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { capture_ended_at: '2026-05-01T13:00:00+02:00' } });
     expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, 'true']);
-    const { body: room } = await world.client.readRoom({ path: { conversation_id: id } });
+    const { body: room } = await platform.client.readRoom({ path: { conversation_id: id } });
     expect(room.captureEndedAt).toBe('2026-05-01T11:00:00Z');
   });
 
@@ -156,7 +156,7 @@ describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22
     'answers 400 to an unusable end %s and writes nothing',
     async (captureEndedAt) => {
       const id = await fresh();
-      await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+      await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
         json: { conversationStartedAt: '2026-05-01T10:00:00Z' },
       });
       const answer = await recorded(id, 'k', { json: { captureEndedAt } });

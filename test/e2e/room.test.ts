@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
-  demo = await applyDemo(world, 'room');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
+  demo = await applyDemo(platform, 'room');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 async function fresh(): Promise<number> {
   count += 1;
-  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+  return (await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
 }
 const room = (id: number) => `/api/coherence/conversations/${id}/enter-coherence`;
-const write = (id: number, json: unknown) => world.call('POST', room(id), { json });
-const read = async (id: number) => (await world.client.readRoom({ path: { conversation_id: id } })).body;
+const write = (id: number, json: unknown) => platform.call('POST', room(id), { json });
+const read = async (id: number) => (await platform.client.readRoom({ path: { conversation_id: id } })).body;
 describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   it('shows an empty room before the first write', async () => {
     const state = await read(await fresh());
@@ -38,7 +38,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   it('stores what is sent and answers with the state of the room', async () => {
     const id = await fresh();
     const body = { phase: 'conversation', version: 3, meetingId: 'm-1', participants: [{ customParticipantId: 'c-1' }] };
-    const answer = await world.client.writeRoom({ path: { conversation_id: id }, body });
+    const answer = await platform.client.writeRoom({ path: { conversation_id: id }, body });
     expect([answer.status, answer.body]).toEqual([
       200,
       { ok: true, conversationId: id, meetingId: 'm-1', version: 3, phase: 'conversation', participantCount: 1 },
@@ -49,7 +49,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   it('shows the room in config.enter-coherence and leaves the journey step alone', async () => {
     const id = await fresh();
     await write(id, { phase: 'exit-lounge', version: 1 });
-    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.config['enter-coherence']).toMatchObject({ phase: 'exit-lounge', version: 1 });
     expect(conversation.step_slug).toBe('first');
   });
@@ -68,7 +68,7 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
     await write(id, { recordingId: null, recordingEndedAt: null });
     await write(id, { phase: 'lounge' });
     expect((await read(id)).recordingId).toBe('r-1');
-    const config = (await world.call('GET', `/api/coherence/conversations/${id}`)).json.config;
+    const config = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.config;
     expect(config['enter-coherence']).toMatchObject({ recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
   });
 
@@ -119,12 +119,12 @@ describe('POST and GET enter-coherence (rules/room#room-state)', () => {
       expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, 'true']);
     }
     expect(JSON.stringify(await read(id))).not.toContain('sessionId');
-    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).text).not.toContain('sessionId');
+    expect((await platform.call('GET', `/api/coherence/conversations/${id}`)).text).not.toContain('sessionId');
   });
 
   it('answers 404 for an unknown conversation', async () => {
     expect((await write(999_999_999, { phase: 'a' })).json).toEqual({ detail: 'Not Found' });
-    expect((await world.call('GET', room(999_999_999))).status).toBe(404);
+    expect((await platform.call('GET', room(999_999_999))).status).toBe(404);
   });
 
   it.each([

@@ -13,7 +13,7 @@ import { signBooking, waitFor } from '#libs/testing';
 import { provideGoTool } from '../../tools/servers/go-tool.ts';
 import { k6Tool } from '../../tools/servers/go-tools.ts';
 import { isRelease, sized } from '../drill.ts';
-import { type Answer, applyDemo, startWorld, type Demo, type World } from './world.ts';
+import { type Answer, applyDemo, startTestPlatform, type Demo, type TestPlatform } from './test-platform.ts';
 
 const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as const;
 type Secrets = Record<(typeof names)[number], string>;
@@ -28,7 +28,7 @@ const newSecrets = (): Secrets => Object.fromEntries(names.map((name) => [name, 
 const [old, fresh] = [newSecrets(), newSecrets()];
 const both = Object.fromEntries(names.map((name) => [name, `${fresh[name]} ${old[name]}`]));
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let conversation: number;
 /** Where clients read which values of the secrets they may use now. */
@@ -37,8 +37,8 @@ let held: readonly Secrets[] = [old];
 let done = false;
 beforeAll(async () => {
   const settings = { ...old, RATE_LIMIT_LOGIN_PER_MINUTE: '0', DRAIN_WINDOW_SECONDS: sized({ smoke: '1', release: '2' }) };
-  world = await startWorld(import.meta.url, settings, { services: ['directory', 'conversations', 'api-gateway'], replicas: 2 });
-  demo = await applyDemo(world, 'rotation');
+  platform = await startTestPlatform(import.meta.url, settings, { services: ['directory', 'conversations', 'api-gateway'], replicas: 2 });
+  demo = await applyDemo(platform, 'rotation');
   const [made] = (await read(old)).json;
   conversation = made.id;
   let turn = 0;
@@ -52,15 +52,15 @@ beforeAll(async () => {
 afterAll(async () => {
   done = true;
   store.close();
-  await world.stop();
+  await platform.stop();
 });
 
 const read = (secrets: Secrets): Promise<Answer> =>
-  world.call('GET', `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`, {
+  platform.call('GET', `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`, {
     token: secrets.API_TOKEN,
   });
 const logIn = ({ API_LOGIN_SECRET: key }: Secrets): Promise<Answer> =>
-  world.call('POST', '/api/v1/auth/login', {
+  platform.call('POST', '/api/v1/auth/login', {
     token: null,
     headers: { 'x-svc-api-key': key },
     json: { email: `ada-${demo.tag}@example.org`, password: `secret-of-ada-${demo.tag}` },
@@ -70,7 +70,7 @@ function book({ BOOKING_WEBHOOK_SECRET: secret }: Secrets, turn: number): Promis
   const metadata = { videoCallUrl: `https://meet.example.org/${demo.journey}` };
   const payload = { uid: `rotation-${turn}`, title: 'Talk', startTime, metadata };
   const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload });
-  return world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, body, headers: signBooking(body, secret) });
+  return platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, { token: null, body, headers: signBooking(body, secret) });
 }
 
 /** Stops each replica in turn and starts it with these settings; in the smoke form the services side by side. */
@@ -82,10 +82,10 @@ async function roll(settings: Record<string, string>): Promise<void> {
 
 async function rollService(service: string, settings: Record<string, string>): Promise<void> {
   for (const name of [service, `${service}#2`]) {
-    const item = world.platform.processes.get(name);
+    const item = platform.runtime.processes.get(name);
     item?.kill('SIGTERM');
     expect([name, await item?.ended]).toEqual([name, 'ended with status 0']);
-    await world.platform.restart(name, settings);
+    await platform.runtime.restart(name, settings);
   }
 }
 
@@ -93,7 +93,7 @@ async function runK6(): Promise<{ code: number; output: string }> {
   const k6 = await provideGoTool(k6Tool, () => {});
   const env = {
     ...process.env,
-    BASE_URL: world.baseUrl,
+    BASE_URL: platform.baseUrl,
     SECRETS_URL: `http://127.0.0.1:${(store.address() as AddressInfo).port}/`,
     CONVERSATION_ID: String(conversation),
     PERSON_ID: String(demo.ada),
@@ -130,7 +130,7 @@ async function runClients(): Promise<{ code: number; output: string }> {
 /** How often each value of each secret was used since the replicas were started: `API_TOKEN 1` → 12. */
 async function readUses(): Promise<Record<string, number>> {
   const uses: Record<string, number> = {};
-  for (const { operationsUrl } of world.platform.processes.values()) {
+  for (const { operationsUrl } of platform.runtime.processes.values()) {
     const text = await (await fetch(`${operationsUrl}/metrics`)).text();
     for (const [, labels = '', count] of text.matchAll(/^coherence_secret_uses_total\{(.*)\} (\d+)$/gm)) {
       const [secret, position] = ['secret', 'position'].map((label) => new RegExp(`\\b${label}="(\\w+)"`).exec(labels)?.[1]);
@@ -186,7 +186,7 @@ describe('rotation of the shared secrets under load (K8)', () => {
 
   it('loses no booking, and takes none for badly signed', async () => {
     const receipts = () =>
-      world.sql<{ outcome: string; count: number }>(
+      platform.sql<{ outcome: string; count: number }>(
         'select outcome, count(*)::integer as count from conversations.webhook_receipts group by outcome',
       );
     await waitFor(async () => (await receipts()).every(({ outcome }) => outcome !== 'pending'));
@@ -198,13 +198,13 @@ describe('rotation of the shared secrets under load (K8)', () => {
     expect((await read(old)).status).toBe(401);
     expect([(await logIn(fresh)).status, (await logIn(old)).status]).toEqual([200, 401]);
     const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload: { uid: 'late' } });
-    await world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
+    await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
       token: null,
       body,
       headers: signBooking(body, old.BOOKING_WEBHOOK_SECRET),
     });
     await waitFor(
-      async () => (await world.sql(`select 1 from conversations.webhook_receipts where outcome = 'rejected_signature'`)).length === 1,
+      async () => (await platform.sql(`select 1 from conversations.webhook_receipts where outcome = 'rejected_signature'`)).length === 1,
     );
   });
 });

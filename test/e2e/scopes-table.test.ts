@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Route, type Scope, scopes } from '#libs/contract';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { type Answer, applyDemo, startWorld, type World } from './world.ts';
+import { type Answer, applyDemo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 type Access = 'read' | 'write';
 const usual =
@@ -39,7 +39,7 @@ function neededBy({ method, path }: Route): Scope | null {
 const guarded = routes.filter(({ auth }) => auth !== 'none' && auth !== 'login-gate');
 const open = routes.filter(({ auth }) => auth === 'none');
 
-let world: World;
+let platform: TestPlatform;
 /** Tokens of keys by what they are. */
 const tokens = new Map<string, string>();
 /** Scopes of those that are good. */
@@ -48,12 +48,12 @@ const bad = ['of an unknown id', 'with a wrong secret', 'expired', 'revoked', 'o
 let login: string;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  await applyDemo(world, 'scopes');
-  await world.apply({ accounts: [{ email: 'gone-scopes@example.org', person: 'ben-scopes' }] });
-  login = await world.login('root-scopes@example.org', 'secret-of-root-scopes');
+  platform = await startTestPlatform(import.meta.url);
+  await applyDemo(platform, 'scopes');
+  await platform.apply({ accounts: [{ email: 'gone-scopes@example.org', person: 'ben-scopes' }] });
+  login = await platform.login('root-scopes@example.org', 'secret-of-root-scopes');
   const make = async (name: string, own: readonly string[], more: object = {}): Promise<{ id: string; token: string }> => {
-    const { status, json } = await world.call('POST', '/api/v1/keys', { token: login, json: { name, scopes: own, ...more } });
+    const { status, json } = await platform.call('POST', '/api/v1/keys', { token: login, json: { name, scopes: own, ...more } });
     expect(status).toBe(201);
     tokens.set(name, json.token);
     return { id: json.key.id, token: json.token };
@@ -62,7 +62,7 @@ beforeAll(async () => {
     await make(name, own);
     held.set(name, own);
   };
-  const rotate = (id: string) => world.call('POST', `/api/v1/keys/${id}/rotate`, { token: login, json: { overlap_seconds: 3600 } });
+  const rotate = (id: string) => platform.call('POST', `/api/v1/keys/${id}/rotate`, { token: login, json: { overlap_seconds: 3600 } });
   for (const scope of scopes) {
     await makeGood(`with ${scope} alone`, [scope]);
     await makeGood(
@@ -78,16 +78,16 @@ beforeAll(async () => {
   for (const { id } of [within, after]) expect((await rotate(id)).status).toBe(200);
   const expired = await make('expired', ['*'], { expires_at: '2099-01-01T00:00:00Z' });
   const revoked = await make('revoked', ['*']);
-  expect((await world.call('POST', `/api/v1/keys/${revoked.id}/revoke`, { token: login })).status).toBe(200);
-  const [gone] = await world.sql<{ id: number }>("select id from directory.accounts where email = 'gone-scopes@example.org'");
+  expect((await platform.call('POST', `/api/v1/keys/${revoked.id}/revoke`, { token: login })).status).toBe(200);
+  const [gone] = await platform.sql<{ id: number }>("select id from directory.accounts where email = 'gone-scopes@example.org'");
   await make('of a deactivated account', ['*'], { account_id: gone?.id });
-  await world.ask('accounts', 'deactivate', 'gone-scopes@example.org');
-  await world.sql('update directory.service_keys set expires_at = now() where id = $1', [expired.id]);
-  await world.sql('update directory.service_keys set previous_until = now() where id = $1', [after.id]);
+  await platform.ask('accounts', 'deactivate', 'gone-scopes@example.org');
+  await platform.sql('update directory.service_keys set expires_at = now() where id = $1', [expired.id]);
+  await platform.sql('update directory.service_keys set previous_until = now() where id = $1', [after.id]);
   tokens.set('of an unknown id', `svc_key_${'0'.repeat(20)}_${after.token.slice(-43)}`);
   tokens.set('with a wrong secret', `${within.token.slice(0, -43)}${after.token.slice(-43)}`);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** A path of the route that names nothing, so that an admitted call changes nothing; JSON bodies are unreadable. */
 function ask({ method, path, params, body }: Route, token: string | null): Promise<Answer> {
@@ -96,7 +96,7 @@ function ask({ method, path, params, body }: Route, token: string | null): Promi
     properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
   );
   // The console's sign-in asks for a page of the server itself (S3).
-  return world.call(method, nowhere, { token, headers: { origin: world.baseUrl }, ...(body === undefined ? {} : { body: '{' }) });
+  return platform.call(method, nowhere, { token, headers: { origin: platform.baseUrl }, ...(body === undefined ? {} : { body: '{' }) });
 }
 
 const isEnveloped = ({ path }: Route): boolean => path.startsWith('/api/v1/') || path.startsWith('/api/ops/');
@@ -144,7 +144,7 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
     };
     await Promise.all(Array.from({ length: 6 }, lane));
     // Without a key nobody is narrowed by scopes.
-    for (const token of [login, world.sharedToken, null]) expect((await ask(route, token)).json?.required_scope).toBeUndefined();
+    for (const token of [login, platform.sharedToken, null]) expect((await ask(route, token)).json?.required_scope).toBeUndefined();
     expect(seen).toEqual(expected);
   });
 
@@ -154,7 +154,7 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
 
   it('has a scope for every operation that takes a token, and the documents name it', async () => {
     const documents = await Promise.all(
-      ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => world.call('GET', path, { token: null })),
+      ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => platform.call('GET', path, { token: null })),
     );
     const named = new Map<string, unknown>();
     for (const { json } of documents) {
@@ -177,11 +177,11 @@ describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)',
   });
 
   it('refuses for the scope before coherence access (K4)', async () => {
-    const ben = await world.login('ben-scopes@example.org', 'secret-of-ben-scopes');
-    const { json } = await world.call('POST', '/api/v1/keys', { token: ben, json: { name: 'Steps', scopes: ['steps:read'] } });
+    const ben = await platform.login('ben-scopes@example.org', 'secret-of-ben-scopes');
+    const { json } = await platform.call('POST', '/api/v1/keys', { token: ben, json: { name: 'Steps', scopes: ['steps:read'] } });
     const path = '/api/coherence/journeys/journey-scopes/steps';
-    expect((await world.call('GET', path, { token: json.token })).json).toMatchObject({ error: 'coherence_access_required' });
-    expect((await world.call('PATCH', `${path}/first/config`, { token: json.token, body: '{' })).json).toMatchObject({
+    expect((await platform.call('GET', path, { token: json.token })).json).toMatchObject({ error: 'coherence_access_required' });
+    expect((await platform.call('PATCH', `${path}/first/config`, { token: json.token, body: '{' })).json).toMatchObject({
       error: 'insufficient_scope',
       required_scope: 'steps:write',
       scopes: ['steps:read'],

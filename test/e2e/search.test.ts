@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { prepareDiscovery } from './discovery-data.ts';
 import type { Place } from './discovery-data.ts';
-import { eventually, startWorld } from './world.ts';
-import type { Answer, World } from './world.ts';
+import { eventually, startTestPlatform } from './test-platform.ts';
+import type { Answer, TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let place: Place;
 /** Conversations by name. */
 const made: Record<string, number> = {};
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  place = await prepareDiscovery(world, 'sea');
+  platform = await startTestPlatform(import.meta.url);
+  place = await prepareDiscovery(platform, 'sea');
   const { ada, ben } = place.demo;
   made['alpha'] = await place.put({
     event: 'alpha',
@@ -35,12 +35,12 @@ beforeAll(async () => {
     infos: { publishing: { fields: { title: { value: 'Named', provenance: {} } } } },
   });
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const search = (query = '', token = place.tokens.stranger): Promise<Answer> =>
-  world.call('GET', `/api/coherence/conversations/search${query}`, { token });
+  platform.call('GET', `/api/coherence/conversations/search${query}`, { token });
 const summary = (id: number | undefined, token = place.tokens.stranger): Promise<Answer> =>
-  world.call('GET', `/api/coherence/conversations/${id}/summary`, { token });
+  platform.call('GET', `/api/coherence/conversations/${id}/summary`, { token });
 const idsOf = (answer: Answer): number[] => answer.json.map((item: { id: number }) => item.id);
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
@@ -91,9 +91,9 @@ describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', (
 
   it('creates nothing (rules/http#side-effects)', async () => {
     const count = `select count(*)::int as n from conversations.conversations`;
-    const before = await world.sql(count);
+    const before = await platform.sql(count);
     await search('?person_id=1');
-    expect(await world.sql(count)).toEqual(before);
+    expect(await platform.sql(count)).toEqual(before);
   });
 });
 
@@ -176,7 +176,7 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
     const found = (await search()).json.find((item: { id: number }) => item.id === made['beta']);
     expect([answer.status, answer.json]).toEqual([200, found]);
     const etag = answer.headers.get('etag') ?? '';
-    const again = await world.call('GET', `/api/coherence/conversations/${made['beta']}/summary`, {
+    const again = await platform.call('GET', `/api/coherence/conversations/${made['beta']}/summary`, {
       token: place.tokens.root,
       headers: { 'if-none-match': etag },
     });
@@ -185,23 +185,23 @@ describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)',
 
   it('answers 404 to an id that nobody has and 422 to one that is no integer', async () => {
     expect([(await summary(999_999_999)).json, (await summary(0)).status]).toEqual([{ detail: 'Not Found' }, 404]);
-    const answer = await world.call('GET', '/api/coherence/conversations/x/summary', { token: place.tokens.stranger });
+    const answer = await platform.call('GET', '/api/coherence/conversations/x/summary', { token: place.tokens.stranger });
     expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['path', 'conversation_id']]);
   });
 
   it('shows a change of a participant at once', async () => {
-    await world.apply({ people: [{ key: 'ben-sea', name: 'Benedict' }] });
+    await platform.apply({ people: [{ key: 'ben-sea', name: 'Benedict' }] });
     expect((await summary(made['beta'])).json.participants[0].name).toBe('Benedict');
-    await world.apply({ people: [{ key: 'ben-sea', name: 'Ben' }] });
+    await platform.apply({ people: [{ key: 'ben-sea', name: 'Ben' }] });
   });
 });
 
 describe('search and summary, credentials (rules/access#classes-of-routes; D12)', () => {
   it('refuse the shared token with 403 and no token with 401', async () => {
     for (const path of ['search', `${made['beta']}/summary`]) {
-      const shared = await world.call('GET', `/api/coherence/conversations/${path}`);
+      const shared = await platform.call('GET', `/api/coherence/conversations/${path}`);
       expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
-      expect((await world.call('GET', `/api/coherence/conversations/${path}`, { token: null })).status).toBe(401);
+      expect((await platform.call('GET', `/api/coherence/conversations/${path}`, { token: null })).status).toBe(401);
     }
   });
 });
@@ -209,7 +209,7 @@ describe('search and summary, credentials (rules/access#classes-of-routes; D12)'
 describe('search without a limit (rules/http#limits)', () => {
   const many = 30_000;
   beforeAll(async () => {
-    await world.sql(
+    await platform.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, participant_ids)
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', array[$3::integer] from generate_series(1, $4::integer) n`,
       [place.holons['alpha'], place.journeys['talk-a'], place.demo.ada, many],
@@ -226,14 +226,14 @@ describe('search without a limit (rules/http#limits)', () => {
 
   it('ends the query when the reader leaves', async () => {
     const leave = new AbortController();
-    const response = await fetch(`${world.baseUrl}/api/coherence/conversations/search`, {
+    const response = await fetch(`${platform.baseUrl}/api/coherence/conversations/search`, {
       headers: { authorization: `Bearer ${place.tokens.root}` },
       signal: leave.signal,
     });
     const reader = response.body?.getReader();
     await reader?.read();
     const open = (): Promise<{ n: number }[]> =>
-      world.sql<{ n: number }>(
+      platform.sql<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'conversations' and state <> 'idle'`,
       );
     expect((await open())[0]?.n).toBeGreaterThan(0);

@@ -1,38 +1,38 @@
 /** Service keys as a program and an operator meet them: HTTP and the admin CLI (rules/access#service-keys). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, type Demo, eventually, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let ada: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'agents', 'conversations', 'directory'] });
-  demo = await applyDemo(world, 'keys');
-  ada = await world.login('ada-keys@example.org', 'secret-of-ada-keys');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'agents', 'conversations', 'directory'] });
+  demo = await applyDemo(platform, 'keys');
+  ada = await platform.login('ada-keys@example.org', 'secret-of-ada-keys');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const make = async (scopes: string[]): Promise<{ key: { id: string }; token: string }> =>
-  (await world.client.createKey({ body: { name: 'A program', scopes } }, { token: ada })).body;
-const statusOf = async (token: string): Promise<number> => (await world.call('GET', '/api/v1/auth/whoami', { token })).status;
+  (await platform.client.createKey({ body: { name: 'A program', scopes } }, { token: ada })).body;
+const statusOf = async (token: string): Promise<number> => (await platform.call('GET', '/api/v1/auth/whoami', { token })).status;
 const cli = async (...args: string[]): Promise<any> => {
-  const { code, stdout } = await world.cli(...args, '--json');
+  const { code, stdout } = await platform.cli(...args, '--json');
   return { code, ...JSON.parse(stdout) };
 };
 
 describe('a service key (K1, K2)', () => {
   it('does as its account what its scopes say, over both surfaces', async () => {
-    const conversation = await createConversation(world, demo);
+    const conversation = await createConversation(platform, demo);
     const { key, token } = await make(['conversations:read', 'agents:read']);
     expect(token).toMatch(new RegExp(`^svc_key_${key.id}_[A-Za-z0-9_-]{43}$`));
-    const client = world.client.withToken(token);
+    const client = platform.client.withToken(token);
     expect((await client.whoami()).body).toEqual({
       authenticated: true,
       person: expect.objectContaining({ id: demo.ada }),
       key: { id: key.id, name: 'A program', scopes: ['conversations:read', 'agents:read'] },
     });
     expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(conversation.id);
-    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(404);
+    expect((await platform.call('GET', '/api/agents/none/', { token })).status).toBe(404);
     await expect(client.listPeople({ query: { q: 'a' } })).rejects.toMatchObject({
       status: 403,
       body: { code: 'insufficient_scope', required_scope: 'directory:read', scopes: ['conversations:read', 'agents:read'] },
@@ -43,21 +43,21 @@ describe('a service key (K1, K2)', () => {
   it('is shown once: no table and no log has it, but its id for every request', async () => {
     const { key, token } = await make(['*']);
     await statusOf(token);
-    expect(await world.findInDatabase(token.slice(-43))).toEqual([]);
-    await eventually(async () => expect(await world.readLogs()).toContain(`"keyId":"${key.id}"`));
-    expect(await world.readLogs()).not.toContain(token.slice(-43));
+    expect(await platform.findInDatabase(token.slice(-43))).toEqual([]);
+    await eventually(async () => expect(await platform.readLogs()).toContain(`"keyId":"${key.id}"`));
+    expect(await platform.readLogs()).not.toContain(token.slice(-43));
   });
 
   /** How soon: services/api-gateway/credentials/remembered.test.ts. */
   it('ends when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
-    const ben = await world.login('ben-keys@example.org', 'secret-of-ben-keys');
+    const ben = await platform.login('ben-keys@example.org', 'secret-of-ben-keys');
     const ends = [
-      async (id: string) => world.client.revokeKey({ path: { key_id: id } }, { token: ben }),
-      async (id: string) => world.client.rotateKey({ path: { key_id: id }, body: { overlap_seconds: 0 } }, { token: ben }),
-      async () => world.ask('accounts', 'deactivate', 'ben-keys@example.org'),
+      async (id: string) => platform.client.revokeKey({ path: { key_id: id } }, { token: ben }),
+      async (id: string) => platform.client.rotateKey({ path: { key_id: id }, body: { overlap_seconds: 0 } }, { token: ben }),
+      async () => platform.ask('accounts', 'deactivate', 'ben-keys@example.org'),
     ];
     for (const end of ends) {
-      const { key, token } = (await world.client.createKey({ body: { name: 'Of Ben', scopes: ['*'] } }, { token: ben })).body;
+      const { key, token } = (await platform.client.createKey({ body: { name: 'Of Ben', scopes: ['*'] } }, { token: ben })).body;
       expect(await statusOf(token)).toBe(200);
       await end(key.id);
       await eventually(async () => expect(await statusOf(token)).toBe(401));
@@ -74,15 +74,15 @@ describe('a service key (K1, K2)', () => {
     [{ name: 'x', scopes: ['media:*'] }, 400],
     [{ name: 'x', scopes: ['*'], expires_at: '2020-01-01T00:00:00' }, 400],
   ])('is not made of %j', async (json, status) => {
-    expect((await world.call('POST', '/api/v1/keys', { token: ada, json })).status).toBe(status);
+    expect((await platform.call('POST', '/api/v1/keys', { token: ada, json })).status).toBe(status);
   });
 
   it('is not made for a deactivated account (K10)', async () => {
-    await world.ask('accounts', 'deactivate', 'ben-keys@example.org');
-    const [ben] = await world.sql<{ id: number }>("select id from directory.accounts where email = 'ben-keys@example.org'");
-    const root = await world.login('root-keys@example.org', 'secret-of-root-keys');
+    await platform.ask('accounts', 'deactivate', 'ben-keys@example.org');
+    const [ben] = await platform.sql<{ id: number }>("select id from directory.accounts where email = 'ben-keys@example.org'");
+    const root = await platform.login('root-keys@example.org', 'secret-of-root-keys');
     const json = { name: 'Late', scopes: ['*'], account_id: ben?.id };
-    const answer = await world.call('POST', '/api/v1/keys', { token: root, json });
+    const answer = await platform.call('POST', '/api/v1/keys', { token: root, json });
     expect([answer.status, answer.json]).toEqual([
       409,
       { code: 'account_inactive', message: 'The account is deactivated.', retryable: false },
@@ -90,7 +90,7 @@ describe('a service key (K1, K2)', () => {
   });
 
   it.each([-1, 604_801, 'a day'])('is not rotated with an overlap of %j (K5)', async (overlap_seconds) => {
-    const answer = await world.call('POST', '/api/v1/keys/nothing/rotate', { token: ada, json: { overlap_seconds } });
+    const answer = await platform.call('POST', '/api/v1/keys/nothing/rotate', { token: ada, json: { overlap_seconds } });
     expect(answer.status).toBe(422);
   });
 });
@@ -104,12 +104,12 @@ describe('keys create|list|rotate|revoke (K9)', () => {
       code: 0,
       key: { name: 'Nightly', scopes: ['directory:read', 'media:read'], created_by: { account_id: null, key_id: null } },
     });
-    const person = await world.call('GET', `/api/v1/people/${account.person_id}`, { token: made.token });
+    const person = await platform.call('GET', `/api/v1/people/${account.person_id}`, { token: made.token });
     expect([person.status, person.json]).toEqual([200, expect.objectContaining({ name: 'Bot', actor_kind: 'service' })]);
 
-    const listed = await world.cli('keys', 'list', 'bot@example.org', '--json');
+    const listed = await platform.cli('keys', 'list', 'bot@example.org', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id: made.key.id, name: 'Nightly' }]);
-    const table = await world.cli('keys', 'list');
+    const table = await platform.cli('keys', 'list');
     expect(table.stdout).toMatch(/^ID +NAME +ACCOUNT +STATE +SCOPES +LAST USED +EXPIRES *\n/);
     expect(listed.stdout + table.stdout).not.toContain(made.token.slice(-43));
 
@@ -121,7 +121,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
       key: { revoked_at: expect.any(String) },
       webhook_endpoints: null,
     });
-    expect((await world.cli('keys', 'revoke', made.key.id, '--yes')).stdout).toContain('the events service did not reply');
+    expect((await platform.cli('keys', 'revoke', made.key.id, '--yes')).stdout).toContain('the events service did not reply');
     expect(await cli('keys', 'revoke', made.key.id, '--yes')).toMatchObject({ code: 0 });
   });
 
@@ -132,7 +132,7 @@ describe('keys create|list|rotate|revoke (K9)', () => {
     [['keys', 'rotate', 'nothing'], 'not_found'],
     [['keys', 'revoke', 'nothing', '--yes'], 'not_found'],
   ])('%j fails as every command does', async (args, code) => {
-    const { stdout, code: exitCode } = await world.cli(...args, '--json');
+    const { stdout, code: exitCode } = await platform.cli(...args, '--json');
     const { error } = JSON.parse(stdout);
     expect([exitCode, [error.code, error.reason]]).toEqual([1, expect.arrayContaining([code])]);
   });

@@ -1,16 +1,16 @@
 /** Services that are stopped, replaced and killed while clients use them (rules/operations#promises). Two replicas of each. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ServedWorld, services, startServedWorld, workingServices } from './shutdown/served-world.ts';
-import type { World } from './world.ts';
+import { type ServedPlatform, services, startServedPlatform, workingServices } from './shutdown/served-platform.ts';
+import type { TestPlatform } from './test-platform.ts';
 
 const testTimeoutMs = 240_000;
 const feed = ['/api/v1/events?limit=10'];
 
-let served: ServedWorld;
-let world: World;
+let served: ServedPlatform;
+let platform: TestPlatform;
 beforeAll(async () => {
-  served = await startServedWorld(import.meta.url);
-  ({ world } = served);
+  served = await startServedPlatform(import.meta.url);
+  ({ platform } = served);
 }, testTimeoutMs);
 afterAll(() => served.stop());
 
@@ -20,10 +20,10 @@ async function replaceAll(signal: NodeJS.Signals, rounds: readonly string[], exp
     const back: Promise<void>[] = [];
     for (const service of services) {
       const name = `${service}${suffix}`;
-      const item = world.platform.processes.get(name);
+      const item = platform.runtime.processes.get(name);
       item?.kill(signal);
       expect([name, await item?.ended]).toEqual([name, expectedEnd]);
-      back.push(world.platform.restart(name));
+      back.push(platform.runtime.restart(name));
     }
     await Promise.all(back);
   }
@@ -44,12 +44,12 @@ describe('SIGTERM to each service under load, two replicas (rules/operations#pro
       await served.settle();
       await served.expectEverythingKept(ledger);
       await served.expectEverythingTold(ledger);
-      const receipts = await world.sql<{ outcome: string; count: number }>(
+      const receipts = await platform.sql<{ outcome: string; count: number }>(
         `select outcome, count(*)::int as count from conversations.webhook_receipts group by outcome`,
       );
       expect(receipts).toEqual([{ outcome: 'applied', count: ledger.booked.length }]);
       for (const service of workingServices) {
-        const repeated = await world.sql(`select type, attempts, error from ${service}.jobs where attempts > 1`);
+        const repeated = await platform.sql(`select type, attempts, error from ${service}.jobs where attempts > 1`);
         expect([service, repeated]).toEqual([service, []]);
       }
     },

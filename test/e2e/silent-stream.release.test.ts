@@ -1,29 +1,29 @@
 /** A streamed answer without a word for its first 15 seconds; with a shorter silence: libs/http/event-stream.test.ts (D96). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, waitFor } from '#libs/testing';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let llm: LlmServer;
-let world: World;
+let platform: TestPlatform;
 beforeAll(async () => {
   llm = await startLlm();
   const settings = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' };
-  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide' }] });
+  platform = await startTestPlatform(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide' }] });
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
 describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', () => {
   it('begins a stream after 15 s without a word, also while it waits for its turn; a failure is its last event then (D96)', async () => {
     const hello = { token: null, json: { body: 'Hello', visitor_id: null } };
-    const visitorId = (await world.call('POST', '/api/chat/guide/message/', hello)).json.visitor_id;
+    const visitorId = (await platform.call('POST', '/api/chat/guide/message/', hello)).json.visitor_id;
     const held = Promise.withResolvers<string>();
     const asked = performance.now();
     const stream = async (body: string) => {
-      const response = await fetch(`${world.baseUrl}/api/chat/guide/message/`, {
+      const response = await fetch(`${platform.baseUrl}/api/chat/guide/message/`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream' },
         body: JSON.stringify({ body, visitor_id: visitorId }),

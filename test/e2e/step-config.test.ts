@@ -1,41 +1,41 @@
 /** Journey steps and their configuration as clients see them, and what a PATCH does to conversations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRealtimeKit, waitFor, type RealtimeKitServer } from '#libs/testing';
-import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
-import type { Answer, Demo, World } from './world.ts';
+import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
+import type { Answer, Demo, TestPlatform } from './test-platform.ts';
 
 let provider: RealtimeKitServer;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
   provider = await startRealtimeKit();
-  world = await startWorld(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
-  demo = await applyDemo(world, 'cfg', [
+  platform = await startTestPlatform(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
+  demo = await applyDemo(platform, 'cfg', [
     { slug: 'held', title: 'Held', goal: 'Meet' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import' },
     { slug: 'after', title: 'After', config: { note: 'kept' } },
     { slug: 'odd', title: 'Odd', is_archived: true, pipeline_job: 'transcript_import', config: { advance_on_success: 'yes', gone: 1 } },
     { slug: 'audited', title: 'Audited' },
   ]);
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-cfg@example.org`, `secret-of-${name}-cfg`);
+  for (const name of ['ada', 'ben', 'root']) tokens[name] = await platform.login(`${name}-cfg@example.org`, `secret-of-${name}-cfg`);
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await provider.stop();
 });
 
 const place = (step: string): string => `/api/coherence/journeys/journey-cfg/steps/${step}/config`;
-const read = (step: string): Promise<Answer> => world.call('GET', place(step), { token: tokens['ada'] ?? '' });
+const read = (step: string): Promise<Answer> => platform.call('GET', place(step), { token: tokens['ada'] ?? '' });
 const patch = (step: string, json: unknown, token = tokens['ada'] ?? ''): Promise<Answer> =>
-  world.call('PATCH', place(step), { token, json });
+  platform.call('PATCH', place(step), { token, json });
 const patchText = (step: string, body: string): Promise<Answer> =>
-  world.call('PATCH', place(step), { token: tokens['ada'] ?? '', body, headers: { 'content-type': 'application/json' } });
-const audit = (step: string): Promise<any[]> => world.ask('journeys', 'audit', 'journey-cfg', step);
+  platform.call('PATCH', place(step), { token: tokens['ada'] ?? '', body, headers: { 'content-type': 'application/json' } });
+const audit = (step: string): Promise<any[]> => platform.ask('journeys', 'audit', 'journey-cfg', step);
 
 describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', () => {
   it('lists the steps in pipeline order, archived ones included, without configuration', async () => {
-    const answer = await world.call('GET', '/api/coherence/journeys/journey-cfg/steps', { token: tokens['root'] ?? '' });
+    const answer = await platform.call('GET', '/api/coherence/journeys/journey-cfg/steps', { token: tokens['root'] ?? '' });
     expect(answer.status).toBe(200);
     expect(answer.json.map((step: any) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
       ['held', 0, false, null],
@@ -68,7 +68,7 @@ describe('the steps of a journey: who may, and what there is (rules/access#class
   it.each(operations)('%s %s needs coherence access', async (method, path) => {
     const json = method === 'PATCH' ? { json: { config: {} } } : {};
     const message = expect.any(String);
-    const call = (token: string | null | undefined) => world.call(method, path, { ...json, ...(token === undefined ? {} : { token }) });
+    const call = (token: string | null | undefined) => platform.call(method, path, { ...json, ...(token === undefined ? {} : { token }) });
     expect((await call(null)).status).toBe(401);
     const shared = await call(undefined);
     expect([shared.status, shared.json]).toEqual([403, { detail: message, error: 'per_user_token_required', message }]);
@@ -83,9 +83,9 @@ describe('the steps of a journey: who may, and what there is (rules/access#class
     ['PATCH', place('unknown')],
   ])('%s %s answers 404', async (method, path) => {
     const json = method === 'PATCH' ? { json: { config: { nope: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' } } : {};
-    const answer = await world.call(method, path, { token: tokens['ada'] ?? '', ...json });
+    const answer = await platform.call(method, path, { token: tokens['ada'] ?? '', ...json });
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
-    expect((await world.call('GET', path.replace('unknown', 'a%00'), { token: tokens['ada'] ?? '' })).status).toBe(404);
+    expect((await platform.call('GET', path.replace('unknown', 'a%00'), { token: tokens['ada'] ?? '' })).status).toBe(404);
   });
 });
 
@@ -98,7 +98,7 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
     ]);
     const etag = answer.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"/);
-    const again = await world.call('GET', place('import'), { token: tokens['root'] ?? '', headers: { 'if-none-match': etag } });
+    const again = await platform.call('GET', place('import'), { token: tokens['root'] ?? '', headers: { 'if-none-match': etag } });
     expect(again.status).toBe(304);
   });
 
@@ -196,10 +196,10 @@ describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () =
       ['root-cfg@example.org', ['a.b'], 'api'],
       ['ada-cfg@example.org', ['a.b', 'a.c.d'], 'api'],
     ]);
-    const { stdout } = await world.cli('journeys', 'audit', 'journey-cfg', 'audited');
+    const { stdout } = await platform.cli('journeys', 'audit', 'journey-cfg', 'audited');
     expect(stdout.split('\n')[2]).toMatch(/Z {2}ada-cfg@example\.org +a\.b, a\.c\.d$/);
     const stderr = 'There is no step unknown of a journey journey-cfg.\n';
-    expect(await world.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(await platform.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '', stderr });
   });
 });
 
@@ -207,7 +207,7 @@ describe('the effect of a PATCH (rules/steps#step-configuration: every conversat
   let meeting = 0;
   async function meet(): Promise<number> {
     meeting += 1;
-    const { id } = await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
+    const { id } = await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
     const session = {
       id: `s-${meeting}`,
       meetingId: `m-${meeting}`,
@@ -216,15 +216,15 @@ describe('the effect of a PATCH (rules/steps#step-configuration: every conversat
     };
     provider.addSession(session);
     provider.setArtifact(session.id, { rows: [{ startTime: 1_000, endTime: 2_000, sentence: 'Hello.', peerData: { cpi: 'c' } }] });
-    await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+    await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
       json: { meetingId: session.meetingId, conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' },
     });
-    await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { json: {} });
+    await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { json: {} });
     return id;
   }
   const status = async (id: number) =>
-    (await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json.status;
-  const step = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}`)).json.step_slug;
+    (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json.status;
+  const step = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}`)).json.step_slug;
 
   it('reaches the next conversation, one that is retried, and one that is processed again', async () => {
     expect((await patch('import', { config: { advance_on_success: false } })).status).toBe(200);
@@ -243,7 +243,7 @@ describe('the effect of a PATCH (rules/steps#step-configuration: every conversat
     await eventually(async () => expect([await status(next), await step(next)]).toEqual(['imported', 'after']));
     await eventually(async () => expect([await status(waiting), await step(waiting)]).toEqual(['imported', 'after']));
     expect(await step(early)).toBe('import');
-    expect(await world.cli('conversations', 'import-transcript', String(early))).toMatchObject({ code: 0 });
+    expect(await platform.cli('conversations', 'import-transcript', String(early))).toMatchObject({ code: 0 });
     await eventually(async () => expect(await step(early)).toBe('after'));
   });
 });

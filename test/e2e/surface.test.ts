@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
+import type { TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let conversation: number;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
-  conversation = (await createConversation(world, await applyDemo(world, 'surface'))).id;
+  platform = await startTestPlatform(import.meta.url);
+  conversation = (await createConversation(platform, await applyDemo(platform, 'surface'))).id;
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   it.each(['/api/coherence/nothing', '/api/nothing', '/api/coherence'])(
     'answers 404 {detail} on %s, without a credential too',
     async (path) => {
-      const answer = await world.call('GET', path, { token: null });
+      const answer = await platform.call('GET', path, { token: null });
       expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
     },
   );
 
   it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])('answers 404 in the v1 envelope on %s (D52)', async (path) => {
-    const answer = await world.call('GET', path, { token: null });
+    const answer = await platform.call('GET', path, { token: null });
     expect([answer.status, answer.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
   });
 
   it('answers 405 with Allow before authentication', async () => {
-    const answer = await world.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
+    const answer = await platform.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
     expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
     expect(answer.headers.get('allow')).toContain('PATCH');
-    const v1 = await world.call('DELETE', '/api/v1/auth/whoami', { token: null });
+    const v1 = await platform.call('DELETE', '/api/v1/auth/whoami', { token: null });
     expect([v1.status, v1.json]).toEqual([405, { code: 'method_not_allowed', message: expect.any(String), retryable: false }]);
     expect(v1.headers.get('allow')).toContain('GET');
   });
@@ -37,9 +37,9 @@ describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
 describe('order of checks (rules/http#order-of-checks)', () => {
   it('decides authentication before the body, the body before the validation', async () => {
     const path = '/api/coherence/conversations/abc';
-    expect((await world.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
-    expect((await world.call('PATCH', path, { body: '{' })).status).toBe(400);
-    const answer = await world.call('PATCH', path, { json: { infos: 1 } });
+    expect((await platform.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
+    expect((await platform.call('PATCH', path, { body: '{' })).status).toBe(400);
+    const answer = await platform.call('PATCH', path, { json: { infos: 1 } });
     expect([answer.status, answer.json.detail.map((item: any) => item.loc)]).toEqual([
       422,
       [
@@ -54,14 +54,14 @@ describe('headers of every answer (rules/http#headers-of-every-answer)', () => {
   it.each(['/api/coherence/nothing', '/api/openapi.json', '/api/coherence/conversations'])(
     'carries request id and version on %s',
     async (path) => {
-      const answer = await world.call('GET', path, { token: null, headers: { 'x-request-id': 'abc-123' } });
+      const answer = await platform.call('GET', path, { token: null, headers: { 'x-request-id': 'abc-123' } });
       expect(answer.headers.get('x-request-id')).toBe('abc-123');
       expect(answer.headers.get('x-api-version')).toBeTruthy();
     },
   );
 
   it.each(['x'.repeat(129), 'a b', ''])('makes a request id instead of %j', async (id) => {
-    const answer = await world.call('GET', '/api/coherence/nothing', { headers: id === '' ? {} : { 'x-request-id': id } });
+    const answer = await platform.call('GET', '/api/coherence/nothing', { headers: id === '' ? {} : { 'x-request-id': id } });
     expect(answer.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]{8,128}$/);
     expect(answer.headers.get('x-request-id')).not.toBe(id);
   });
@@ -69,7 +69,7 @@ describe('headers of every answer (rules/http#headers-of-every-answer)', () => {
 
 describe('CORS (rules/http#cross-origin-access)', () => {
   const preflight = (path: string, origin: string) =>
-    world.call('OPTIONS', path, {
+    platform.call('OPTIONS', path, {
       token: null,
       headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' },
     });
@@ -93,7 +93,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 
   it('marks every answer, errors and unknown paths included', async () => {
     for (const path of ['/api/nothing', '/api/coherence/conversations', `/api/coherence/conversations/${conversation}`]) {
-      const answer = await world.call('GET', path, { headers: { origin: 'https://app.example.org' } });
+      const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, 'https://app.example.org']);
       expect(answer.headers.get('vary')).toMatch(/origin/i);
     }
@@ -101,7 +101,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 
   it('is not offered on /api/v1 and /api/ops (rules/access#operators)', async () => {
     for (const path of ['/api/v1/auth/whoami', '/api/ops/audit', '/api/ops/nothing', '/api/ops']) {
-      const answer = await world.call('GET', path, { headers: { origin: 'https://app.example.org' } });
+      const answer = await platform.call('GET', path, { headers: { origin: 'https://app.example.org' } });
       expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, null]);
     }
   });
@@ -109,7 +109,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
 
 describe('live schemas and docs pages (rules/http#live-schema)', () => {
   it.each(['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'])('serves an OpenAPI 3.1 document at %s', async (path) => {
-    const answer = await world.call('GET', path, { token: null });
+    const answer = await platform.call('GET', path, { token: null });
     expect([answer.status, answer.json.openapi]).toEqual([200, expect.stringMatching(/^3\.1\./)]);
     const ids = Object.values(answer.json.paths as Record<string, Record<string, { operationId?: string }>>).flatMap((item) =>
       Object.values(item).map((operation) => operation.operationId),
@@ -120,18 +120,18 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
   });
 
   it.each(['/api/docs', '/api/v1/docs', '/api/ops/docs'])('serves a page at %s whose every resource is its own', async (path) => {
-    const answer = await world.call('GET', path, { token: null });
+    const answer = await platform.call('GET', path, { token: null });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
     const links = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
     expect(links.length).toBeGreaterThan(0);
     for (const link of links.filter((item) => !item.startsWith('data:'))) {
       expect(link).not.toMatch(/^(https?:)?\/\//);
-      expect([link, (await fetch(new URL(link, `${world.baseUrl}${path}`))).status]).toEqual([link, 200]);
+      expect([link, (await fetch(new URL(link, `${platform.baseUrl}${path}`))).status]).toEqual([link, 200]);
     }
   });
 
   it('names every served operation of the conversation surface', async () => {
-    const { paths } = (await world.call('GET', '/api/openapi.json', { token: null })).json;
+    const { paths } = (await platform.call('GET', '/api/openapi.json', { token: null })).json;
     const served = Object.keys(paths).map((path) => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, ''));
     for (const path of [
       'conversations',
@@ -151,11 +151,11 @@ describe('live schemas and docs pages (rules/http#live-schema)', () => {
 
 describe('logs (rules/operations#logs)', () => {
   it('hold neither tokens nor bodies', async () => {
-    await world.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
-    const logs = await world.readLogs();
+    await platform.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
+    const logs = await platform.readLogs();
     expect(logs).toContain('/api/coherence/conversations');
-    expect(logs).not.toContain(world.sharedToken);
-    expect(logs).not.toContain(world.loginSecret);
+    expect(logs).not.toContain(platform.sharedToken);
+    expect(logs).not.toContain(platform.loginSecret);
     expect(logs).not.toContain('unrepeatable-body-text');
   });
 });

@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
-import { eventually, startWorld, type World } from './world.ts';
+import { eventually, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const token = `777:${randomBytes(12).toString('hex')}`;
 const secret = `secret-${randomBytes(12).toString('hex')}`;
 const channel = -1_000_000_777;
 let llm: LlmServer;
 let telegram: TelegramServer;
-let world: World;
+let platform: TestPlatform;
 let updateId = 1;
 beforeAll(async () => {
   llm = await startLlm();
   telegram = await startTelegram();
   const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey };
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { ...model, TELEGRAM_API_ROOT: telegram.apiRoot, MEMORY_DELAY_MS: '3600000' },
     { services: ['api-gateway', 'agents', 'conversations', 'directory'] },
   );
   const messaging = { bot_token: token, webhook_secret: secret, echo_channel: String(channel) };
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
   llm.answerWith((messages) => `You said: **${messages.at(-1)?.content}**`);
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await telegram.stop();
   await llm.stop();
 });
@@ -42,13 +42,13 @@ const compose = (chatId: number, more: object = {}) => ({
   },
 });
 const hook = (body: string | object, { given = secret, slug = 'guide' }: { given?: string | null; slug?: string } = {}) =>
-  world.call('POST', `/api/hook/agents/${slug}`, {
+  platform.call('POST', `/api/hook/agents/${slug}`, {
     token: null,
     body: typeof body === 'string' ? body : JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...(given === null ? {} : { 'x-telegram-bot-api-secret-token': given }) },
   });
 const list = async (...options: string[]) =>
-  (await world.ask('webhooks', 'list', '--provider', 'telegram', ...options)) as {
+  (await platform.ask('webhooks', 'list', '--provider', 'telegram', ...options)) as {
     id: number;
     update_id: number | null;
     outcome: string;
@@ -73,7 +73,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
 
   it('takes a trailing slash, and needs no credential but the secret', async () => {
     const update = compose(502);
-    const answer = await world.call('POST', '/api/hook/agents/guide/', {
+    const answer = await platform.call('POST', '/api/hook/agents/guide/', {
       token: null,
       json: update,
       headers: { 'x-telegram-bot-api-secret-token': secret },
@@ -108,7 +108,7 @@ describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D
   });
 
   it('records the chat where `agents record` shows it, as it does visitors’ threads', async () => {
-    const record: unknown = await world.ask('agents', 'record', 'guide');
+    const record: unknown = await platform.ask('agents', 'record', 'guide');
     const { threads } = record as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
     const thread = threads.find((item) => item.thread_key.startsWith('telegram:chat:501:agent:'));
     expect(thread?.messages.map(({ note_type, body }) => [note_type, body])).toEqual([
@@ -126,23 +126,23 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     await eventually(async () =>
       expect((await list('--outcome', 'send_unknown')).map((item) => item.update_id)).toEqual([update.update_id]),
     );
-    const listed = await world.cli('webhooks', 'list', '--provider', 'telegram', '--outcome', 'send_unknown', '--json');
+    const listed = await platform.cli('webhooks', 'list', '--provider', 'telegram', '--outcome', 'send_unknown', '--json');
     expect([listed.stderr, listed.code]).toEqual(['', 0]);
     const [receipt] = JSON.parse(listed.stdout) as { id: number }[];
     const id = String(receipt?.id);
-    const shown = await world.cli('webhooks', 'show', id);
+    const shown = await platform.cli('webhooks', 'show', id);
     expect(shown.stdout).toMatch(/PART {2}STATUS {3}CHAT {2}MESSAGE {2}ERROR\n +1 {2}unknown +505 +– +502: /);
     expect(shown.stdout).toContain(JSON.stringify(update));
     const replay = (...options: string[]): Promise<unknown> =>
-      world.ask('webhooks', 'replay', '--provider', 'telegram', '--outcome', 'send_unknown', ...options);
+      platform.ask('webhooks', 'replay', '--provider', 'telegram', '--outcome', 'send_unknown', ...options);
     const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0, no_agent: 0, more: false };
     expect(await replay('--since', '1h', '--dry-run')).toEqual({ ...counts, dry_run: true });
     expect(await replay('--until', '1h')).toMatchObject({ matched: 0, replayed: 0 });
     expect(await replay()).toEqual({ ...counts, dry_run: false });
     await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
-    await eventually(async () => expect(await world.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }));
-    expect((await world.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
-    const unnamed = await world.cli('webhooks', 'replay');
+    await eventually(async () => expect(await platform.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }));
+    expect((await platform.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
+    const unnamed = await platform.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
       2,
       'Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.\n',
@@ -150,17 +150,17 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
   });
 
   it('registers the webhook and tells what Telegram knows of it', async () => {
-    const set = await world.cli('agents', 'set-webhook', 'guide', '--url', 'https://chat.example.org');
+    const set = await platform.cli('agents', 'set-webhook', 'guide', '--url', 'https://chat.example.org');
     expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('https://chat.example.org/api/hook/agents/guide')]);
     expect(telegram.callsOf('setWebhook').at(-1)?.body['secret_token']).toBe(secret);
-    expect((await world.cli('agents', 'webhook-info', 'guide')).stdout).toMatch(/^bot: +@example_bot$/m);
-    expect((await world.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(0);
+    expect((await platform.cli('agents', 'webhook-info', 'guide')).stdout).toMatch(/^bot: +@example_bot$/m);
+    expect((await platform.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(0);
   });
 
   it('leaves neither token nor secret in receipts, jobs or logs', async () => {
     for (const word of [token, secret]) {
-      expect((await world.findInDatabase(word)).filter((table) => table !== 'agents.agents')).toEqual([]);
-      expect(await world.readLogs()).not.toContain(word);
+      expect((await platform.findInDatabase(word)).filter((table) => table !== 'agents.agents')).toEqual([]);
+      expect(await platform.readLogs()).not.toContain(word);
     }
   });
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startRealtimeKit, type RealtimeKitServer } from '#libs/testing';
-import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
-import type { Demo, World } from './world.ts';
+import { applyDemo, createConversation, eventually, startTestPlatform } from './test-platform.ts';
+import type { Demo, TestPlatform } from './test-platform.ts';
 
 const sessionStart = '2026-05-01T09:50:00.000Z';
 const windowStart = '2026-05-01T10:00:00Z';
@@ -13,19 +13,19 @@ const [opens, closes] = [600_000, 4_200_000];
 const excluded = ['beforespeechxq', 'crossingstartxq', 'crossingendxq', 'afterspeechxq'];
 
 let provider: RealtimeKitServer;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let meeting = 0;
 beforeAll(async () => {
   provider = await startRealtimeKit();
-  world = await startWorld(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
-  demo = await applyDemo(world, 'talk', [
+  platform = await startTestPlatform(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
+  demo = await applyDemo(platform, 'talk', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await provider.stop();
 });
 
@@ -53,20 +53,20 @@ async function meet(
   window: Record<string, string> = { conversationStartedAt: windowStart, captureEndedAt: windowEnd },
 ) {
   meeting += 1;
-  const { id } = await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
+  const { id } = await createConversation(platform, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
   const meetingId = `m-${meeting}`;
   provider.addSession({ id: `s-${meeting}`, meetingId, startedAt: sessionStart, endedAt: '2026-05-01T11:10:00.000Z' });
   const artifact = artifactRows === undefined ? undefined : JSON.stringify(artifactRows);
   if (artifact !== undefined) provider.setArtifact(`s-${meeting}`, { bytes: artifact, contentType: 'application/json' });
-  await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+  await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
     json: { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window },
   });
-  await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
   return { id, sessionId: `s-${meeting}`, artifact };
 }
-const evidence = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
+const evidence = async (id: number) => (await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
 const transcript = (id: number, query = '', headers: Record<string, string> = {}) =>
-  world.call('GET', `/api/coherence/conversations/${id}/transcript${query}`, { headers });
+  platform.call('GET', `/api/coherence/conversations/${id}/transcript${query}`, { headers });
 const becomes = (id: number, status: string) => eventually(async () => expect((await evidence(id)).status).toBe(status));
 
 describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', () => {
@@ -112,7 +112,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
       'text/markdown; charset=utf-8',
       `attachment; filename=conversation-${id}.md`,
     ]);
-    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const conversation = (await platform.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(answer.text.trimEnd()).toBe(
       [
         `# Conversation of ${conversation.start.slice(0, 10)}`,
@@ -216,24 +216,24 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     await becomes(id, 'imported');
     for (const path of ['transcript', 'transcript/import-evidence']) {
       const url = `/api/coherence/conversations/${id}/${path}`;
-      const etag = (await world.call('GET', url)).headers.get('etag') ?? '';
+      const etag = (await platform.call('GET', url)).headers.get('etag') ?? '';
       expect(etag).toMatch(/^"[^"]+"$/);
-      expect((await world.call('GET', url, { headers: { 'if-none-match': etag } })).status).toBe(304);
+      expect((await platform.call('GET', url, { headers: { 'if-none-match': etag } })).status).toBe(304);
     }
   });
 
   it('leaves no trace of excluded speech in tables, logs and jobs', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
-    const logs = await world.readLogs();
+    const logs = await platform.readLogs();
     for (const word of excluded) {
-      expect([word, await world.findInDatabase(word), logs.includes(word)]).toEqual([word, [], false]);
+      expect([word, await platform.findInDatabase(word), logs.includes(word)]).toEqual([word, [], false]);
     }
-    expect(await world.findInDatabase('Welcome, everyone.')).toEqual(['transcripts.transcript_rows']);
+    expect(await platform.findInDatabase('Welcome, everyone.')).toEqual(['transcripts.transcript_rows']);
   });
 
   it('reads never_ran before an import, with an empty transcript', async () => {
-    const { id } = await createConversation(world, demo, '2030-05-01T10:00:00Z');
+    const { id } = await createConversation(platform, demo, '2030-05-01T10:00:00Z');
     expect(await evidence(id)).toEqual({
       conversationId: id,
       status: 'never_ran',
@@ -278,7 +278,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
   it('runs again when the window becomes complete after the step was entered (D7a)', async () => {
     const { id } = await meet(rows, { conversationStartedAt: windowStart });
     await becomes(id, 'transcript_window_missing');
-    await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json: { captureEndedAt: windowEnd } });
+    await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json: { captureEndedAt: windowEnd } });
     await becomes(id, 'imported');
   });
 
@@ -297,10 +297,10 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     await becomes(id, 'imported');
     const before = await evidence(id);
     provider.setArtifact(sessionId, { rows: [rows[0]] });
-    const result = await world.cli('conversations', 'import-transcript', String(id));
+    const result = await platform.cli('conversations', 'import-transcript', String(id));
     expect(result.code).toBe(0);
     await eventually(async () => {
-      const jobs = (await world.ask('jobs', 'list')) as { type: string; state: string }[];
+      const jobs = (await platform.ask('jobs', 'list')) as { type: string; state: string }[];
       expect(jobs.filter((job) => job.type === 'transcripts.transcript-import' && job.state !== 'succeeded')).toEqual([]);
     });
     expect(await evidence(id)).toEqual(before);
@@ -309,7 +309,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
 
   it('answers 404 for an unknown conversation', async () => {
     expect((await transcript(999_999_999)).json).toEqual({ detail: 'Not Found' });
-    expect((await world.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json).toEqual({
+    expect((await platform.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json).toEqual({
       detail: 'Not Found',
     });
   });

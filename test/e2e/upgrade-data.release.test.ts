@@ -7,7 +7,7 @@ import pg from 'pg';
 import { type TestEnvironment, waitFor } from '#libs/testing';
 import { makePreviousDatabase, type MigrationProcess, peopleOf, startMigration } from './previous-data.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
-import { applyDemo, createConversation, type Demo, fetchNamed, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, fetchNamed, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const rows = 200_000;
 const timeoutMs = 1_800_000;
@@ -16,7 +16,7 @@ const repoDir = process.cwd();
 
 let previous: PreviousRelease;
 let env: Pick<TestEnvironment, 'settings'>;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
   previous = layOutPreviousRelease();
@@ -25,10 +25,10 @@ beforeAll(async () => {
     await makePreviousDatabase(own, previous.dir, rows);
     return {};
   };
-  world = await startWorld(import.meta.url, {}, { services, processes: true, startedFrom: previous.dir, prepare });
-  demo = await applyDemo(world, 'upgrade');
+  platform = await startTestPlatform(import.meta.url, {}, { services, processes: true, startedFrom: previous.dir, prepare });
+  demo = await applyDemo(platform, 'upgrade');
 }, timeoutMs);
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** Clients that read, write and make conversations until they are stopped; every answer but a 2xx is a failure. */
 function startLoad(): { answered(): number; stop(): Promise<string[]> } {
@@ -36,10 +36,11 @@ function startLoad(): { answered(): number; stop(): Promise<string[]> } {
   const stopping = new AbortController();
   const failures: string[] = [];
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
-    const init = { method, headers: { authorization: `Bearer ${world.sharedToken}`, 'content-type': 'application/json' } };
-    const answer = await fetchNamed(`${world.baseUrl}${path}`, body === undefined ? init : { ...init, body: JSON.stringify(body) }).catch(
-      String,
-    );
+    const init = { method, headers: { authorization: `Bearer ${platform.sharedToken}`, 'content-type': 'application/json' } };
+    const answer = await fetchNamed(
+      `${platform.baseUrl}${path}`,
+      body === undefined ? init : { ...init, body: JSON.stringify(body) },
+    ).catch(String);
     if (typeof answer === 'string') return void failures.push(`${method} ${path}: ${answer}`);
     const text = await answer.text();
     if (!answer.ok) return void failures.push(`${method} ${path}: ${answer.status} ${text.slice(0, 200)}`);
@@ -95,16 +96,16 @@ async function waitForLine(migration: MigrationProcess, line: RegExp): Promise<v
 
 async function replaceServices(codeDir: string): Promise<void> {
   for (const name of services) {
-    const item = world.platform.processes.get(name);
+    const item = platform.runtime.processes.get(name);
     item?.kill('SIGTERM');
     expect([name, await item?.ended]).toEqual([name, 'ended with status 0']);
-    await world.platform.restart(name, {}, codeDir);
+    await platform.runtime.restart(name, {}, codeDir);
   }
 }
 
 async function isServed(): Promise<boolean> {
-  const { id } = await createConversation(world, demo);
-  const written = await world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { served: true } } });
+  const { id } = await createConversation(platform, demo);
+  const written = await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { served: true } } });
   return written.status === 200 && written.json.infos.served === true;
 }
 
@@ -124,7 +125,7 @@ describe('a database of the previous release in use', () => {
       first.kill();
       expect([await first.status, first.output()]).toEqual([1, expect.stringContaining('was interrupted: the process received SIGTERM')]);
       expect(
-        await world.sql(`select pid from pg_stat_activity where application_name like 'migrate%' and datname = current_database()`),
+        await platform.sql(`select pid from pg_stat_activity where application_name like 'migrate%' and datname = current_database()`),
       ).toEqual([]);
       await backup.end();
       const reader = await openReader('read committed');
@@ -143,7 +144,7 @@ describe('a database of the previous release in use', () => {
   );
 
   it('has all rows, what was made of them, and no index or table that is left over', async () => {
-    const [counts] = await world.sql(
+    const [counts] = await platform.sql(
       `select (select count(*)::integer from conversations.webhook_receipts where dedupe_key like 'filled-%') as receipts,
          (select count(*)::integer from conversations.jobs where type = 'conversations.filled') as jobs,
          (select count(*)::integer from conversations.all_conversations where id > 1000000) as conversations,
@@ -161,10 +162,12 @@ describe('a database of the previous release in use', () => {
       references: rows,
       hosts: rows,
     });
-    expect(await world.sql('select indexrelid::regclass::text as name from pg_index where not indisvalid')).toEqual([]);
-    expect(await world.sql(`select relname from pg_class where relname = 'migration_progress'`)).toEqual([]);
-    expect(await world.sql(`select conname from pg_constraint where not convalidated`)).toEqual([]);
-    expect(await world.sql(`select search_name from directory.people where key = 'filled-10'`)).toEqual([{ search_name: 'lukasz ss 10' }]);
+    expect(await platform.sql('select indexrelid::regclass::text as name from pg_index where not indisvalid')).toEqual([]);
+    expect(await platform.sql(`select relname from pg_class where relname = 'migration_progress'`)).toEqual([]);
+    expect(await platform.sql(`select conname from pg_constraint where not convalidated`)).toEqual([]);
+    expect(await platform.sql(`select search_name from directory.people where key = 'filled-10'`)).toEqual([
+      { search_name: 'lukasz ss 10' },
+    ]);
   });
 
   it(

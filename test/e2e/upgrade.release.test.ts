@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { releaseVersion } from '#libs/release';
 import { waitFor } from '#libs/testing';
 import { compileServices } from '../../tools/start/compile-cache.ts';
-import { createConversation } from './world.ts';
+import { createConversation } from './test-platform.ts';
 import { layOutPreviousRelease, type PreviousRelease } from './previous-release.ts';
-import { type ServedWorld, services, startServedWorld, workingServices } from './shutdown/served-world.ts';
+import { type ServedPlatform, services, startServedPlatform, workingServices } from './shutdown/served-platform.ts';
 
 const testTimeoutMs = 240_000;
 
 let previous: PreviousRelease;
-let served: ServedWorld;
+let served: ServedPlatform;
 beforeAll(async () => {
   previous = layOutPreviousRelease();
   expect(await compileServices(previous.dir, process.env['NODE_COMPILE_CACHE'] ?? '')).toBe(true); // once, not in fourteen processes
-  served = await startServedWorld(import.meta.url, previous.dir);
+  served = await startServedPlatform(import.meta.url, previous.dir);
 }, testTimeoutMs);
 afterAll(() => served.stop());
 
@@ -24,8 +24,8 @@ describe('the previous release and this one side by side', () => {
   it(
     'serve one database, broker and bucket under load: no request fails, nothing is lost, no job is done twice',
     async () => {
-      const { world } = served;
-      const readRelease = async (): Promise<string> => (await world.call('GET', '/api/openapi.json', { token: null })).json.info.version;
+      const { platform } = served;
+      const readRelease = async (): Promise<string> => (await platform.call('GET', '/api/openapi.json', { token: null })).json.info.version;
       const before = await readRelease();
       expect(before).not.toBe(releaseVersion);
       let releases = new Set<string>();
@@ -35,11 +35,11 @@ describe('the previous release and this one side by side', () => {
         for (const suffix of ['', '#2']) {
           const back = services.map(async (service) => {
             const name = `${service}${suffix}`;
-            const item = world.platform.processes.get(name);
+            const item = platform.runtime.processes.get(name);
             item?.kill('SIGTERM');
             const isNew = !existsSync(join(previous.dir, 'services', service));
             expect([name, await item?.ended]).toEqual([name, isNew ? undefined : 'ended with status 0']);
-            await world.platform.restart(name);
+            await platform.runtime.restart(name);
           });
           await Promise.all(back);
           if (suffix === '') releases = new Set(await Promise.all(Array.from({ length: 20 }, readRelease)));
@@ -56,7 +56,7 @@ describe('the previous release and this one side by side', () => {
       await served.expectEverythingKept(ledger);
       for (const service of workingServices) {
         // Tried again was only what asked for an operation that is new, before anybody answered it.
-        const again = await world.sql(
+        const again = await platform.sql(
           `select type, state, attempts, error from ${service}.jobs where state in ('dead', 'cancelled') or attempts > 1 and attempts - 1 <>
              (select count(*) from ${service}.job_attempts where job_id = id and error like 'No service answers %')`,
         );
@@ -64,7 +64,7 @@ describe('the previous release and this one side by side', () => {
       }
       expect([...releases].toSorted()).toEqual([before, releaseVersion].toSorted()); // one behind the balancer answers as the one, one as the other
       expect(await readRelease()).toBe(releaseVersion);
-      const logs = await world.readLogs();
+      const logs = await platform.readLogs();
       for (const service of services) {
         const lines = logs.split('\n').filter((line) => line.includes(`"service":"${service}"`));
         // Lines of 0.1.0 name no version.
@@ -75,9 +75,10 @@ describe('the previous release and this one side by side', () => {
           isNew ? [releaseVersion] : [previous.version, releaseVersion].toSorted(),
         ]);
       }
-      const { id } = await createConversation(world, served.demo);
+      const { id } = await createConversation(platform, served.demo);
       await waitFor(
-        async () => (await world.sql(`select from events.feed where type = 'conversation.created' and subject_id = $1`, [id])).length === 1,
+        async () =>
+          (await platform.sql(`select from events.feed where type = 'conversation.created' and subject_id = $1`, [id])).length === 1,
         { what: 'the feed tells of what is made after the upgrade' },
       );
     },

@@ -3,31 +3,31 @@ import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import previous from './previous-release.json' with { type: 'json' };
 import { layOutPreviousRelease } from './previous-release.ts';
-import { applyDemo, createConversation, type Demo, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const services = ['directory', 'conversations', 'api-gateway'];
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services, processes: true, startedFrom: layOutPreviousRelease().dir });
-  demo = await applyDemo(world, 'upgrade');
+  platform = await startTestPlatform(import.meta.url, {}, { services, processes: true, startedFrom: layOutPreviousRelease().dir });
+  demo = await applyDemo(platform, 'upgrade');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const pathOf = (id: number): string => `/api/coherence/conversations/${id}`;
-const write = (id: number, count: number) => world.call('PATCH', pathOf(id), { json: { infos: { [`k${count}`]: count } } });
-const read = async (id: number) => (await world.call('GET', pathOf(id))).json.infos;
+const write = (id: number, count: number) => platform.call('PATCH', pathOf(id), { json: { infos: { [`k${count}`]: count } } });
+const read = async (id: number) => (await platform.call('GET', pathOf(id))).json.infos;
 
 describe('services of the previous release beside these (rules/operations#releases)', () => {
   it('write to one database in any order of their replacement', async () => {
-    const { id } = await createConversation(world, demo);
+    const { id } = await createConversation(platform, demo);
     expect((await write(id, 0)).status).toBe(200);
     for (const [index, name] of services.entries()) {
-      const item = world.platform.processes.get(name);
+      const item = platform.runtime.processes.get(name);
       item?.kill('SIGTERM');
       expect([name, await item?.ended]).toEqual([name, 'ended with status 0']);
-      await world.platform.restart(name);
+      await platform.runtime.restart(name);
       expect([name, (await write(id, index + 1)).status]).toEqual([name, 200]);
     }
     expect(await read(id)).toMatchObject({ k0: 0, k1: 1, k2: 2, k3: 3 });

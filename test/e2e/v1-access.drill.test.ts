@@ -35,9 +35,9 @@ import {
   type Write,
   writes,
 } from './access/requests.ts';
-import { type Answer, startWorld, type World } from './world.ts';
+import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 const ids: Record<string, Record<string, number>> = {};
 const tokens = new Map<Caller, string>();
 const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
@@ -45,11 +45,11 @@ const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
 const before = new Map<string, unknown>();
 const walked = new Set<string>();
 
-const get = (caller: Caller, path: string): Promise<Answer> => world.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
+const get = (caller: Caller, path: string): Promise<Answer> => platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
 function post(caller: Caller, { path, json, file }: Pick<Write, 'path' | 'json' | 'file'>): Promise<Answer> {
   const body = new FormData();
   body.append('logo', new Blob([file ?? '']), 'logo.png');
-  return world.call('POST', `/api/v1${path}`, { token: tokens.get(caller) ?? '', ...(file === undefined ? { json } : { body }) });
+  return platform.call('POST', `/api/v1${path}`, { token: tokens.get(caller) ?? '', ...(file === undefined ? { json } : { body }) });
 }
 function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Answer> {
   walked.add(operation);
@@ -84,7 +84,7 @@ function openReads(): Read[] {
 }
 
 async function applyStage(stage: number): Promise<void> {
-  const applied = await world.apply(describeStage(stage));
+  const applied = await platform.apply(describeStage(stage));
   for (const [list, found] of Object.entries(applied.ids)) ids[list] = { ...ids[list], ...found };
   const added = stages[stage] ?? [];
   const earlier = stages.slice(0, stage + 1).flat();
@@ -104,9 +104,9 @@ async function applyStage(stage: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
-  await world.apply(describeStage(0));
-  for (const caller of callerNames) tokens.set(caller, await world.login(`${caller}@example.org`, `secret-of-${caller}`));
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
+  await platform.apply(describeStage(0));
+  for (const caller of callerNames) tokens.set(caller, await platform.login(`${caller}@example.org`, `secret-of-${caller}`));
   await applyStage(0);
   for (const caller of outsiders) {
     for (const { path } of select(openReads(), caller)) before.set(caller + path, visibleOf(await get(caller, path)));
@@ -114,7 +114,7 @@ beforeAll(async () => {
   }
   await applyStage(1);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 describe('what is private does not exist for those who do not see it (D48)', () => {
   it.each(outsiders)('changes no byte of what the %s reads, ids of private rows and usage totals apart', async (caller) => {
@@ -141,7 +141,7 @@ describe('what is private does not exist for those who do not see it (D48)', () 
       expect([path, visibleOf(alike)]).toEqual(
         [path, visibleOf(absent)].map((value, index) => (index === 0 ? path : withLengthOf(value, present))),
       );
-      const known = await world.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '', headers: { 'if-none-match': '*' } });
+      const known = await platform.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '', headers: { 'if-none-match': '*' } });
       if (parent === undefined) expect([path, visibleOf(known)]).toEqual([path, visibleOf(present)]);
     }
     for (const write of select(writes(idOf, slugs), caller)) {

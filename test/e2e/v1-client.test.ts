@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { type ApiError, type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
 import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let client: Client;
 let ids: Record<string, Record<string, number>>;
 const used = new Set<string>();
@@ -36,17 +36,17 @@ const document = {
 };
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] });
-  ({ ids } = await world.apply(document));
-  const { token } = (await world.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
-  client = new Proxy(world.client.withToken(token), {
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] });
+  ({ ids } = await platform.apply(document));
+  const { token } = (await platform.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
+  client = new Proxy(platform.client.withToken(token), {
     get: (target, name: keyof Client) => {
       used.add(name);
       return target[name];
     },
   });
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** The refusal of an operation, typed by its name. */
 async function refusalOf<Name extends keyof OperationErrors>(

@@ -6,20 +6,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { signBooking } from '#libs/testing';
 import { createObjectStore } from '#libs/object-store';
 import { readZip } from './read-zip.ts';
-import { eventually, startWorld, type Applied, type World } from './world.ts';
+import { eventually, startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
 const name = 'Zora Quillfeather';
 const email = 'Zora.Quill@example.org';
 const spoken = 'My secret is a purple heron.';
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let folder: string;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: ['media', 'agents'] });
+  platform = await startTestPlatform(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: ['media', 'agents'] });
   folder = await mkdtemp(join(tmpdir(), 'people-'));
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     classes: [{ slug: 'event', conversation_event: true, journeys: ['joining'] }],
     journeys: [
       { slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] },
@@ -51,13 +51,13 @@ beforeAll(async () => {
       { person: 'ben', holon: 'spring', journey: 'joining', responsible: 'zora' },
     ],
   }));
-  await world.apply({
+  await platform.apply({
     conversations: [conversation('alone', ['zora']), conversation('shared', ['zora', 'ben']), conversation('others', ['ben'])],
   });
-  token = await world.login('zora.login@example.org', 'secret-of-zora');
+  token = await platform.login('zora.login@example.org', 'secret-of-zora');
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -72,7 +72,7 @@ function conversation(key: string, participants: string[]): Record<string, unkno
 }
 const zora = (): number => ids['people']?.['zora'] ?? 0;
 const conversationIds = async (): Promise<Record<string, number>> => {
-  const rows = await world.sql<{ key: string; conversation_id: number }>('select key, conversation_id from conversations.import_keys');
+  const rows = await platform.sql<{ key: string; conversation_id: number }>('select key, conversation_id from conversations.import_keys');
   return Object.fromEntries(rows.map((row) => [row.key, row.conversation_id]));
 };
 describe('people export and people erase (rules/cli#people-and-their-data)', () => {
@@ -90,16 +90,18 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
         ],
       };
       const path = `/api/coherence/conversations/${known[key]}/enter-coherence`;
-      expect((await world.call('POST', path, { token, json: room })).status).toBe(200);
+      expect((await platform.call('POST', path, { token, json: room })).status).toBe(200);
       const form = new FormData();
       form.append('audio', new Blob(['sound']), `${key}.mp3`);
-      expect((await world.call('POST', `/api/coherence/conversations/${known[key]}/audio`, { token, body: form })).status).toBe(201);
+      expect((await platform.call('POST', `/api/coherence/conversations/${known[key]}/audio`, { token, body: form })).status).toBe(201);
     }
-    const membership = await world.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [zora()]);
+    const membership = await platform.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [zora()]);
     const note = { note: 'Zora likes herons.' };
     const headers = { 'idempotency-key': 'herons' };
-    expect((await world.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note, headers })).status).toBe(200);
-    expect(await world.sql('select person_ids from directory.kept_answers')).toEqual([{ person_ids: [zora()] }]);
+    expect((await platform.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note, headers })).status).toBe(
+      200,
+    );
+    expect(await platform.sql('select person_ids from directory.kept_answers')).toEqual([{ person_ids: [zora()] }]);
     const booking = {
       triggerEvent: 'BOOKING_CREATED',
       createdAt: '2026-04-01T10:00:00Z',
@@ -112,24 +114,24 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
         metadata: { videoCallUrl: 'https://meet.example.org/r?journey=open-circle' },
       },
     };
-    await world.call('POST', `/api/coherence/hook/booking/${ids['people']?.['ben']}`, {
+    await platform.call('POST', `/api/coherence/hook/booking/${ids['people']?.['ben']}`, {
       token: null,
       json: booking,
       headers: signBooking(JSON.stringify(booking)),
     });
     await eventually(async () => {
-      const [row] = await world.sql<{ outcome: string }>('select outcome from conversations.webhook_receipts');
+      const [row] = await platform.sql<{ outcome: string }>('select outcome from conversations.webhook_receipts');
       expect(row?.outcome).toBe('applied');
     });
     const endpoint = { url: 'https://example.org/hook', description: 'Mine' };
     const keyed = { token, json: endpoint, headers: { 'idempotency-key': 'hook' } };
-    expect((await world.call('POST', '/api/v1/webhook-endpoints', keyed)).status).toBe(201);
-    expect(await world.sql(`select key from events.kept_answers where body like '%example.org/hook%'`)).toEqual([{ key: 'hook' }]);
-    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
-    await world.sql(
+    expect((await platform.call('POST', '/api/v1/webhook-endpoints', keyed)).status).toBe(201);
+    expect(await platform.sql(`select key from events.kept_answers where body like '%example.org/hook%'`)).toEqual([{ key: 'hook' }]);
+    await platform.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    await platform.sql(
       `insert into agents.threads (agent_id, thread_key, channel) select id, 'telegram:chat:7007:agent:' || id, 'telegram' from agents.agents`,
     );
-    await world.sql(
+    await platform.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
        select id, 1, 'chat_visitor', 'Herons again.', '', now() from agents.threads`,
     );
@@ -137,7 +139,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
 
   it('exports everything as a ZIP of JSON that only its owner can read, without hashes', async () => {
     const file = join(folder, 'zora.zip');
-    const result = await world.cli('people', 'export', email.toLowerCase(), '--out', file, '--json');
+    const result = await platform.cli('people', 'export', email.toLowerCase(), '--out', file, '--json');
     expect([result.code, result.stderr]).toEqual([0, '']);
     const entries = await readZip(file);
     expect(entries['person.json']).toMatchObject([{ id: zora(), name, infos: { shoe: 'size 41' } }]);
@@ -164,12 +166,12 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect(entries['webhook-endpoints.json']).toMatchObject([{ url: 'https://example.org/hook', description: 'Mine' }]);
     expect(JSON.stringify(entries)).not.toMatch(/argon2|password|secret_sha256|whsec_|Mine stays/);
     expect((await stat(file)).mode & 0o077).toBe(0);
-    expect((await world.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
+    expect((await platform.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
   });
 
   it('shows in a dry run what would go, and changes nothing', async () => {
-    const places = await world.findInDatabase(name);
-    const result = await world.cli('people', 'erase', 'zora', '--dry-run', '--json');
+    const places = await platform.findInDatabase(name);
+    const result = await platform.cli('people', 'erase', 'zora', '--dry-run', '--json');
     expect(JSON.parse(result.stdout)).toEqual({
       person_id: zora(),
       dry_run: true,
@@ -188,13 +190,13 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
         directory: { notes: 1, authored_notes: 0, memberships: 1, accounts: 1, people: 1 },
       },
     });
-    expect(await world.findInDatabase(name)).toEqual(places);
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
+    expect(await platform.findInDatabase(name)).toEqual(places);
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
   });
 
   it('refuses to erase without a terminal and without --yes, and what nobody is', async () => {
-    expect((await world.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
-    const nobody = await world.cli('people', 'erase', 'nobody@example.org', '--yes');
+    expect((await platform.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
+    const nobody = await platform.cli('people', 'erase', 'nobody@example.org', '--yes');
     expect([nobody.code, nobody.stderr]).toEqual([
       1,
       expect.stringContaining('There is no person with the id, key or email "nobody@example.org".'),
@@ -202,43 +204,46 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
   });
 
   it('takes up an erasure that was broken off, and leaves no trace of the person', async () => {
-    await world.platform.processes.get('media')?.stop();
-    const broken = await world.cli('people', 'erase', 'zora', '--yes');
+    await platform.runtime.processes.get('media')?.stop();
+    const broken = await platform.cli('people', 'erase', 'zora', '--yes');
     expect(broken.code).toBe(1);
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
-    await world.platform.restart('media');
-    await world.platform.processes.get('agents')?.stop();
-    expect((await world.cli('people', 'erase', 'zora', '--yes')).code).toBe(1);
-    await world.platform.restart('agents');
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
+    await platform.runtime.restart('media');
+    await platform.runtime.processes.get('agents')?.stop();
+    expect((await platform.cli('people', 'erase', 'zora', '--yes')).code).toBe(1);
+    await platform.runtime.restart('agents');
 
-    const result = await world.cli('people', 'erase', 'zora', '--yes', '--json');
+    const result = await platform.cli('people', 'erase', 'zora', '--yes', '--json');
     expect(JSON.parse(result.stdout).counts).toMatchObject({
       media: { uploads_without_author: expect.any(Number) },
       directory: { people: 1 },
     });
     for (const text of [name, email, 'zora.login@example.org', spoken, 'Zora likes herons', 'Herons again', 'size 41', '5550111'])
-      expect([text, await world.findInDatabase(text)]).toEqual([text, []]);
-    expect(await world.sql('select key from events.kept_answers')).toEqual([]);
-    expect(await world.ask('endpoints', 'list')).toEqual([]);
+      expect([text, await platform.findInDatabase(text)]).toEqual([text, []]);
+    expect(await platform.sql('select key from events.kept_answers')).toEqual([]);
+    expect(await platform.ask('endpoints', 'list')).toEqual([]);
     const path = `/api/coherence/conversations/${known['shared']}`;
-    const shared = await world.call('GET', path);
+    const shared = await platform.call('GET', path);
     expect(shared.json.participants).toMatchObject([{ id: ids['people']?.['ben'] }]);
-    expect((await world.call('GET', `${path}/enter-coherence`)).json).toMatchObject({ claims: {}, participants: [{ displayName: 'Ben' }] });
-    const transcript = (await world.call('GET', `${path}/transcript`)).text;
+    expect((await platform.call('GET', `${path}/enter-coherence`)).json).toMatchObject({
+      claims: {},
+      participants: [{ displayName: 'Ben' }],
+    });
+    const transcript = (await platform.call('GET', `${path}/transcript`)).text;
     expect(transcript).toContain('Mine stays.');
     expect(transcript).toContain('[removed]');
     expect(transcript).toContain('Unresolved speaker 1');
-    expect((await world.call('GET', `${path}/audio`)).status).toBe(200);
-    expect((await world.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain('Mine stays.');
+    expect((await platform.call('GET', `${path}/audio`)).status).toBe(200);
+    expect((await platform.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain('Mine stays.');
   });
 
   it('deletes a conversation that was theirs alone, its transcript and its object in the store too', async () => {
-    expect((await world.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
+    expect((await platform.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
     await eventually(async () => {
-      expect(await world.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']])).toEqual([]);
-      expect(await world.sql('select 1 from media.blobs where conversation_id = $1', [known['alone']])).toEqual([]);
+      expect(await platform.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']])).toEqual([]);
+      expect(await platform.sql('select 1 from media.blobs where conversation_id = $1', [known['alone']])).toEqual([]);
     });
-    const { settings } = world.platform;
+    const { settings } = platform.runtime;
     const store = createObjectStore({
       endpoint: settings['S3_ENDPOINT'] ?? '',
       region: settings['S3_REGION'] ?? '',
@@ -253,11 +258,11 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
   });
 
   it('records the erasure without personal data, and can be repeated by the id', async () => {
-    const erasures = () => world.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
+    const erasures = () => platform.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
     expect(await erasures()).toEqual([{ person_id: zora(), counts: expect.stringContaining('"people"') }]);
-    const again = await world.cli('people', 'erase', String(zora()), '--yes', '--json');
+    const again = await platform.cli('people', 'erase', String(zora()), '--yes', '--json');
     expect([again.code, JSON.parse(again.stdout).counts.directory.people]).toEqual([0, 0]);
     expect(await erasures()).toHaveLength(1);
-    expect((await world.cli('people', 'export', String(zora()), '--out', join(folder, 'x.zip'))).stderr).toContain('was erased');
+    expect((await platform.cli('people', 'export', String(zora()), '--out', join(folder, 'x.zip'))).stderr).toContain('was erased');
   });
 });

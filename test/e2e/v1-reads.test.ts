@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let ids: Record<string, Record<string, number>>;
 let token: string;
-const get = (path: string, headers: Record<string, string> = {}) => world.call('GET', `/api/v1${path}`, { token, headers });
+const get = (path: string, headers: Record<string, string> = {}) => platform.call('GET', `/api/v1${path}`, { token, headers });
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['directory', 'api-gateway'] });
-  ({ ids } = await world.apply(parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'v1-network.yaml'), 'utf8'))));
-  token = await world.login('keeper@example.org', 'secret-of-keeper');
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['directory', 'api-gateway'] });
+  ({ ids } = await platform.apply(parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'v1-network.yaml'), 'utf8'))));
+  token = await platform.login('keeper@example.org', 'secret-of-keeper');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const notFound = { code: 'not_found', message: 'Not Found', retryable: false };
 const refused = { code: 'validation_error', message: expect.any(String), retryable: false };
@@ -74,7 +74,7 @@ describe('lists of the open API (rules/memberships#lists, rules/http#limits, rul
   });
 
   it('reads an offset whose plus arrived as a space', async () => {
-    const [row] = await world.sql<{ at: string }>(`select directory.iso_utc(max(updated_at)) as at from directory.people`);
+    const [row] = await platform.sql<{ at: string }>(`select directory.iso_utc(max(updated_at)) as at from directory.people`);
     const after = String(row?.at).replace('Z', '+00:00');
     expect((await get(`/people?q=a&updated_after=${after}`)).json.count).toBe(0);
     expect((await get(`/people?q=a&updated_after=2020-01-01T00:00:00+00:00`)).json.count).toBeGreaterThan(1);
@@ -152,8 +152,8 @@ describe('single resources of the open API (rules/http#ids, rules/http#etag)', (
       '/journeys',
       '/journeys/a',
     ]) {
-      for (const credential of [null, world.sharedToken]) {
-        const { status, json } = await world.call('GET', `/api/v1${path}`, { token: credential });
+      for (const credential of [null, platform.sharedToken]) {
+        const { status, json } = await platform.call('GET', `/api/v1${path}`, { token: credential });
         expect([path, status, json.code]).toEqual([path, 401, 'unauthenticated']);
       }
     }
@@ -168,9 +168,9 @@ describe('what the open API shows (rules/access#access-model, rules/journeys#cla
       ['holon', 'council', 0.8, 'name'],
       ['holon', 'core', 0.6, 'name'],
     ]);
-    const stranger = await world.login('stranger@example.org', 'secret-of-stranger');
-    expect((await world.call('GET', '/api/v1/search?q=council', { token: stranger })).json).toMatchObject({ count: 0, items: [] });
-    expect((await world.call('GET', `/api/v1/holons/${idOf('holons', 'council')}`, { token: stranger })).json).toEqual(notFound);
+    const stranger = await platform.login('stranger@example.org', 'secret-of-stranger');
+    expect((await platform.call('GET', '/api/v1/search?q=council', { token: stranger })).json).toMatchObject({ count: 0, items: [] });
+    expect((await platform.call('GET', `/api/v1/holons/${idOf('holons', 'council')}`, { token: stranger })).json).toEqual(notFound);
   });
 
   it('lists classes with their catalogues, and the document shows custom fields of every type', async () => {
@@ -181,7 +181,7 @@ describe('what the open API shows (rules/access#access-model, rules/journeys#cla
       'membership',
       'contact',
     ]);
-    const document = (await world.call('GET', '/api/v1/openapi.json', { token: null })).json;
+    const document = (await platform.call('GET', '/api/v1/openapi.json', { token: null })).json;
     const [example] = document.components.schemas.ObjectClassPublic.examples;
     expect(example.config.info_field_groups[0].fields.map((field: any) => field.type).toSorted()).toEqual([
       'boolean',

@@ -1,7 +1,7 @@
 /** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (rules/memberships#membership-lists). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdLocks } from '../hold-locks.ts';
-import { startWorld, type Answer, type World } from './world.ts';
+import { startTestPlatform, type Answer, type TestPlatform } from './test-platform.ts';
 
 const people = ['ada', 'ben', 'cleo'];
 const document = {
@@ -50,15 +50,15 @@ const document = {
   ],
 };
 
-let world: World;
+let platform: TestPlatform;
 let ids: Record<string, Record<string, number>>;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { BULK_ADD_WAIT_MS: '300' }, { services: ['api-gateway', 'directory'] });
-  ({ ids } = await world.apply(document));
-  for (const name of people) tokens[name] = await world.login(`${name}@example.org`, `secret-of-${name}`);
+  platform = await startTestPlatform(import.meta.url, { BULK_ADD_WAIT_MS: '300' }, { services: ['api-gateway', 'directory'] });
+  ({ ids } = await platform.apply(document));
+  for (const name of people) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}`);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 const path = {
@@ -67,8 +67,9 @@ const path = {
   membership: (key: string) => `/api/v1/memberships/${idOf('memberships', key)}/update`,
   relationship: (key: string) => `/api/v1/relationships/${idOf('relationships', key)}/update`,
 };
-const get = (where: string, who = 'ada'): Promise<Answer> => world.call('GET', where, { token: tokens[who] ?? '' });
-const post = (where: string, json: unknown, who = 'ada'): Promise<Answer> => world.call('POST', where, { token: tokens[who] ?? '', json });
+const get = (where: string, who = 'ada'): Promise<Answer> => platform.call('GET', where, { token: tokens[who] ?? '' });
+const post = (where: string, json: unknown, who = 'ada'): Promise<Answer> =>
+  platform.call('POST', where, { token: tokens[who] ?? '', json });
 const statusAndCode = ({ status, json }: Answer): unknown[] => [status, json.code ?? json.detail?.[0]?.loc?.join('.'), json.retryable];
 
 describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () => {
@@ -129,11 +130,11 @@ describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () =>
   ];
   it.each(places)('answer 404 for what is absent or hidden, and 401 without a token, case %#', async (where) => {
     expect(statusAndCode(await get(where(), 'ben'))).toEqual([404, 'not_found', false]);
-    expect(statusAndCode(await world.call('GET', where(), { token: null }))).toEqual([401, 'unauthenticated', false]);
+    expect(statusAndCode(await platform.call('GET', where(), { token: null }))).toEqual([401, 'unauthenticated', false]);
   });
 
   it('the worklist needs a token', async () => {
-    expect((await world.call('GET', '/api/v1/responsible')).status).toBe(401);
+    expect((await platform.call('GET', '/api/v1/responsible')).status).toBe(401);
   });
 });
 
@@ -175,10 +176,15 @@ describe('updates (rules/memberships#updates; D46)', () => {
       undefined,
     ]);
     expect(
-      (await world.call('POST', where('open'), { token: tokens['ada'] ?? '', body: '{', headers: { 'content-type': 'application/json' } }))
-        .json,
+      (
+        await platform.call('POST', where('open'), {
+          token: tokens['ada'] ?? '',
+          body: '{',
+          headers: { 'content-type': 'application/json' },
+        })
+      ).json,
     ).toEqual({ detail: 'Cannot parse request body' });
-    expect((await world.call('POST', where('open'), { token: null, json: { note } })).status).toBe(401);
+    expect((await platform.call('POST', where('open'), { token: null, json: { note } })).status).toBe(401);
   });
 });
 
@@ -224,18 +230,18 @@ describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
     const request = { memberships: [item('ada')], journey_slug: 'join' };
     expect(statusAndCode(await post(where('hub'), request, 'ben'))).toEqual([403, 'permission_denied', false]);
     expect(statusAndCode(await post(where('vault'), request, 'ben'))).toEqual([404, 'not_found', false]);
-    expect((await world.call('POST', where('hub'), { json: request })).status).toBe(401);
+    expect((await platform.call('POST', where('hub'), { json: request })).status).toBe(401);
     const send = (memberships: unknown[]): Promise<Answer> => post(where('hub'), { memberships });
     expect((await send([])).json.detail[0]).toMatchObject({ type: 'too_short', loc: ['body', 'payload', 'memberships'] });
     expect((await send(Array.from({ length: 501 }, () => item('ada')))).json.detail[0]).toMatchObject({ type: 'too_long' });
     expect((await send([{}])).json.detail[0]).toMatchObject({ type: 'missing', loc: ['body', 'payload', 'memberships', 0, 'person_id'] });
     const broken = { token: tokens['ada'] ?? '', body: '[', headers: { 'content-type': 'application/json' } };
-    expect((await world.call('POST', where('hub'), broken)).status).toBe(400);
+    expect((await platform.call('POST', where('hub'), broken)).status).toBe(400);
   });
 
   it('answers 409, to be tried again, while another bulk write of the holon does not end', async () => {
     const lock = `select pg_advisory_xact_lock(hashtextextended('directory.bulk-add/' || $1::text, 0))`;
-    const letGo = await holdLocks(world, lock, [String(idOf('holons', 'hub'))]);
+    const letGo = await holdLocks(platform, lock, [String(idOf('holons', 'hub'))]);
     const answer = await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' });
     expect(statusAndCode(answer)).toEqual([409, 'bulk_in_progress', true]);
     await letGo();

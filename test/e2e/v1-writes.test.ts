@@ -1,15 +1,15 @@
 /** Writes of the open API as clients see them: statuses, envelopes, bodies. The rules are tested in test/integration/directory. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { startWorld, type Applied, type World } from './world.ts';
+import { startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let ids: Applied['ids'];
 let editor: string;
 let host: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'media'] });
-  ({ ids } = await world.apply({
+  platform = await startTestPlatform(import.meta.url, {}, { services: ['api-gateway', 'directory', 'media'] });
+  ({ ids } = await platform.apply({
     classes: [
       {
         slug: 'camp',
@@ -35,15 +35,15 @@ beforeAll(async () => {
       { email: 'hana@example.org', person: 'hana', password: 'secret-of-hana', teams: [{ holon: 'summer' }] },
     ],
   }));
-  editor = await world.login('ed@example.org', 'secret-of-ed');
-  host = await world.login('hana@example.org', 'secret-of-hana');
+  editor = await platform.login('ed@example.org', 'secret-of-ed');
+  host = await platform.login('hana@example.org', 'secret-of-hana');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 const denied = { code: 'permission_denied', message: expect.any(String), retryable: false };
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
-const post = (path: string, json: unknown, token = editor) => world.call('POST', `/api/v1${path}`, { token, json });
+const post = (path: string, json: unknown, token = editor) => platform.call('POST', `/api/v1${path}`, { token, json });
 
 describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
   const body = { name: 'Ada Lovelace', contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' } };
@@ -66,7 +66,7 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
         note: expect.objectContaining({ body: 'Met at the lake.', note_type: 'note' }),
       },
     ]);
-    expect((await world.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(answer.json.person);
+    expect((await platform.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(answer.json.person);
   });
 
   it('answers 409 with what matches and whom', async () => {
@@ -100,15 +100,15 @@ describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
         ['body', 'payload', 'membership', 'journey_slug'],
       ]),
     ]);
-    for (const token of [null, world.sharedToken])
-      expect((await world.call('POST', '/api/v1/people', { token, json: body })).status).toBe(401);
+    for (const token of [null, platform.sharedToken])
+      expect((await platform.call('POST', '/api/v1/people', { token, json: body })).status).toBe(401);
   });
 
   it('makes one person of 50 parallel calls', async () => {
     const calls = Array.from({ length: 50 }, () => post('/people', { name: 'Race', contact: { email: 'race@example.org' } }));
     const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((left, right) => left - right);
     expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
-    expect((await world.call('GET', '/api/v1/people?q=Race', { token: host })).json.count).toBe(1);
+    expect((await platform.call('GET', '/api/v1/people?q=Race', { token: host })).json.count).toBe(1);
   });
 });
 
@@ -154,7 +154,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
   const logo = (bytes: Uint8Array, token = host, target = experience) => {
     const body = new FormData();
     body.append('logo', new Blob([new Uint8Array(bytes)]), 'logo.bin');
-    return world.call('POST', `/api/v1/experiences/${target}/logo`, { token, body });
+    return platform.call('POST', `/api/v1/experiences/${target}/logo`, { token, body });
   };
 
   it('answers 201 with the experience', async () => {
@@ -164,7 +164,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
       { experience: expect.objectContaining({ slug: 'night-walk', type: 'workshop', parent_id: id('holons', 'summer'), logo_url: null }) },
     ]);
     experience = answer.json.experience.id;
-    const listed = await world.call('GET', '/api/v1/holons?class=experience&q=night', { token: host });
+    const listed = await platform.call('GET', '/api/v1/holons?class=experience&q=night', { token: host });
     expect(listed.json.items).toMatchObject([{ id: experience }]);
   });
 
@@ -187,10 +187,10 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
       { experience: expect.objectContaining({ id: experience, logo_url: expect.any(String) }) },
     ]);
     const url = answer.json.experience.logo_url as string;
-    const file = await fetch(`${world.baseUrl}${url}`);
+    const file = await fetch(`${platform.baseUrl}${url}`);
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'image/webp']);
     expect(await sharp(await file.arrayBuffer()).metadata()).toMatchObject({ width: 9, height: 7 });
-    expect((await world.call('GET', `/api/v1/holons/${experience}`, { token: host })).json.logo_url).toBe(url);
+    expect((await platform.call('GET', `/api/v1/holons/${experience}`, { token: host })).json.logo_url).toBe(url);
   });
 
   it('refuses logos in the envelopes of the surface', async () => {
@@ -203,7 +203,7 @@ describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#
     for (const target of [id('holons', 'summer'), 999_999]) expect((await logo(Buffer.from('x'), editor, target)).json).toEqual(absent);
     const text = new FormData();
     text.append('logo', 'https://example.org/logo.png');
-    const answer = await world.call('POST', `/api/v1/experiences/${experience}/logo`, { token: host, body: text });
+    const answer = await platform.call('POST', `/api/v1/experiences/${experience}/logo`, { token: host, body: text });
     expect([answer.status, answer.json]).toEqual([422, { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] }]);
   });
 });

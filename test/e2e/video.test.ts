@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { applyDemo, createConversation, startWorld, type Applied, type World } from './world.ts';
+import { applyDemo, createConversation, startTestPlatform, type Applied, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let folder: string;
 let count = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'video-'));
-  world = await startWorld(import.meta.url);
+  platform = await startTestPlatform(import.meta.url);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
-  await world.stop();
+  await platform.stop();
 });
 
 const film = randomBytes(6 * 1024 * 1024 + 11);
@@ -25,11 +25,11 @@ async function record(key: string, recording: Record<string, unknown>, files: Re
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const file = join(folder, `${++count}.json`);
   writeFileSync(file, JSON.stringify({ conversations: [{ key, recording }] }));
-  return ((await world.ask('workspace', 'apply', file)) as Applied).ids['conversations']?.[key] ?? 0;
+  return ((await platform.ask('workspace', 'apply', file)) as Applied).ids['conversations']?.[key] ?? 0;
 }
-const video = (id: number, call = {}) => world.call('GET', `/api/coherence/conversations/${id}/video`, call);
+const video = (id: number, call = {}) => platform.call('GET', `/api/coherence/conversations/${id}/video`, call);
 const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
-  fetch(`${world.baseUrl}${url}`, { headers, method });
+  fetch(`${platform.baseUrl}${url}`, { headers, method });
 
 describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
   it('answers with a relative address that has a marker, and the stored name', async () => {
@@ -49,13 +49,13 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await fetchMedia(url)).status).toBe(200);
     const [, folderPath = '', name = ''] = /^(\/media\/.*\/)([^/?]+)/.exec(url) ?? [];
     expect(name.length).toBeGreaterThan(30);
-    const logs = await waitFor(async () => [await world.readLogs()].find((text) => text.includes(`${folderPath}…`)));
+    const logs = await waitFor(async () => [await platform.readLogs()].find((text) => text.includes(`${folderPath}…`)));
     expect(logs).not.toContain(name);
   });
 
   it('answers 404 without a recording and for an unknown conversation', async () => {
-    const demo = await applyDemo(world, 'video');
-    const { id } = await createConversation(world, demo);
+    const demo = await applyDemo(platform, 'video');
+    const { id } = await createConversation(platform, demo);
     for (const missing of [id, 999_999_999, 0]) {
       const answer = await video(missing);
       expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
@@ -78,21 +78,21 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     const files = { 'spoken.mp4': 'film' };
     const id = await record('spoken', { full: 'spoken.mp4' }, files);
     const path = `/api/coherence/conversations/${id}/captions.vtt`;
-    const silent = await world.call('GET', path);
+    const silent = await platform.call('GET', path);
     expect([silent.status, silent.json]).toEqual([404, { detail: 'Not Found' }]);
     const file = join(folder, `${++count}.json`);
     const transcript = [{ start_ms: 1_500, end_ms: 2_000, speaker: 'Gwen', text: 'Hello\n\nyou' }];
     writeFileSync(file, JSON.stringify({ conversations: [{ key: 'spoken', transcript }] }));
-    await world.ask('workspace', 'apply', file);
-    const answer = await world.call('GET', path);
+    await platform.ask('workspace', 'apply', file);
+    const answer = await platform.call('GET', path);
     expect([answer.status, answer.headers.get('content-type'), answer.text]).toEqual([
       200,
       'text/vtt; charset=utf-8',
       'WEBVTT\n\n00:00:01.500 --> 00:00:02.000\n<v Gwen>Hello you\n',
     ]);
-    expect((await world.call('GET', path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
-    expect((await world.call('GET', path, { token: null })).status).toBe(401);
-    expect((await world.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
+    expect((await platform.call('GET', path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+    expect((await platform.call('GET', path, { token: null })).status).toBe(401);
+    expect((await platform.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
   });
 
   it('changes the marker with the object, and not when the same file comes again', async () => {
@@ -111,15 +111,15 @@ describe('media orphans (architecture#orphans)', () => {
   it('shows what nobody names and deletes it only when told, and leaves alone what is young or in use', async () => {
     const id = await record('kept', { full: 'kept.mp4' }, { 'kept.mp4': 'kept' });
     const lost = await record('lost', { full: 'lost.mp4' }, { 'lost.mp4': 'lost' });
-    await world.sql(`delete from media.blobs where conversation_id = ${lost}`);
+    await platform.sql(`delete from media.blobs where conversation_id = ${lost}`);
     const orphans = async (...options: string[]) => {
-      const { code, stdout, stderr } = await world.cli('media', 'orphans', ...options, '--json');
+      const { code, stdout, stderr } = await platform.cli('media', 'orphans', ...options, '--json');
       expect([code, stderr]).toEqual([0, '']);
       const { orphans: found, deleted } = JSON.parse(stdout) as { orphans: { key: string }[]; deleted: number };
       return [found.filter(({ key }) => key.startsWith(`recordings/${lost}/`)).length, found.length, deleted];
     };
     expect(await orphans('--delete', '--yes')).toEqual([0, 0, 0]);
-    expect((await world.cli('media', 'orphans', '--min-age-hours', '0')).stdout).toMatch(
+    expect((await platform.cli('media', 'orphans', '--min-age-hours', '0')).stdout).toMatch(
       /1 orphans \(4 bytes, nothing deleted; --delete does\)/,
     );
     expect(await orphans('--min-age-hours', '0', '--delete', '--yes')).toEqual([1, 1, 1]);
@@ -200,8 +200,8 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     writeFileSync(join(folder, 'talk.mp3'), 'speech');
     const file = join(folder, 'audio.json');
     writeFileSync(file, JSON.stringify({ conversations: [{ key: 'speech', audio: 'talk.mp3' }] }));
-    await world.ask('workspace', 'apply', file);
-    const [row] = await world.sql<{ object_key: string }>(`select object_key from media.blobs where kind = 'audio'`);
+    await platform.ask('workspace', 'apply', file);
+    const [row] = await platform.sql<{ object_key: string }>(`select object_key from media.blobs where kind = 'audio'`);
     expect(row?.object_key).toMatch(/^audio\//);
     expect((await fetchMedia(`/media/${row?.object_key}`)).status).toBe(404);
   });
@@ -210,7 +210,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     const id = await record('gone', { full: 'gone.mp4' }, { 'gone.mp4': 'gone' });
     const { url } = (await video(id)).json as { url: string };
     expect((await fetchMedia(url)).status).toBe(200);
-    await world.sql(`update media.blobs set retired_at = now() where conversation_id = ${id}`);
+    await platform.sql(`update media.blobs set retired_at = now() where conversation_id = ${id}`);
     expect([(await video(id)).status, (await fetchMedia(url)).status]).toEqual([404, 404]);
   });
 });

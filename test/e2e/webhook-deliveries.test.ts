@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type ReceivedWebhook, startWebhookReceiver, conversationJourney, waitFor, type WebhookReceiver } from '#libs/testing';
-import { type Answer, type Applied, startWorld, type World } from './world.ts';
+import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let receiver: WebhookReceiver;
 let ids: Applied['ids'];
 const tokens: Record<string, string> = {};
@@ -13,28 +13,28 @@ const emailOf = (name: string): string => `${name}@example.org`;
 const passwordOf = (name: string): string => `secret-of-${name}-1`;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`, CONVERSATION_ACCESS: 'members' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     classes: [{ slug: 'event', label: 'Event', conversation_event: true }],
     journeys: [conversationJourney('circle')],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['circle'] }],
     people: names.map((key) => ({ key, name: key })),
     accounts: names.map((name) => ({ email: emailOf(name), person: name, password: passwordOf(name), superuser: name === 'root' })),
   }));
-  for (const name of names) tokens[name] = await world.login(emailOf(name), passwordOf(name));
+  for (const name of names) tokens[name] = await platform.login(emailOf(name), passwordOf(name));
 });
 afterAll(async () => {
   await receiver.stop(); // first: a delivery to who hangs is waited for
-  await world.stop();
+  await platform.stop();
 });
 
 const root = '/api/v1/webhook-endpoints';
 const call = (method: string, path: string, json?: unknown, as = 'ann'): Promise<Answer> =>
-  world.call(method, `${root}${path}`, { token: tokens[as] ?? '', ...(json !== undefined && { json }) });
+  platform.call(method, `${root}${path}`, { token: tokens[as] ?? '', ...(json !== undefined && { json }) });
 
 type Made = Readonly<{ id: number; path: string; secret: string }>;
 let paths = 0;
@@ -58,14 +58,14 @@ let days = 0;
 async function converse(person = 'ann'): Promise<number> {
   const time = new Date(Date.UTC(2029, 0, 1) - ++days * 86_400_000).toISOString();
   const query = `person_id=${ids['people']?.[person]}&journey=circle&time=${time}`;
-  const { json, text } = await world.call('GET', `/api/coherence/conversations?${query}`);
+  const { json, text } = await platform.call('GET', `/api/coherence/conversations?${query}`);
   if (json?.[0]?.id === undefined) throw new Error(text);
   return json[0].id;
 }
 const patch = async (id: number, n: number): Promise<void> =>
-  expect((await world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })).status).toBe(200);
+  expect((await platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })).status).toBe(200);
 const feedOf = async (as: string): Promise<any[]> =>
-  (await world.call('GET', '/api/v1/events?limit=500', { token: tokens[as] ?? '' })).json.items;
+  (await platform.call('GET', '/api/v1/events?limit=500', { token: tokens[as] ?? '' })).json.items;
 
 describe('a delivery (V6)', () => {
   it('is the event of the feed, signed as the reference library has it', async () => {
@@ -220,7 +220,7 @@ describe('what fails (V6)', () => {
       ['4 days 23 hours', false],
       ['5 days 1 hour', true],
     ] as const) {
-      await world.sql(`update events.webhook_endpoints set failing_since = now() - $1::interval where id = $2`, [age, made.id]);
+      await platform.sql(`update events.webhook_endpoints set failing_since = now() - $1::interval where id = $2`, [age, made.id]);
       const { delivery } = (await call('POST', `/${made.id}/test`)).json;
       await waitFor(async () => (await deliveries(made)).items.find((item: any) => item.id === delivery.id && item.attempts.length > 0));
       const { endpoint } = (await call('GET', `/${made.id}`)).json;
@@ -234,8 +234,10 @@ describe('what fails (V6)', () => {
     const made = await create('root', { types: ['person.created'] });
     const first = Promise.withResolvers<503>(); // four are sent at once; one succeeds, and right behind it the others fail
     receiver.answer(made.path, (place) => (place === 1 ? (first.resolve(503), 204) : first.promise));
-    await world.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
-    await world.apply({ people: Array.from({ length: 12 }, (_value, index) => ({ key: `batch-${index}`, name: `Of a batch ${index}` })) });
+    await platform.sql(`update events.webhook_endpoints set failing_since = now() - interval '6 days' where id = $1`, [made.id]);
+    await platform.apply({
+      people: Array.from({ length: 12 }, (_value, index) => ({ key: `batch-${index}`, name: `Of a batch ${index}` })),
+    });
     await arrived(made, 12);
     const tried = async () => (await deliveries(made, '', 'root')).items.filter((item: any) => item.attempts.length > 0);
     await waitFor(async () => (await tried()).length === 12);
@@ -253,11 +255,14 @@ describe('who gets what (V4, V7, V10)', () => {
     await arrived(ann, 2);
     await arrived(all, 2);
     expect((await deliveries(ann, '?status=pending')).items).toHaveLength(2);
-    await world.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [id]);
+    await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [id]);
     expect((await deliveries(ann)).items).toEqual([]);
-    await waitFor(async () => (await world.sql('select 1 from events.webhook_deliveries where endpoint_id = $1', [ann.id])).length === 0, {
-      what: 'nothing to be sent',
-    });
+    await waitFor(
+      async () => (await platform.sql('select 1 from events.webhook_deliveries where endpoint_id = $1', [ann.id])).length === 0,
+      {
+        what: 'nothing to be sent',
+      },
+    );
     expect(at(ann)).toHaveLength(2);
     expect(at(eve)).toEqual([]);
     expect((await deliveries(eve, '', 'eve')).items).toEqual([]);
@@ -266,13 +271,13 @@ describe('who gets what (V4, V7, V10)', () => {
 
   it('is nothing for an account that is deactivated', async () => {
     const made = await create('eve');
-    await world.ask('accounts', 'deactivate', 'eve@example.org');
+    await platform.ask('accounts', 'deactivate', 'eve@example.org');
     await converse('eve');
     const watched = await create('root', { types: ['conversation.created'] });
     await converse('eve');
     await arrived(watched, 1);
     await waitFor(async () => {
-      const [row] = await world.sql<{ up: boolean }>(
+      const [row] = await platform.sql<{ up: boolean }>(
         'select position = (select last_position from events.feed_head) as up from events.webhook_endpoints where id = $1',
         [made.id],
       );

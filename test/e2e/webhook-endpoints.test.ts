@@ -1,18 +1,18 @@
 /** Webhook endpoints of the open API: who has them, what they may be, and their secrets (rules/events#endpoints; V5, V11, A1, I1, I2, I4). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answer, startWorld, type World } from './world.ts';
+import { type Answer, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: 'hooks.internal http://plain.internal,10.1.2.3:8443', OUTBOUND_ALLOWED_HOSTS: '10.1.2.4:8443' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
   const names = ['ann', 'ben', 'eve', 'root'];
-  await world.apply({
+  await platform.apply({
     people: names.map((key) => ({ key, name: key })),
     accounts: names.map((name) => ({
       email: `${name}@example.org`,
@@ -21,13 +21,13 @@ beforeAll(async () => {
       ...(name === 'root' && { superuser: true }),
     })),
   });
-  for (const name of names) tokens[name] = await world.login(`${name}@example.org`, `secret-of-${name}-1`);
+  for (const name of names) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}-1`);
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 const root = '/api/v1/webhook-endpoints';
 const call = (method: string, path: string, json?: unknown, as = 'ann', headers: Record<string, string> = {}): Promise<Answer> =>
-  world.call(method, `${root}${path}`, { token: tokens[as] ?? '', headers, ...(json !== undefined && { json }) });
+  platform.call(method, `${root}${path}`, { token: tokens[as] ?? '', headers, ...(json !== undefined && { json }) });
 const create = (json: Record<string, unknown> = {}, as = 'ann', headers?: Record<string, string>): Promise<Answer> =>
   call('POST', '', { url: 'https://example.com/hook', ...json }, as, headers);
 const secretShape = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -136,10 +136,10 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
 
   it('is enough for a service key that may not read the feed, which stays closed to it (V5, K4)', async () => {
     const own = { name: 'Hooks', scopes: ['webhooks:write'] };
-    const { json: made } = await world.call('POST', '/api/v1/keys', { token: tokens['eve'] ?? '', json: own });
+    const { json: made } = await platform.call('POST', '/api/v1/keys', { token: tokens['eve'] ?? '', json: own });
     const [endpoint, feed] = await Promise.all([
-      world.call('POST', root, { token: made.token, json: { url: 'https://example.com/by-a-key' } }),
-      world.call('GET', '/api/v1/events', { token: made.token }),
+      platform.call('POST', root, { token: made.token, json: { url: 'https://example.com/by-a-key' } }),
+      platform.call('GET', '/api/v1/events', { token: made.token }),
     ]);
     expect(endpoint.status).toBe(201);
     expect((await call('GET', `/${endpoint.json.endpoint.id}`, undefined, 'eve')).status).toBe(200);
@@ -153,9 +153,9 @@ describe('POST /api/v1/webhook-endpoints (V5, V11)', () => {
     expect([made.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true']);
     expect(again.json).toEqual({ endpoint: made.json.endpoint });
     const text = String(made.json.secret).slice('whsec_'.length);
-    expect(await world.findInDatabase(text)).toEqual([]);
-    expect(await world.findInDatabase(Buffer.from(text, 'base64').toString('hex'))).toEqual(['events.webhook_endpoints']);
-    expect(await world.readLogs()).not.toContain(text);
+    expect(await platform.findInDatabase(text)).toEqual([]);
+    expect(await platform.findInDatabase(Buffer.from(text, 'base64').toString('hex'))).toEqual(['events.webhook_endpoints']);
+    expect(await platform.readLogs()).not.toContain(text);
   });
 });
 
@@ -237,9 +237,10 @@ describe('DELETE /api/v1/webhook-endpoints/{id} (V5)', () => {
 
 describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
   const makeKey = async (as: string): Promise<{ key: { id: string }; token: string }> =>
-    (await world.call('POST', '/api/v1/keys', { token: tokens[as] ?? '', json: { name: 'A program', scopes: ['webhooks:write'] } })).json;
+    (await platform.call('POST', '/api/v1/keys', { token: tokens[as] ?? '', json: { name: 'A program', scopes: ['webhooks:write'] } }))
+      .json;
   const revoke = (id: string, as: string, headers: Record<string, string> = {}): Promise<Answer> =>
-    world.call('POST', `/api/v1/keys/${id}/revoke`, { token: tokens[as] ?? '', json: {}, headers });
+    platform.call('POST', `/api/v1/keys/${id}/revoke`, { token: tokens[as] ?? '', json: {}, headers });
 
   it('lists the webhook endpoints that the key created, and no others', async () => {
     const { key, token } = await makeKey('eve');
@@ -262,7 +263,7 @@ describe('POST /api/v1/keys/{id}/revoke (K5, V5)', () => {
       const revoked = await revoke(key.id, as, headers);
       expect([revoked.status, revoked.json.key.id, revoked.json.webhook_endpoints]).toEqual([200, key.id, listed]);
     }
-    const { stdout } = await world.cli('keys', 'revoke', key.id, '--yes');
+    const { stdout } = await platform.cli('keys', 'revoke', key.id, '--yes');
     expect(stdout).toMatch(/^ENDPOINT +HOST +STATE +DESCRIPTION *\n +\d+ +two\.example\.com:8443 +disabled +By a key\n/m);
   });
 
@@ -282,7 +283,7 @@ describe('the audit log (A1)', () => {
     await call('POST', `/${id}/test`);
     await call('POST', `/${id}/recover`, { since: '2026-01-01T00:00:00Z' });
     await call('DELETE', `/${id}`);
-    const entries = await world.sql<{ action: string; changes: string | null; text: string }>(
+    const entries = await platform.sql<{ action: string; changes: string | null; text: string }>(
       `select action, changes::text as changes, row_to_json(a)::text as text from events.audit_log a where target_type = 'webhook_endpoint' and target_id = $1 order by id`,
       [String(id)],
     );

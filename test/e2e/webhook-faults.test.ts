@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { conversationJourney, type ReceiverAnswer, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const count = 40;
-let world: World;
+let platform: TestPlatform;
 let receiver: WebhookReceiver;
 let token: string;
 let personId: number;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` },
     { services: ['api-gateway', 'directory', 'conversations', 'events'], processes: ['events'] },
   );
-  const { ids } = await world.apply({
+  const { ids } = await platform.apply({
     classes: [{ slug: 'event', label: 'Event', conversation_event: true }],
     journeys: [conversationJourney('circle')],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['circle'] }],
@@ -24,11 +24,11 @@ beforeAll(async () => {
     accounts: [{ email: 'root@example.org', person: 'root', password: 'secret-of-root-1', superuser: true }],
   });
   personId = ids['people']?.['root'] ?? 0;
-  token = await world.login('root@example.org', 'secret-of-root-1');
+  token = await platform.login('root@example.org', 'secret-of-root-1');
 });
 afterAll(async () => {
   await receiver.stop(); // first: a delivery to who hangs is waited for
-  await world.stop();
+  await platform.stop();
 });
 
 interface Made {
@@ -38,7 +38,7 @@ interface Made {
 }
 
 async function create(path: string): Promise<Made> {
-  const { json } = await world.call('POST', '/api/v1/webhook-endpoints', {
+  const { json } = await platform.call('POST', '/api/v1/webhook-endpoints', {
     token,
     json: { url: receiver.url(path), types: ['conversation.created'] },
   });
@@ -47,7 +47,7 @@ async function create(path: string): Promise<Made> {
 
 async function converse(day: number): Promise<void> {
   const time = new Date(Date.UTC(2029, 0, 1) - day * 86_400_000).toISOString();
-  const { status, text } = await world.call('GET', `/api/coherence/conversations?person_id=${personId}&journey=circle&time=${time}`);
+  const { status, text } = await platform.call('GET', `/api/coherence/conversations?person_id=${personId}&journey=circle&time=${time}`);
   if (status !== 200 && status !== 201) throw new Error(text);
 }
 
@@ -56,7 +56,7 @@ const faults: readonly ReceiverAnswer[] = [500, 'redirect', 'drop'];
 const mixed = (place: number): ReceiverAnswer => (place <= count && place % 10 < 3 ? (faults[place % 10] ?? 204) : 204);
 
 async function countDelivered(made: Made): Promise<number> {
-  const [row] = await world.sql<{ count: number }>(
+  const [row] = await platform.sql<{ count: number }>(
     `select count(*)::integer as count from events.webhook_deliveries where endpoint_id = $1 and status = 'delivered'`,
     [made.id],
   );
@@ -70,14 +70,16 @@ describe('deliveries under faults (V6, V7)', () => {
     receiver.answer('/hanging', 'hang');
     for (let day = 1; day <= count / 2; day++) await converse(day);
     await waitFor(async () => (await countDelivered(healthy)) >= 5, { what: 'the first deliveries' });
-    const running = world.platform.processes.get('events');
+    const running = platform.runtime.processes.get('events');
     running?.kill('SIGKILL');
     await running?.ended;
     for (let day = count / 2 + 1; day <= count; day++) await converse(day);
-    await world.platform.restart('events');
+    await platform.runtime.restart('events');
     for (const made of [healthy, faulty])
       await waitFor(async () => (await countDelivered(made)) === count, { what: `all at ${made.path}`, timeoutMs: 150_000 });
-    const told = (await world.call('GET', '/api/v1/events?types=conversation.created&limit=500', { token })).json.items as { id: string }[];
+    const told = (await platform.call('GET', '/api/v1/events?types=conversation.created&limit=500', { token })).json.items as {
+      id: string;
+    }[];
     const wanted = told.map(({ id }) => id).toSorted();
     expect(wanted).toHaveLength(count);
     for (const made of [healthy, faulty]) {
@@ -97,14 +99,15 @@ describe('deliveries under faults (V6, V7)', () => {
 describe('an endpoint whose dispatcher died with its lease (V7)', () => {
   it('is dispatched again, and gets what happened meanwhile', async () => {
     const { id, path } = await create('/held');
-    const set = (text: string): Promise<unknown> => world.sql(`update events.webhook_dispatches set ${text} where endpoint_id = $1`, [id]);
-    await world.sql(
+    const set = (text: string): Promise<unknown> =>
+      platform.sql(`update events.webhook_dispatches set ${text} where endpoint_id = $1`, [id]);
+    await platform.sql(
       `insert into events.webhook_dispatches (endpoint_id, holder, held_until) values ($1, gen_random_uuid(), now() + interval '10 minutes')`,
       [id],
     );
     await converse(1_000);
     const isScheduled = async (): Promise<boolean> =>
-      (await world.sql('select 1 from events.webhook_dispatches where endpoint_id = $1 and due_at is not null', [id])).length > 0;
+      (await platform.sql('select 1 from events.webhook_dispatches where endpoint_id = $1 and due_at is not null', [id])).length > 0;
     await waitFor(isScheduled, { what: 'the endpoint to be scheduled' });
     const come = () => receiver.received.filter((item) => item.path === path);
     expect(come()).toEqual([]);

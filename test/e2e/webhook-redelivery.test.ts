@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { conversationJourney, type ReceivedWebhook, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
-import { type Answer, type Applied, startWorld, type World } from './world.ts';
+import { type Answer, type Applied, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
-let world: World;
+let platform: TestPlatform;
 let receiver: WebhookReceiver;
 let ids: Applied['ids'];
 const names = ['ann', 'ben', 'dan', 'root'];
 const tokens: Record<string, string> = {};
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}`, CONVERSATION_ACCESS: 'members' },
     { services: ['api-gateway', 'directory', 'conversations', 'events'] },
   );
-  ({ ids } = await world.apply({
+  ({ ids } = await platform.apply({
     classes: [{ slug: 'event', label: 'Event', conversation_event: true }],
     journeys: [conversationJourney('circle')],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['circle'] }],
@@ -28,22 +28,22 @@ beforeAll(async () => {
       superuser: name === 'root',
     })),
   }));
-  for (const name of names) tokens[name] = await world.login(`${name}@example.org`, `secret-of-${name}-1`);
+  for (const name of names) tokens[name] = await platform.login(`${name}@example.org`, `secret-of-${name}-1`);
 });
 afterAll(async () => {
   await receiver.stop();
-  await world.stop();
+  await platform.stop();
 });
 
 const root = '/api/v1/webhook-endpoints';
 const call = (method: string, path: string, json?: unknown, as = 'ann'): Promise<Answer> =>
-  world.call(method, `${root}${path}`, { token: tokens[as] ?? '', ...(json !== undefined && { json }) });
+  platform.call(method, `${root}${path}`, { token: tokens[as] ?? '', ...(json !== undefined && { json }) });
 const at = (path: string): ReceivedWebhook[] => receiver.received.filter((item) => item.path === path);
 
 /** A conversation of its own of the person. @returns its id */
 async function converse(person: string): Promise<number> {
   const query = `person_id=${ids['people']?.[person]}&journey=circle&time=2029-01-01T00:00:00Z`;
-  return (await world.call('GET', `/api/coherence/conversations?${query}`)).json[0].id;
+  return (await platform.call('GET', `/api/coherence/conversations?${query}`)).json[0].id;
 }
 
 describe('deliveries that wait behind open requests (V7)', () => {
@@ -60,11 +60,13 @@ describe('deliveries that wait behind open requests (V7)', () => {
       await call('POST', `/${endpoint.id}/update`, { disabled: true }, owner);
     }
     for (let n = 0; n < 12; n++)
-      await Promise.all(conversations.map((id) => world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })));
+      await Promise.all(
+        conversations.map((id) => platform.call('PATCH', `/api/coherence/conversations/${id}`, { json: { infos: { n } } })),
+      );
     await waitFor(async () => {
       const query = 'types=conversation.updated&limit=500';
       return (
-        (await world.call('GET', `/api/v1/events?${query}`, { token: tokens['root'] ?? '' })).json.items.length === 12 * everyone.length
+        (await platform.call('GET', `/api/v1/events?${query}`, { token: tokens['root'] ?? '' })).json.items.length === 12 * everyone.length
       );
     });
     const letGo = Promise.withResolvers<204>();
@@ -76,8 +78,8 @@ describe('deliveries that wait behind open requests (V7)', () => {
     }
     await waitFor(() => Object.values(made).every(({ path }) => receiver.mostOpen(path) === 4), { what: 'four open requests of each' });
     const actedMs = performance.now();
-    await world.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [conversations[0]]);
-    await world.ask('accounts', 'deactivate', 'dan@example.org');
+    await platform.sql(`update conversations.all_conversations set participant_ids = '{}' where id = $1`, [conversations[0]]);
+    await platform.ask('accounts', 'deactivate', 'dan@example.org');
     for (const disabled of [true, false]) await call('POST', `/${made.enabled.id}/update`, { disabled }, 'ben');
     await call('POST', `/${made.disabled.id}/update`, { disabled: true }, 'ben');
     await call('DELETE', `/${made.deleted.id}`, undefined, 'ben');
@@ -86,7 +88,7 @@ describe('deliveries that wait behind open requests (V7)', () => {
     await waitFor(() => performance.now() - actedMs > 1_500, { what: 'answers that take long' });
     letGo.resolve(204);
     const isOver = `select 1 from events.webhook_dispatches where endpoint_id = any($1) and holder is not null`;
-    await waitFor(async () => (await world.sql(isOver, [Object.values(made).map(({ id }) => id)])).length === 0, {
+    await waitFor(async () => (await platform.sql(isOver, [Object.values(made).map(({ id }) => id)])).length === 0, {
       what: 'nothing under way',
     });
     const counts = Object.fromEntries(Object.entries(made).map(([act, endpoint]) => [act, at(endpoint.path).length]));
@@ -100,7 +102,7 @@ describe('deliveries that wait behind open requests (V7)', () => {
 describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
   it('is not connected to, and the attempt says so', async () => {
     const { id } = (await call('POST', '', { url: 'https://example.com/' })).json.endpoint;
-    await world.sql(`update events.webhook_endpoints set url = 'http://example.com/' where id = $1`, [id]);
+    await platform.sql(`update events.webhook_endpoints set url = 'http://example.com/' where id = $1`, [id]);
     await call('POST', `/${id}/test`);
     const attempt = await waitFor(async () => (await call('GET', `/${id}/deliveries`)).json.items[0].attempts[0]);
     expect(attempt).toMatchObject({ status_code: null, error: 'forbidden_address' });
@@ -110,7 +112,7 @@ describe('an address that WEBHOOK_ALLOWED_HOSTS no longer allows (D90)', () => {
 describe('a redelivery (V5)', () => {
   it('does not hold the connection that it waits for: more at once than the pool has are all answered', async () => {
     const { id } = (await call('POST', '', { url: receiver.url('/ann'), types: ['conversation.created'] })).json.endpoint;
-    await world.call('GET', `/api/coherence/conversations?person_id=${ids['people']?.['ann']}&journey=circle&time=2028-01-01T00:00:00Z`);
+    await platform.call('GET', `/api/coherence/conversations?person_id=${ids['people']?.['ann']}&journey=circle&time=2028-01-01T00:00:00Z`);
     const item = await waitFor(async () => (await call('GET', `/${id}/deliveries?status=delivered`)).json.items[0]);
     const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/deliveries/${item.id}/redeliver`)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));

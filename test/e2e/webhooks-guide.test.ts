@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { findFreePort } from '../../tools/servers/ports.ts';
-import { startWorld, type World } from './world.ts';
+import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', 'webhooks-out.md'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'coherence-webhooks-'));
 
-let world: World;
+let platform: TestPlatform;
 let port: number;
 let receiver: ChildProcess | undefined;
 /** Of the part about the reader's own machine; its port is one that is free here. */
@@ -26,7 +26,7 @@ const blocks = (language: string): string[] => {
 beforeAll(async () => {
   port = await findFreePort();
   const [, allowed = ''] = /WEBHOOK_ALLOWED_HOSTS=(\S+) npm start/.exec(blocks('sh')[0] ?? '') ?? [];
-  world = await startWorld(
+  platform = await startTestPlatform(
     import.meta.url,
     { WEBHOOK_ALLOWED_HOSTS: allowed },
     { services: ['api-gateway', 'conversations', 'directory', 'events'] },
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   receiver?.kill('SIGKILL');
-  await world.stop();
+  await platform.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -43,7 +43,7 @@ async function cli(line: string): Promise<string> {
   const words = [...line.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   );
-  const { code, stdout, stderr } = await world.cli(...words);
+  const { code, stdout, stderr } = await platform.cli(...words);
   expect([code, stderr]).toEqual([0, '']);
   return stdout;
 }
@@ -63,7 +63,7 @@ describe('docs/guides/webhooks-out.md', () => {
     const [, making = '', posting = '', , testing = ''] = blocks('sh');
     let token = '';
     for (const line of making.split('\n')) token = (JSON.parse(await cli(line)) as { token?: string }).token ?? '';
-    const env = { ...process.env, BASE: world.baseUrl, COHERENCE_KEY: token };
+    const env = { ...process.env, BASE: platform.baseUrl, COHERENCE_KEY: token };
     const made = JSON.parse((await run('sh', ['-c', posting], { env })).stdout) as { endpoint: object; secret: string };
     const shown = JSON.parse(blocks('json')[0] ?? '') as typeof made;
     expect(made).toEqual({ endpoint: expect.objectContaining(shown.endpoint), secret: expect.stringMatching(/^whsec_/) });
@@ -74,7 +74,7 @@ describe('docs/guides/webhooks-out.md', () => {
     await cli(test);
     await waitFor(() => /^webhook_endpoint\.test evt_\w+$/m.test(printed()));
     await waitFor(async () => (await cli(list)).includes('delivered'));
-    await world.apply({ people: [{ key: 'new', name: 'New' }] });
+    await platform.apply({ people: [{ key: 'new', name: 'New' }] });
     await waitFor(() => /^person\.created evt_\w+$/m.test(printed()));
   });
 });

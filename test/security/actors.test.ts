@@ -9,7 +9,7 @@ import { createActorSigner, generateActorKeys } from '#libs/actor';
 import type { Actor } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { contracts } from '../../tools/servers/service-contracts.ts';
-import { applyDemo, type Demo, demoWorkspace, type World } from '../e2e/world.ts';
+import { applyDemo, type Demo, demoWorkspace, type TestPlatform } from '../e2e/test-platform.ts';
 import { type Intruder, takeOver } from './intruder.ts';
 import { startTarget } from './attacker.ts';
 
@@ -24,7 +24,7 @@ function guessNext(token: string): string[] {
 }
 
 describe('somebody who has taken over a service', () => {
-  let world: World;
+  let platform: TestPlatform;
   let demo: Demo;
   let vault: number;
   const intruders = new Map<string, Intruder>();
@@ -35,29 +35,29 @@ describe('somebody who has taken over a service', () => {
   };
 
   beforeAll(async () => {
-    world = await startTarget(import.meta.url);
-    demo = await applyDemo(world, 'a');
+    platform = await startTarget(import.meta.url);
+    demo = await applyDemo(platform, 'a');
     const classes = [{ slug: 'closed', object_kind: 'holon', label: 'Closed', plural_label: 'Closed', private: true }];
     const agents = [{ slug: 'guide', name: 'Guide', prompt: 'You guide.' }];
-    const { ids } = await world.apply({
+    const { ids } = await platform.apply({
       ...demoWorkspace('a'),
       classes,
       holons: [{ slug: 'vault', name: 'Vault', class: 'closed' }],
       agents,
     });
     vault = ids['holons']?.['vault'] ?? 0;
-    for (const service of services) intruders.set(service, await takeOver(service, world.platform.settings));
+    for (const service of services) intruders.set(service, await takeOver(service, platform.runtime.settings));
   });
   afterAll(async () => {
     for (const { connection } of intruders.values()) await connection.close();
-    await world.stop();
+    await platform.stop();
   });
 
   const accountExists = async (email: string): Promise<boolean> =>
-    (await world.sql('select 1 from directory.accounts where email = $1', [email])).length > 0;
+    (await platform.sql('select 1 from directory.accounts where email = $1', [email])).length > 0;
 
   it('is believed to act for nobody whom the gateway has not vouched for', async () => {
-    const key = world.platform.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
+    const key = platform.runtime.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
     const [header = '', , signature = ''] = createActorSigner(key)
       .encode({ ...root, superuser: false, globalEditor: false })
       .split('.');
@@ -109,7 +109,7 @@ describe('somebody who has taken over a service', () => {
   it('makes no superuser by having the broker deliver a message of its own queue', async () => {
     const intruder = as('media');
     const email = 'root-by-broker@evil.example';
-    const stream = `${world.platform.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
+    const stream = `${platform.runtime.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
     // The service's own worker takes some of them.
     for (let attempt = 0; attempt < 20; attempt++) {
       for (const subject of ['admin.directory.accounts.create', 'directory.accounts.create']) {
@@ -119,7 +119,7 @@ describe('somebody who has taken over a service', () => {
       }
       if (await accountExists(email)) break;
     }
-    await world.cli('accounts', 'create', 'proof@example.org'); // what was sent before it has been served
+    await platform.cli('accounts', 'create', 'proof@example.org'); // what was sent before it has been served
     expect(await accountExists('proof@example.org')).toBe(true);
     expect(await accountExists(email)).toBe(false);
   });
@@ -133,7 +133,7 @@ describe('somebody who has taken over a service', () => {
     await intruder.connection.flush();
     let entered = 0;
     for (let attempt = 0; attempt < 10; attempt++) {
-      await world.call('GET', '/api/agents/guide');
+      await platform.call('GET', '/api/agents/guide');
       await waitFor(() => heard.length > attempt);
       const last = heard.at(-1) ?? '';
       const place = last.slice(0, last.lastIndexOf('.') + 1);
@@ -147,7 +147,7 @@ describe('somebody who has taken over a service', () => {
         { length: 20 },
         (_, index) => `svc_agentic_${String(attempt * 20 + index).padStart(32, '0')}_${'x'.repeat(43)}`,
       );
-      const answers = await Promise.all(tokens.map((token) => world.call('GET', '/api/v1/auth/whoami', { token })));
+      const answers = await Promise.all(tokens.map((token) => platform.call('GET', '/api/v1/auth/whoami', { token })));
       clearInterval(flood);
       entered += answers.filter(({ status }) => status === 200).length;
     }
@@ -160,12 +160,12 @@ describe('somebody who has taken over a service', () => {
     const payload = { key: randomUUID(), person_ids: [demo.ben], body, note_type: 'system', author_person_id: demo.ada };
     for (const service of ['media', 'transcripts', 'agents'])
       expect(await as(service).send('jobs.directory.note-add', { id: randomUUID(), payload })).toBe(false);
-    await world.cli('doctor');
-    expect(await world.findInDatabase(body)).toEqual([]);
+    await platform.cli('doctor');
+    expect(await platform.findInDatabase(body)).toEqual([]);
   });
 
   it('is told of in the log, without what it sent', async () => {
-    const logs = await world.readLogs();
+    const logs = await platform.readLogs();
     expect(logs).toContain('call refused: its caller cannot be verified');
     expect(logs).not.toContain('eyJhbGci');
   });

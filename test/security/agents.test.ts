@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
-import { type Answer, eventually, type World } from '../e2e/world.ts';
+import { type Answer, eventually, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 
 const addressLimit = 60;
@@ -17,7 +17,7 @@ const messaging = { bot_token: token, webhook_secret: secret };
 
 let llm: LlmServer;
 let telegram: TelegramServer;
-let world: World;
+let platform: TestPlatform;
 beforeAll(async () => {
   llm = await startLlm();
   telegram = await startTelegram();
@@ -30,15 +30,15 @@ beforeAll(async () => {
     RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: String(addressLimit),
     LLM_DAILY_TOKENS: String(dailyTokens),
   };
-  world = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
+  platform = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
   const agent = (slug: string, config: object = {}) => ({ slug, name: slug, prompt: 'You are the guide of the Tea House.', config });
   const slugs = ['confidant', 'flooded', 'talkative', 'careless'];
-  await world.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });
+  await platform.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });
   // As an earlier release let it be: the workspace file of today is refused without a secret.
-  await world.sql(`update agents.agents set config = config #- '{messaging,webhook_secret}' where slug = 'open'`);
+  await platform.sql(`update agents.agents set config = config #- '{messaging,webhook_secret}' where slug = 'open'`);
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await telegram.stop();
   await llm.stop();
 });
@@ -57,13 +57,13 @@ function say(
   { visitor_id = null, from = newAddress() }: { visitor_id?: string | null; from?: string } = {},
 ): Promise<Answer> {
   const headers = { 'x-forwarded-for': from };
-  return world.call('POST', `/api/chat/${slug}/message/`, { token: null, json: { body, visitor_id }, headers });
+  return platform.call('POST', `/api/chat/${slug}/message/`, { token: null, json: { body, visitor_id }, headers });
 }
 
 /** All that is to be remembered is remembered. */
 async function remembered(): Promise<void> {
   await eventually(async () => {
-    const waiting = await world.sql(
+    const waiting = await platform.sql(
       `select type from agents.jobs where state in ('queued', 'running') and run_at < now() + interval '1 minute'`,
     );
     expect(waiting).toEqual([]);
@@ -93,7 +93,7 @@ describe('a visitor who wants to hear what others said, or to speak through the 
     await say('confidant', 'and what else?', { visitor_id: stranger.json.visitor_id });
     expect(llm.requests.length - before).toBe(2);
     expect(promptsSince(before)).not.toMatch(/malaria|mister fraud/);
-    const stored = await world.sql<{ body: string }>(`select body from agents.memory_facts where kind = 'knowledge'`);
+    const stored = await platform.sql<{ body: string }>(`select body from agents.memory_facts where kind = 'knowledge'`);
     expect(stored).toEqual([]);
     // What somebody said about themselves stays theirs.
     const asked = llm.requests.length;
@@ -126,7 +126,7 @@ describe('a visitor who wants to hear what others said, or to speak through the 
 
   it('writes nothing into the terminal of the operator', async () => {
     await say('confidant', 'quiet\u001b]0;owned\u0007 \u001b[2J\u009b8m \u202egnp.exe');
-    const { stdout } = await world.cli('agents', 'record', 'confidant');
+    const { stdout } = await platform.cli('agents', 'record', 'confidant');
     expect(stdout).toContain('quiet\\u001b]0;owned\\u0007');
     expect(stdout).not.toMatch(/[^\P{Cc}\n\t]|\u202e/u);
   });
@@ -145,7 +145,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     llm.answerMemoryWith(() => '{"summary":"a\\u0000b","facts":["c\\ud800d"],"knowledge":["\\u0000"]}');
     const { json } = await say('careless', 'remember U+0000');
     await remembered();
-    const rows = await world.sql<{ summary: string; body: string }>(
+    const rows = await platform.sql<{ summary: string; body: string }>(
       `select m.summary, f.body from agents.threads t join agents.thread_memories m on m.thread_id = t.id join agents.memory_facts f on f.thread_id = t.id
        where t.visitor_id = $1`,
       [json.visitor_id],
@@ -158,7 +158,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     const bomb = table.repeat(Math.floor(16_384 / table.length));
     const answer = await say('careless', bomb);
     expect([answer.status, answer.text.length < 8 * bomb.length + 10_000]).toEqual([200, true]);
-    const [row] = await world.sql<{ size: number }>(`select max(length(html))::int as size from agents.messages`);
+    const [row] = await platform.sql<{ size: number }>(`select max(length(html))::int as size from agents.messages`);
     expect(row?.size).toBeLessThan(8 * bomb.length);
   });
 
@@ -168,7 +168,7 @@ describe('somebody who wants an agent to break (D75)', () => {
     llm.answerMemoryWith(() => `\`\`\`json\n${' '.repeat(99_000)}x`);
     const { json } = await say('careless', 'remember blanks');
     await eventually(async () => {
-      const [job] = await world.sql<{ error: string | null }>(
+      const [job] = await platform.sql<{ error: string | null }>(
         `select j.error from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text where t.visitor_id = $1`,
         [json.visitor_id],
       );
@@ -188,12 +188,12 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
   });
   const hook = async (update: object, { slug = 'bot', given = null }: { slug?: string; given?: string | null } = {}): Promise<void> => {
     const headers = given === null ? {} : { 'x-telegram-bot-api-secret-token': given };
-    const answer = await world.call('POST', `/api/hook/agents/${slug}`, { token: null, json: update, headers });
+    const answer = await platform.call('POST', `/api/hook/agents/${slug}`, { token: null, json: update, headers });
     expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
   };
   const countReceipts = async (outcome: string): Promise<number> =>
     (
-      await world.sql<{ n: number }>(`select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome = $1`, [
+      await platform.sql<{ n: number }>(`select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome = $1`, [
         outcome,
       ])
     )[0]?.n ?? 0;
@@ -202,7 +202,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
   const settle = async (count: number): Promise<void> => {
     settledBefore += count;
     await eventually(async () => {
-      const rows = await world.sql<{ n: number }>(
+      const rows = await platform.sql<{ n: number }>(
         `select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome not in ('pending', 'answering')`,
       );
       expect(rows[0]?.n).toBe(settledBefore);
@@ -217,9 +217,9 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     await hook(compose(privateChat, { text: 'unsigned-words with any secret' }), { slug: 'open', given: secret });
     await settle(31);
     expect([llm.requests.length - asked, telegram.calls.length]).toEqual([0, 0]);
-    expect(await world.findInDatabase('unsigned-words')).toEqual([]);
+    expect(await platform.findInDatabase('unsigned-words')).toEqual([]);
     expect(await countReceipts('rejected_unsigned')).toBe(31);
-    await expect(world.sql(`select 1 from agents.webhook_receipts where body is not null`)).resolves.toEqual([]);
+    await expect(platform.sql(`select 1 from agents.webhook_receipts where body is not null`)).resolves.toEqual([]);
   });
 
   it('gets no private chat with its memory for a supergroup of its own, neither unsigned nor in words that only Telegram may say', async () => {
@@ -244,12 +244,12 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
 
   it('is not let in by the workspace file: a bot without a secret, or with one that can be guessed, is refused', async () => {
     for (const given of [{}, { webhook_secret: '' }, { webhook_secret: 'x'.repeat(23) }]) {
-      const failure = await world
+      const failure = await platform
         .apply({ agents: [{ slug: 'new', name: 'New', config: { messaging: { bot_token: token, ...given } } }] })
         .catch(String);
       expect(failure).toMatch(/webhook_secret.*24 to 256/s);
     }
-    expect((await world.call('GET', '/api/agents/new/')).status).toBe(404);
+    expect((await platform.call('GET', '/api/agents/new/')).status).toBe(404);
   });
 });
 
@@ -309,7 +309,7 @@ describe('somebody who floods an agent (D71)', () => {
     const long = 'w'.repeat(6_000);
     let answer = await say('talkative', long);
     for (let n = 0; n < 200 && answer.status === 200; n++) {
-      await world.sql(
+      await platform.sql(
         `update agents.token_budgets b set tokens = tokens + $1 from agents.agents a where a.id = b.agent_id and a.slug = 'talkative'`,
         [costOfMessage],
       );

@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { fetchNamed, startWorld, type World } from '../e2e/world.ts';
+import { fetchNamed, startTestPlatform, type TestPlatform } from '../e2e/test-platform.ts';
 
 /** The platform under attack, as in production: each service in a process of its own. */
-export const startTarget: typeof startWorld = (url, settings, options) => startWorld(url, settings, { ...options, processes: true });
+export const startTarget: typeof startTestPlatform = (url, settings, options) =>
+  startTestPlatform(url, settings, { ...options, processes: true });
 
 export interface Wire {
   readonly socket: Socket;
@@ -19,8 +20,8 @@ export interface Wire {
 }
 
 /** A connection to the gateway; `text` is sent at once. */
-export async function openWire(world: Pick<World, 'baseUrl'>, text: string | Uint8Array = ''): Promise<Wire> {
-  const { hostname, port } = new URL(world.baseUrl);
+export async function openWire(platform: Pick<TestPlatform, 'baseUrl'>, text: string | Uint8Array = ''): Promise<Wire> {
+  const { hostname, port } = new URL(platform.baseUrl);
   const socket = connect(Number(port), hostname);
   let received = '';
   let isClosed = false;
@@ -65,29 +66,29 @@ export interface Cost {
 }
 
 /** A service's memory and processor time as its metrics tell them. */
-export async function readCost(world: World, service = 'api-gateway'): Promise<Cost> {
+export async function readCost(platform: TestPlatform, service = 'api-gateway'): Promise<Cost> {
   const [heap, resident, cpu] = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes', 'process_cpu_seconds_total'] as const;
-  const text = await readMetrics(world, service, [heap, resident, cpu]);
+  const text = await readMetrics(platform, service, [heap, resident, cpu]);
   return { heapBytes: sumOf(text, heap), residentBytes: sumOf(text, resident), cpuMs: sumOf(text, cpu) * 1_000 };
 }
 
 /** A metric of a service: all its series with these labels together. @throws Error when it has no such metric */
 export async function readMetric(
-  world: World,
+  platform: TestPlatform,
   service: string,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  return sumOf(await readMetrics(world, service, [name]), name, labels);
+  return sumOf(await readMetrics(platform, service, [name]), name, labels);
 }
 
 /** How often the gateway's guards have refused for a reason. */
-export const countRefused = (world: World, reason: string): Promise<number> =>
-  readMetric(world, 'api-gateway', 'coherence_http_requests_refused_total', { reason });
+export const countRefused = (platform: TestPlatform, reason: string): Promise<number> =>
+  readMetric(platform, 'api-gateway', 'coherence_http_requests_refused_total', { reason });
 
-async function readMetrics(world: World, service: string, names: readonly string[]): Promise<string> {
+async function readMetrics(platform: TestPlatform, service: string, names: readonly string[]): Promise<string> {
   const query = names.map((name) => `name[]=${name}`).join('&');
-  const response = await fetchNamed(`${world.platform.processes.get(service)?.operationsUrl}/metrics?${query}`);
+  const response = await fetchNamed(`${platform.runtime.processes.get(service)?.operationsUrl}/metrics?${query}`);
   return response.text();
 }
 
@@ -102,16 +103,16 @@ function sumOf(text: string, name: string, labels: Readonly<Record<string, strin
 }
 
 /** Milliseconds until another client's small request is answered. */
-export async function measureOther(world: World, path: string): Promise<number> {
+export async function measureOther(platform: TestPlatform, path: string): Promise<number> {
   const startedAt = performance.now();
-  const { status } = await world.call('GET', path);
+  const { status } = await platform.call('GET', path);
   if (status !== 200) throw new Error(`another client got ${status}`);
   return performance.now() - startedAt;
 }
 
 /** Milliseconds of the processor that all processes of the platform have used, to a hundredth of a second. */
-export function readCpuMs(world: World): number {
-  const ticks = [...world.platform.processes.values()].map(({ identity }) => {
+export function readCpuMs(platform: TestPlatform): number {
+  const ticks = [...platform.runtime.processes.values()].map(({ identity }) => {
     const stat = readFileSync(`/proc/${identity?.pid}/stat`, 'utf8');
     // Behind the name in parentheses: state is the first, user and system time are the twelfth and thirteenth.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
-import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, measureOther, measureParsing, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const maxErrorBytes = 65_536;
@@ -15,27 +15,27 @@ const fourMebibytes = 4 * mebibyte;
 const chat = '/api/chat/guide/message/';
 const hook = '/api/coherence/hook/booking/1';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let conversation: string;
 let superuser: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'agents'];
-  world = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
-  demo = await applyDemo(world, 'bodies');
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
-  conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  superuser = await world.login('root-bodies@example.org', 'secret-of-root-bodies');
-  await measureOther(world, conversation);
+  platform = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
+  demo = await applyDemo(platform, 'bodies');
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  conversation = `/api/coherence/conversations/${(await createConversation(platform, demo)).id}`;
+  superuser = await platform.login('root-bodies@example.org', 'secret-of-root-bodies');
+  await measureOther(platform, conversation);
 });
 afterAll(async () => {
   for (const wire of wires) wire.hangUp();
-  await world.stop();
+  await platform.stop();
 });
 
 const open = async (text: string): Promise<Wire> => {
-  const wire = await openWire(world, text);
+  const wire = await openWire(platform, text);
   wires.push(wire);
   return wire;
 };
@@ -59,11 +59,11 @@ const fill = (start: string, item: string, end: string): string => {
 
 /** The answer to an attack, when the gateway has outlived it and serves others as before. */
 async function survive(attack: () => Promise<Answer>): Promise<Answer & { cpuMs: number }> {
-  const before = await readCost(world);
+  const before = await readCost(platform);
   const answer = await attack();
-  const cpuMs = (await readCost(world)).cpuMs - before.cpuMs;
-  await measureOther(world, conversation);
-  await waitFor(async () => (await readCost(world)).heapBytes - before.heapBytes < 50 * mebibyte, { what: 'the heap to shrink again' });
+  const cpuMs = (await readCost(platform)).cpuMs - before.cpuMs;
+  await measureOther(platform, conversation);
+  await waitFor(async () => (await readCost(platform)).heapBytes - before.heapBytes < 50 * mebibyte, { what: 'the heap to shrink again' });
   if (answer.status >= 400) expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(maxErrorBytes);
   return { ...answer, cpuMs };
 }
@@ -78,21 +78,21 @@ describe('small bodies that become large answers', () => {
   it('an anonymous gzipped body of a few hundred bytes is 415, unread', async () => {
     const body = gzipSync(bomb, { level: 9 });
     expect(body.length).toBeLessThan(1_000);
-    const before = await countRefused(world, 'content_encoding');
-    const answer = await survive(() => world.call('POST', chat, { token: null, body, headers: { 'content-encoding': 'gzip' } }));
+    const before = await countRefused(platform, 'content_encoding');
+    const answer = await survive(() => platform.call('POST', chat, { token: null, body, headers: { 'content-encoding': 'gzip' } }));
     expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
-    expect(await countRefused(world, 'content_encoding')).toBe(before + 1);
+    expect(await countRefused(platform, 'content_encoding')).toBe(before + 1);
   });
 
   it('the same body as it is has one problem, with a short name', async () => {
-    const answer = await survive(() => world.call('POST', chat, { token: null, body: bomb }));
+    const answer = await survive(() => platform.call('POST', chat, { token: null, body: bomb }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 2]);
     expect(answer.json.detail[1].loc).toEqual(['body', 'payload', 'k'.repeat(120), 0]);
   });
 
   it('400,000 wrong participants have fifty problems', async () => {
     const body = `{"participants":[${Array.from({ length: 400_000 }, () => 1).join(',')}]}`;
-    const answer = await survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+    const answer = await survive(() => platform.call('POST', `${conversation}/enter-coherence`, { body }));
     expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
   });
 
@@ -100,12 +100,12 @@ describe('small bodies that become large answers', () => {
     const memberships = Array.from({ length: 500 }, () => ({ person_id: demo.ada }));
     const path = `/api/v1/holons/${demo.event}/memberships:bulk-add`;
     const json = { memberships, journey_slug: 's'.repeat(fourMebibytes - 50_000) };
-    expect((await survive(() => world.call('POST', path, { token: superuser, json }))).status).toBe(422);
+    expect((await survive(() => platform.call('POST', path, { token: superuser, json }))).status).toBe(422);
   });
 
   it('a slug of 3 MiB is cut in the sentence that quotes it', async () => {
     const json = { name: 'x', membership: { holon_id: demo.event, journey_slug: 's'.repeat(3_000_000) } };
-    const answer = await survive(() => world.call('POST', '/api/v1/people', { token: superuser, json }));
+    const answer = await survive(() => platform.call('POST', '/api/v1/people', { token: superuser, json }));
     expect(answer.status).toBe(400);
     expect(answer.text.length).toBeLessThan(1_000);
   });
@@ -113,7 +113,7 @@ describe('small bodies that become large answers', () => {
 
 describe('bodies that take long', () => {
   const room = async (body: string): Promise<Answer> => {
-    const answer = await survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+    const answer = await survive(() => platform.call('POST', `${conversation}/enter-coherence`, { body }));
     expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
     return answer;
   };
@@ -132,7 +132,7 @@ describe('bodies that take long', () => {
     ['undeclared fields', `{"body":"",${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`],
   ])('an anonymous body of %s leaves the gateway to others', async (_name, body) => {
     expect(body.length).toBeLessThanOrEqual(fourMebibytes);
-    const answer = await survive(() => world.call('POST', chat, { token: null, body }));
+    const answer = await survive(() => platform.call('POST', chat, { token: null, body }));
     // An empty message.
     expect(answer.status).toBe(400);
     expect(answer.cpuMs).toBeLessThan(maxTimesParsed * measureParsing(body));
@@ -152,13 +152,13 @@ describe('bodies that take long', () => {
 
   it('megabytes in chunks of a byte take as many megabytes', async () => {
     const megabytes = sized({ smoke: 1, release: 4 });
-    const before = await readCost(world);
+    const before = await readCost(platform);
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000));
     for (let part = 0; part < 10 * megabytes && !wire.socket.destroyed; part++) {
       if (!wire.socket.write(chunks)) await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
     }
-    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte + megabytes * 25 * mebibyte);
+    expect((await readCost(platform)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte + megabytes * 25 * mebibyte);
     if (!wire.socket.destroyed) wire.send('0\r\n\r\n');
     // 408 from a machine that does not read four million chunks in half a minute.
     await waitFor(() => [400, 408].includes(statusesOf(wire)[0] ?? 0));
@@ -167,8 +167,8 @@ describe('bodies that take long', () => {
 
 describe('bodies that do not come', () => {
   const large = { infos: { text: 'x'.repeat(100_000) } };
-  const patchLarge = () => world.call('PATCH', conversation, { json: large });
-  const postHook = (size: number) => world.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
+  const patchLarge = () => platform.call('PATCH', conversation, { json: large });
+  const postHook = (size: number) => platform.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
 
   it('of 70 anonymous clients do not make a caller wait for a large write', async () => {
     const slow = await beginMany(70, chat);
@@ -178,7 +178,7 @@ describe('bodies that do not come', () => {
   });
 
   it('of 70 callers do not make another one wait either', async () => {
-    const slow = await beginMany(70, conversation, { Authorization: `Bearer ${world.sharedToken}` }, 'x'.repeat(70_000));
+    const slow = await beginMany(70, conversation, { Authorization: `Bearer ${platform.sharedToken}` }, 'x'.repeat(70_000));
     expect((await patchLarge()).status).toBe(200);
     expectUnanswered(slow);
     for (const wire of slow) wire.hangUp();
@@ -198,16 +198,16 @@ describe('bodies that do not come', () => {
     for (const begun of [later, first]) {
       for (const wire of begun) wire.hangUp();
       await Promise.all(begun.map((wire) => wire.closed));
-      await measureOther(world, conversation);
+      await measureOther(platform, conversation);
     }
     expect((await postHook(100_000)).status).toBe(200);
   });
 
   it('1,100 at the same time take nobody’s place, an anonymous one’s neither', async () => {
     const begun = await beginMany(1_100, chat, { 'Content-Length': '100' });
-    await measureOther(world, conversation);
+    await measureOther(platform, conversation);
     expect((await patchLarge()).status).toBe(200);
-    expect((await world.call('POST', chat, { token: null, json: { body: '' } })).status).toBe(400);
+    expect((await platform.call('POST', chat, { token: null, json: { body: '' } })).status).toBe(400);
     expect((await postHook(10)).status).toBe(200);
     for (const wire of begun) wire.hangUp();
   });
@@ -239,8 +239,8 @@ describe('bodies that come too slowly', () => {
   let steady: Wire;
   let drip: NodeJS.Timeout;
   beforeAll(async () => {
-    before = await countRefused(world, 'body_too_slow');
-    const authorization = { Authorization: `Bearer ${world.sharedToken}`, 'Content-Length': 60_000 };
+    before = await countRefused(platform, 'body_too_slow');
+    const authorization = { Authorization: `Bearer ${platform.sharedToken}`, 'Content-Length': 60_000 };
     slow = await Promise.all([
       open(`${head('PATCH', conversation, authorization)}{`),
       open(`${head('POST', hook, { 'Content-Length': 60_000 })}{`),
@@ -259,7 +259,7 @@ describe('bodies that come too slowly', () => {
     await Promise.all(slow.map((wire) => wire.closed));
     expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
     expect([steady.isClosed, steady.received]).toEqual([false, '']);
-    expect(await countRefused(world, 'body_too_slow')).toBe(before + 3);
+    expect(await countRefused(platform, 'body_too_slow')).toBe(before + 3);
   });
 
   it('pass by after their answer for a while only', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
-import { applyDemo, createConversation, type Answer, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
 import { head, measureOther, openWire, readCost, statusesOf, startTarget, measureParsing, readCpuMs } from './attacker.ts';
 import { monotonousRequests } from './generator.ts';
 import { attackedOperations } from './operations.ts';
@@ -14,32 +14,32 @@ import { animatedGif, hugeGif, hugeJpeg, hugePng, hugeSvg, hugeWebp, pngWithText
 const mebibyte = 1_048_576;
 const operations = attackedOperations;
 
-let world: World;
+let platform: TestPlatform;
 let other: string;
 let userToken: string;
 let experience: number;
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents', 'events'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
-  world = await startTarget(import.meta.url, limits, { services });
-  const demo = await applyDemo(world, 'bombs');
+  platform = await startTarget(import.meta.url, limits, { services });
+  const demo = await applyDemo(platform, 'bombs');
   const long = 'a'.repeat(200);
-  const { ids } = await world.apply({
+  const { ids } = await platform.apply({
     agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }],
     people: [{ key: 'long', name: long }],
     classes: [{ slug: 'experience', label: 'Experience' }],
     holons: [{ slug: 'bread', name: long, class: 'experience', description: 'a '.repeat(5_000) }],
   });
   experience = ids['holons']?.['bread'] ?? 0;
-  other = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  userToken = await world.login('root-bombs@example.org', 'secret-of-root-bombs');
+  other = `/api/coherence/conversations/${(await createConversation(platform, demo)).id}`;
+  userToken = await platform.login('root-bombs@example.org', 'secret-of-root-bombs');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 function credentialsFor({ security }: DocumentedOperation): { token: string | null; gate: Record<string, string> } {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
-  const token = schemes.has('userToken') ? userToken : schemes.has('sharedToken') ? world.sharedToken : null;
-  return { token, gate: schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {} };
+  const token = schemes.has('userToken') ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
+  return { token, gate: schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {} };
 }
 
 describe('packed bodies (D61)', () => {
@@ -61,19 +61,22 @@ describe('packed bodies (D61)', () => {
   it.each(reading)('$id answers them with 415, unread', async (operation) => {
     const { token, gate } = credentialsFor(operation);
     const path = operation.path.replaceAll(/\{[^}]+\}/g, '1');
-    const before = await readCost(world);
+    const before = await readCost(platform);
     for (const [encoding, body] of Object.entries(packed)) {
       const headers = { ...gate, 'content-type': 'application/json', 'content-encoding': encoding };
-      const { status, json } = await world.call(operation.method, path, { token, body, headers });
+      const { status, json } = await platform.call(operation.method, path, { token, body, headers });
       expect([encoding, status, json]).toEqual([encoding, 415, { detail: expect.any(String) }]);
     }
-    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte);
-    await measureOther(world, other);
+    expect((await readCost(platform)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte);
+    await measureOther(platform, other);
   });
 
   it('stay packed when the transfer says that they are', async () => {
     const chunk = Buffer.concat([Buffer.from(`${gzip.length.toString(16)}\r\n`), gzip, Buffer.from('\r\n0\r\n\r\n')]);
-    const wire = await openWire(world, head('POST', '/api/chat/x/message/', { 'Transfer-Encoding': 'gzip, chunked', Connection: 'close' }));
+    const wire = await openWire(
+      platform,
+      head('POST', '/api/chat/x/message/', { 'Transfer-Encoding': 'gzip, chunked', Connection: 'close' }),
+    );
     wire.send(chunk);
     await wire.closed;
     expect(statusesOf(wire)).toEqual([400]);
@@ -85,9 +88,9 @@ describe('pictures that are small as files and huge as pictures (D51)', () => {
   const upload = (bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Answer> => {
     const body = new FormData();
     body.append('logo', new Blob([bytes]), name);
-    return world.call('POST', `/api/v1/experiences/${experience}/logo`, { token: userToken, body });
+    return platform.call('POST', `/api/v1/experiences/${experience}/logo`, { token: userToken, body });
   };
-  const residentOfMedia = async (): Promise<number> => (await readCost(world, 'media')).residentBytes;
+  const residentOfMedia = async (): Promise<number> => (await readCost(platform, 'media')).residentBytes;
 
   it.each([
     ['400 million pixels', 'a.png', () => hugePng(20_000)],
@@ -141,7 +144,7 @@ describe('workspace files whose aliases name gigabytes', () => {
   ])('are refused: %s', async (name, text) => {
     const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
     await writeFile(file, text);
-    const { code, stdout, stderr } = await world.platform.cli('workspace', 'apply', file);
+    const { code, stdout, stderr } = await platform.runtime.cli('workspace', 'apply', file);
     expect(code).toBe(1);
     expect(`${stdout}${stderr}`).toContain(`${file}:`);
     expect(`${stdout}${stderr}`.length).toBeLessThan(20_000);
@@ -164,10 +167,10 @@ describe('texts that patterns would read for ever', () => {
   it.each(cases)('$id reads them with little processor time', async ({ operation, requests }) => {
     const { token, gate } = credentialsFor(operation);
     for (const { dimension, place, path, headers, body } of requests) {
-      const before = readCpuMs(world);
+      const before = readCpuMs(platform);
       const call = { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) };
-      const { status } = await world.call(operation.method, path, call);
-      const cpuMs = readCpuMs(world) - before;
+      const { status } = await platform.call(operation.method, path, call);
+      const cpuMs = readCpuMs(platform) - before;
       const took = cpuMs < allowedMs ? 'little' : `${cpuMs} ms of ${allowedMs}`;
       // By those who would read it, not by a service that is not there; only a model is not there.
       const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));

@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Applied, World } from '../e2e/world.ts';
+import type { Applied, TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 
 export type Person = 'ada' | 'ben' | 'carl' | 'dora' | 'gina' | 'eve';
 
 export interface Circle {
-  readonly world: World;
+  readonly platform: TestPlatform;
   /** Ids by key. */
   readonly people: Readonly<Record<string, number>>;
   /** Ada has coherence access, Ben takes part, Dora leads the host of spring, Gina edits everything, Eve is superuser; Carl is a stranger who leads autumn. */
@@ -63,10 +63,10 @@ const workspace = {
 };
 
 export async function startCircle(url: string): Promise<Circle> {
-  const world = await startTarget(url, { CONVERSATION_ACCESS: 'members' }, { services });
+  const platform = await startTarget(url, { CONVERSATION_ACCESS: 'members' }, { services });
   const folder = mkdtempSync(join(tmpdir(), 'circle-'));
-  const people = (await world.apply(workspace)).ids['people'] ?? {};
-  const login = (key: string): Promise<string> => world.login(`${key}@example.org`, `secret-of-${key}-long-enough`);
+  const people = (await platform.apply(workspace)).ids['people'] ?? {};
+  const login = (key: string): Promise<string> => platform.login(`${key}@example.org`, `secret-of-${key}-long-enough`);
   const [ada, ben, carl, dora, gina, eve] = await Promise.all([
     login('ada'),
     login('ben'),
@@ -77,7 +77,7 @@ export async function startCircle(url: string): Promise<Circle> {
   ]);
   let count = 0;
   return {
-    world,
+    platform,
     people,
     tokens: { ada, ben, carl, dora, gina, eve },
     account,
@@ -101,12 +101,12 @@ export async function startCircle(url: string): Promise<Circle> {
       };
       const file = join(folder, `${key}.json`);
       writeFileSync(file, JSON.stringify({ conversations: [conversation] }));
-      const { ids } = (await world.ask('workspace', 'apply', file)) as Applied;
+      const { ids } = (await platform.ask('workspace', 'apply', file)) as Applied;
       return ids['conversations']?.[key] ?? 0;
     },
     stop: async () => {
       rmSync(folder, { recursive: true, force: true });
-      await world.stop();
+      await platform.stop();
     },
   };
 }

@@ -2,32 +2,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { sized } from '../drill.ts';
-import { applyDemo, createConversation, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, measureOther, openWire, readCost, readMetric, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const mebibyte = 1_048_576;
 
-let world: World;
+let platform: TestPlatform;
 let conversation: string;
 let user: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
-  world = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
-  const demo = await applyDemo(world, 'wires');
-  conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  user = await world.login('ada-wires@example.org', 'secret-of-ada-wires');
+  platform = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
+  const demo = await applyDemo(platform, 'wires');
+  conversation = `/api/coherence/conversations/${(await createConversation(platform, demo)).id}`;
+  user = await platform.login('ada-wires@example.org', 'secret-of-ada-wires');
 });
 afterAll(async () => {
   for (const wire of wires) wire.hangUp();
-  await world.stop();
+  await platform.stop();
 });
 
 const open = async (text = ''): Promise<Wire> => {
-  const wire = await openWire(world, text);
+  const wire = await openWire(platform, text);
   wires.push(wire);
   return wire;
 };
-const authorization = () => ({ Authorization: `Bearer ${world.sharedToken}` });
+const authorization = () => ({ Authorization: `Bearer ${platform.sharedToken}` });
 
 describe('headers', () => {
   it.each([
@@ -43,8 +43,8 @@ describe('headers', () => {
 
   it('leave a short line in the log, however long the path is', async () => {
     const path = `/${'q'.repeat(15_000)}`;
-    expect((await world.call('GET', path)).status).toBe(404);
-    const line = await waitFor(async () => (await world.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')));
+    expect((await platform.call('GET', path)).status).toBe(404);
+    const line = await waitFor(async () => (await platform.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')));
     expect(line.length).toBeLessThan(2_000);
   });
 });
@@ -60,27 +60,27 @@ afterAll(() => clearInterval(drip));
 
 describe('connections that do not send a whole request', () => {
   it(`keep out no other client, ${silentCount} of them`, async () => {
-    const before = await readCost(world);
+    const before = await readCost(platform);
     endless = await open('GET / HTTP/1.1\r\nHost: x\r\n');
     drip = setInterval(() => endless.socket.write('X-A: b\r\n'), 500);
     used = await open(useAgain());
     await waitFor(() => statusesOf(used).length === 1);
     while (silent.length < silentCount) silent.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
-    await measureOther(world, conversation);
+    await measureOther(platform, conversation);
     expect(silent.at(-1)?.isClosed).toBe(false);
-    expect((await readCost(world)).residentBytes - before.residentBytes).toBeLessThan(300 * mebibyte);
+    expect((await readCost(platform)).residentBytes - before.residentBytes).toBeLessThan(300 * mebibyte);
   });
 });
 
 describe('pipelining', () => {
   it('of 5,000 requests in one go gets a few answers and an end', async () => {
-    const before = await countRefused(world, 'pipelining');
+    const before = await countRefused(platform, 'pipelining');
     const wire = await open(head('GET', conversation, authorization()).repeat(5_000));
-    await measureOther(world, conversation);
+    await measureOther(platform, conversation);
     await wire.closed;
     const statuses = statusesOf(wire);
     expect([statuses.length, statuses.at(-1)]).toEqual([17, 503]);
-    expect(await countRefused(world, 'pipelining')).toBe(before + 1);
+    expect(await countRefused(platform, 'pipelining')).toBe(before + 1);
   });
 
   it('of a few requests is served in order', async () => {
@@ -94,8 +94,8 @@ describe('pipelining', () => {
 describe('answers that nobody takes', () => {
   it('of 20 clients do not fill the memory, and take no place', async () => {
     const infos = { text: 'x'.repeat(900_000) };
-    expect((await world.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
-    const before = await readCost(world);
+    expect((await platform.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
+    const before = await readCost(platform);
     const greedy: Wire[] = [];
     const openGreedy = async (): Promise<void> => {
       const wire = await open();
@@ -104,15 +104,15 @@ describe('answers that nobody takes', () => {
       wire.send(head('GET', conversation, authorization()).repeat(16));
     };
     await Promise.all(Array.from({ length: 20 }, openGreedy));
-    await measureOther(world, '/api/openapi.json');
+    await measureOther(platform, '/api/openapi.json');
     // Sent away as others need their room; what the kernel keeps of an answer does not count.
     // While the gateway is too busy to take what they asked for, they are answered 503: then more of them ask.
-    const isFull = async (): Promise<boolean> => (await countRefused(world, 'no_room_for_answer')) > 0;
+    const isFull = async (): Promise<boolean> => (await countRefused(platform, 'no_room_for_answer')) > 0;
     for (let more = 0; more < 30 && !(await waitFor(isFull, { timeoutMs: 5_000 }).catch(() => false)); more++) await openGreedy();
     expect(await isFull()).toBe(true);
-    await waitFor(async () => (await readCost(world)).residentBytes - before.residentBytes < 400 * mebibyte);
+    await waitFor(async () => (await readCost(platform)).residentBytes - before.residentBytes < 400 * mebibyte);
     // What they asked for has its price, and others are served again when it is paid.
-    await waitFor(() => measureOther(world, conversation));
+    await waitFor(() => measureOther(platform, conversation));
     for (const wire of greedy) wire.hangUp();
   });
 });
@@ -144,15 +144,15 @@ describe('uploads', () => {
     const type = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': 1_000_000 };
     return open(head('POST', `${conversation}/audio`, { Authorization: `Bearer ${user}`, ...type }) + boundary);
   };
-  const countUploads = (): Promise<number> => readMetric(world, 'media', 'coherence_media_uploads_running');
+  const countUploads = (): Promise<number> => readMetric(platform, 'media', 'coherence_media_uploads_running');
   const upload = async (): Promise<number> => {
     const body = new FormData();
     body.append('audio', new Blob(['talk']), 'talk.mp3');
-    return (await world.call('POST', `${conversation}/audio`, { token: user, body })).status;
+    return (await platform.call('POST', `${conversation}/audio`, { token: user, body })).status;
   };
 
   it('that drip end with 408 as they pass through, and give their places to others', async () => {
-    const before = await countRefused(world, 'body_too_slow');
+    const before = await countRefused(platform, 'body_too_slow');
     const slow = await Promise.all(Array.from({ length: places }, begin));
     const drip = setInterval(() => slow.forEach((wire) => wire.send('x'.repeat(20))), 500);
     try {
@@ -164,7 +164,7 @@ describe('uploads', () => {
     }
     expect(slow.map((wire) => statusesOf(wire))).toEqual(Array.from({ length: places }, () => [408]));
     expect(slow[0]?.received).toContain('{"detail":"The request body did not arrive in time"}');
-    expect(await countRefused(world, 'body_too_slow')).toBe(before + places);
+    expect(await countRefused(platform, 'body_too_slow')).toBe(before + places);
     await waitFor(async () => (await upload()) === 201);
   });
 
@@ -193,7 +193,7 @@ describe('headers of answers (D73)', () => {
     ['the audio of a conversation', 'CONVERSATION/audio', {}],
   ];
   const send = (path: string, { token, method = 'GET', body, headers = {} }: (typeof cases)[number][2]) =>
-    world.call(method, path.replace('CONVERSATION', conversation), {
+    platform.call(method, path.replace('CONVERSATION', conversation), {
       ...(token === undefined ? {} : { token: token === 'USER' ? user : token }),
       ...(body === undefined ? {} : { body }),
       headers,
@@ -205,23 +205,23 @@ describe('headers of answers (D73)', () => {
   });
 
   it('keep a login out of every cache', async () => {
-    const { status, headers } = await world.call('POST', '/api/v1/auth/login', {
+    const { status, headers } = await platform.call('POST', '/api/v1/auth/login', {
       token: null,
-      headers: { 'x-svc-api-key': world.loginSecret },
+      headers: { 'x-svc-api-key': platform.loginSecret },
       json: { email: 'ada-wires@example.org', password: 'secret-of-ada-wires' },
     });
     expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([200, 'no-store', nosniff]);
   });
 
   it('still let a client ask whether what it has is current', async () => {
-    const etag = (await world.call('GET', conversation)).headers.get('etag') ?? '';
-    expect((await world.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    const etag = (await platform.call('GET', conversation)).headers.get('etag') ?? '';
+    expect((await platform.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
   it.each(['/api/openapi.json', '/api/docs', '/api/docs/assets/start.js', '/media/none', '/nowhere', '/api/nowhere', '/api/v1/nowhere'])(
     'say of %s what it is, and leave public documents to caches',
     async (path) => {
-      const { status, headers } = await world.call('GET', path, { token: null });
+      const { status, headers } = await platform.call('GET', path, { token: null });
       expect(headers.get('x-content-type-options')).toBe(nosniff);
       expect(headers.get('cache-control') === 'no-store').toBe(status >= 400);
     },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Route } from '#libs/contract';
 import { signBooking } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { eventually, type Answer, type Call, type World } from '../e2e/world.ts';
+import { eventually, type Answer, type Call, type TestPlatform } from '../e2e/test-platform.ts';
 import { readMetric } from './attacker.ts';
 import { type Circle, startCircle } from './circle.ts';
 
@@ -14,12 +14,12 @@ const api = '/api/coherence/conversations';
 const absent = 2_147_483_647;
 
 let circle: Circle;
-let world: World;
+let platform: TestPlatform;
 let tokens: Circle['tokens'];
 let people: Circle['people'];
 beforeAll(async () => {
   circle = await startCircle(import.meta.url);
-  ({ world, tokens, people } = circle);
+  ({ platform, tokens, people } = circle);
 });
 afterAll(() => circle.stop());
 
@@ -64,7 +64,7 @@ const isRead = ({ method }: Route): boolean => method === 'GET';
 function ask(route: Route, id: number, token: string | null): Promise<Answer> {
   const request = requests[route.operationId];
   if (request === undefined) throw new Error(`${route.operationId} names a conversation: say above how it is asked`);
-  return world.call(route.method, route.path.replace('{conversation_id}', String(id)), { ...request(), token });
+  return platform.call(route.method, route.path.replace('{conversation_id}', String(id)), { ...request(), token });
 }
 
 /** What every listing shows to a caller of this event and journey, as text. */
@@ -80,15 +80,15 @@ async function readListings(token: string): Promise<string> {
     '/api/coherence/browse/conversations?journey_slug=circle',
     '/api/coherence/browse/conversations?journey_slug=circle&holon_slug=spring',
   ];
-  const answers = await Promise.all(paths.map((path) => world.call('GET', path, { token })));
+  const answers = await Promise.all(paths.map((path) => platform.call('GET', path, { token })));
   // The shared token searches nothing (rules/discovery#search-and-summary).
-  const expected = paths.map((path) => (token === world.sharedToken && path.includes('/search') ? 403 : 200));
+  const expected = paths.map((path) => (token === platform.sharedToken && path.includes('/search') ? 403 : 200));
   expect(answers.map(({ status }) => status)).toEqual(expected);
   return answers.map(({ text }) => text).join('\n');
 }
 
 const findOwn = (token: string, who: string, time: string, journey = 'circle'): Promise<Answer> =>
-  world.call('GET', `${api}?person_id=${people[who]}&journey=${journey}&time=${time}`, { token });
+  platform.call('GET', `${api}?person_id=${people[who]}&journey=${journey}&time=${time}`, { token });
 
 describe('the route table and conversations (D67, D69)', () => {
   it('has a request for every route that names one, and knows every other route of the services that hold them', () => {
@@ -109,7 +109,7 @@ describe('a stranger with a token, while conversations are for their members (D6
   let before: Answer;
   beforeAll(async () => {
     id = await circle.createRich(said);
-    before = await world.call('GET', `${api}/${id}`);
+    before = await platform.call('GET', `${api}/${id}`);
     expect(before.status).toBe(200);
   });
 
@@ -122,8 +122,8 @@ describe('a stranger with a token, while conversations are for their members (D6
   });
 
   it('has changed nothing with any of them', async () => {
-    expect((await world.call('GET', `${api}/${id}`)).json).toEqual(before.json);
-    expect((await world.call('GET', `${api}/${id}/audio`)).text).toBe(`${said} talk.mp3`);
+    expect((await platform.call('GET', `${api}/${id}`)).json).toEqual(before.json);
+    expect((await platform.call('GET', `${api}/${id}/audio`)).text).toBe(`${said} talk.mp3`);
   });
 
   it('finds it in no search and no browse', async () => {
@@ -131,16 +131,18 @@ describe('a stranger with a token, while conversations are for their members (D6
   });
 
   it('is seen by an operator: a metric counts the refusals, and the log names the account', async () => {
-    expect(await readMetric(world, 'conversations', 'coherence_conversation_access_refused_total')).toBeGreaterThanOrEqual(naming.length);
-    const [account] = await world.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
-    const lines = (await world.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
+    expect(await readMetric(platform, 'conversations', 'coherence_conversation_access_refused_total')).toBeGreaterThanOrEqual(
+      naming.length,
+    );
+    const [account] = await platform.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
+    const lines = (await platform.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining({ msg: 'request', status: 404, accountId: account?.id }),
     );
   });
 
   it('neither finds nor makes a conversation of somebody else', async () => {
-    const amount = () => world.sql('select count(*)::integer as n from conversations.conversations');
+    const amount = () => platform.sql('select count(*)::integer as n from conversations.conversations');
     const made = await amount();
     const start = (before.json as { start: string }).start;
     for (const time of [start, '2035-01-01T00:00:00Z']) {
@@ -150,7 +152,7 @@ describe('a stranger with a token, while conversations are for their members (D6
     expect(await amount()).toEqual(made);
     const own = await findOwn(tokens.carl, 'carl', '2035-01-01T00:00:00Z');
     expect([own.status, own.json[0].participants[0].id]).toEqual([200, people['carl']]);
-    expect((await world.call('GET', `${api}/${own.json[0].id}`, { token: tokens.carl })).status).toBe(200);
+    expect((await platform.call('GET', `${api}/${own.json[0].id}`, { token: tokens.carl })).status).toBe(200);
     // Team authority over the event that owns the journey is enough to make one for somebody else.
     const led = await findOwn(tokens.carl, 'ben', '2035-01-01T00:00:00Z', 'other');
     expect([led.status, led.json[0].participants[0].id]).toEqual([200, people['ben']]);
@@ -158,13 +160,13 @@ describe('a stranger with a token, while conversations are for their members (D6
 
   it('loses it when the authority over the event ends', async () => {
     const path = `${api}/${id}/infos`;
-    const deactivate = (active: boolean) => world.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
-    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(200);
+    const deactivate = (active: boolean) => platform.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
+    expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(200);
     await deactivate(false);
-    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(404);
+    expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(404);
     expect(await readListings(tokens.dora)).not.toContain(said);
     await deactivate(true);
-    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(200);
+    expect((await platform.call('GET', path, { token: tokens.dora })).status).toBe(200);
   });
 });
 
@@ -174,7 +176,7 @@ describe('those who may know it, while conversations are for their members (D69)
     id = await circle.createRich('told in the circle');
   });
   const members = ['ben', 'dora', 'ada', 'eve', 'shared'] as const;
-  const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? world.sharedToken : tokens[key]);
+  const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? platform.sharedToken : tokens[key]);
 
   it.each(naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))))(
     '$title is open to: $member',
@@ -195,16 +197,16 @@ describe('every trace of a deleted conversation (D67)', () => {
   let mediaUrl: string;
   let start: string;
   const shown = new Map<string, string>();
-  const readers = (): string[] => [world.sharedToken, tokens.ada, tokens.ben, tokens.dora, tokens.eve];
+  const readers = (): string[] => [platform.sharedToken, tokens.ada, tokens.ben, tokens.dora, tokens.eve];
 
   beforeAll(async () => {
     id = await circle.createRich(said);
-    mediaUrl = (await world.call('GET', `${api}/${id}/video`)).json.url;
-    expect(await (await fetch(`${world.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`);
+    mediaUrl = (await platform.call('GET', `${api}/${id}/video`)).json.url;
+    expect(await (await fetch(`${platform.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`);
     for (const route of naming.filter(isRead)) shown.set(route.operationId, (await ask(route, id, tokens.ben)).text);
     expect([...shown.values()].join()).toContain(said);
     ({ start } = JSON.parse(shown.get('getConversation') ?? '') as { start: string });
-    await world.sql(
+    await platform.sql(
       `with booking as (
          insert into conversations.bookings (conversation_id, attendee_key, last_event_at) values ($1, 'uid:traces', '2026-01-01') returning id
        )
@@ -213,13 +215,13 @@ describe('every trace of a deleted conversation (D67)', () => {
     );
     const body = JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', createdAt: new Date().toISOString(), payload: { uid: 'traces' } });
     const headers = { 'content-type': 'application/json', ...signBooking(body) };
-    await world.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
-    await eventually(async () => expect((await world.call('GET', `${api}/${id}`)).status).toBe(404));
+    await platform.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
+    await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
   });
 
   it.each(naming)('$method $path shows nothing of it to anybody', async (route) => {
     for (const token of readers()) {
-      if (token === world.sharedToken && route.auth === 'user') continue;
+      if (token === platform.sharedToken && route.auth === 'user') continue;
       const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
       expect([refused.status, refused.text]).toEqual([404, nothing.text]);
     }
@@ -232,14 +234,14 @@ describe('every trace of a deleted conversation (D67)', () => {
   });
 
   it('is not served under the addresses that need no token', async () => {
-    await eventually(async () => expect((await fetch(`${world.baseUrl}${mediaUrl}`)).status).toBe(404));
+    await eventually(async () => expect((await fetch(`${platform.baseUrl}${mediaUrl}`)).status).toBe(404));
     const [path = ''] = mediaUrl.split('?');
     for (const [method, headers] of [
       ['GET', { range: 'bytes=0-3' }],
       ['HEAD', {}],
       ['GET', { 'if-none-match': '*' }],
     ] as const) {
-      expect((await fetch(`${world.baseUrl}${path}`, { method, headers })).status).toBe(404);
+      expect((await fetch(`${platform.baseUrl}${path}`, { method, headers })).status).toBe(404);
     }
   });
 
@@ -251,27 +253,27 @@ describe('every trace of a deleted conversation (D67)', () => {
       ['conversations', 'import-transcript', String(id)],
       ['notes', 'list', '--conversation', String(id)],
     ]) {
-      const { code, stdout, stderr } = await world.cli(...command);
+      const { code, stdout, stderr } = await platform.cli(...command);
       expect([command, code, stdout]).toEqual([command, 1, '']);
       expect(stderr).toBe(`There is no conversation ${id}.\n`);
     }
-    const listed = JSON.parse((await world.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
+    const listed = JSON.parse((await platform.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
     expect(listed).toContainEqual(
       expect.objectContaining({ id, title: said, reason: 'booking_cancelled', by: expect.stringMatching(/^receipt \d+$/) }),
     );
   });
 
   it('is all there again when it is restored', async () => {
-    const restored = await world.cli('conversations', 'restore', String(id), '--json');
+    const restored = await platform.cli('conversations', 'restore', String(id), '--json');
     expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
     for (const route of naming.filter(isRead)) {
       const { status, text } = await ask(route, id, tokens.ben);
       const without = (body = ''): string => body.replace(/"updated_at":"[^"]*"/, '');
       expect([route.operationId, status, without(text)]).toEqual([route.operationId, 200, without(shown.get(route.operationId))]);
     }
-    await eventually(async () => expect(await (await fetch(`${world.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`));
+    await eventually(async () => expect(await (await fetch(`${platform.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`));
     expect(await readListings(tokens.ben)).toContain(said);
-    const again = await world.cli('conversations', 'restore', String(id));
+    const again = await platform.cli('conversations', 'restore', String(id));
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not deleted')]);
   });
 
@@ -282,14 +284,14 @@ describe('every trace of a deleted conversation (D67)', () => {
       payload: { uid: 'traces', title: 'again' },
     });
     const headers = { 'content-type': 'application/json', ...signBooking(body) };
-    await world.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
-    await eventually(async () => expect((await world.call('GET', `${api}/${id}`)).status).toBe(404));
-    await world.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`, [id]);
+    await platform.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
+    await eventually(async () => expect((await platform.call('GET', `${api}/${id}`)).status).toBe(404));
+    await platform.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`, [id]);
     await eventually(async () => {
-      expect(await world.findInDatabase(said)).toEqual([]);
-      expect(await world.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id])).toEqual([]);
+      expect(await platform.findInDatabase(said)).toEqual([]);
+      expect(await platform.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id])).toEqual([]);
     }, 90_000);
-    expect((await world.cli('conversations', 'restore', String(id))).stderr).toBe(`There is no conversation ${id}.\n`);
+    expect((await platform.cli('conversations', 'restore', String(id))).stderr).toBe(`There is no conversation ${id}.\n`);
   });
 });
 
@@ -300,14 +302,14 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
     message: expect.stringContaining('1 MiB'),
   };
   const text = 'x'.repeat(900_000);
-  const readBytes = async (id: number): Promise<number> => (await world.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
+  const readBytes = async (id: number): Promise<number> => (await platform.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
 
   it('five PATCHes of 4 MB each leave it as it was', async () => {
     const id = await circle.createRich('small');
     const before = await readBytes(id);
     for (let index = 0; index < 5; index += 1) {
       const json = { infos: { [`part${index}`]: 'x'.repeat(3_900_000) } };
-      const answer = await world.call('PATCH', `${api}/${id}`, { token: tokens.ben, json });
+      const answer = await platform.call('PATCH', `${api}/${id}`, { token: tokens.ben, json });
       expect([answer.status, answer.json]).toEqual([413, tooLarge]);
     }
     expect(await readBytes(id)).toBe(before);
@@ -328,7 +330,7 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
     const id = await circle.createRich('small');
     const statuses = [];
     for (let index = 0; index < 3; index += 1) {
-      const answer = await world.call(method, `${api}/${id}${path}`, { token: tokens.ben, json: body(index) });
+      const answer = await platform.call(method, `${api}/${id}${path}`, { token: tokens.ben, json: body(index) });
       statuses.push(answer.status);
       if (answer.status === 413) expect(answer.json).toEqual(tooLarge);
     }
@@ -345,7 +347,7 @@ describe('filling a conversation until every read is huge (D63; OWASP API4)', ()
       const id = await circle.createRich('small');
       const before = await readBytes(id);
       const body = `{"infos":{"n":[${Array.from({ length: count }, () => '1e1000').join(',')}]}}`;
-      const answer = await world.call('PATCH', `${api}/${id}`, {
+      const answer = await platform.call('PATCH', `${api}/${id}`, {
         token: tokens.ben,
         body,
         headers: { 'content-type': 'application/json' },

@@ -3,7 +3,7 @@
  * forges what stands beside it, no text that occupies the database. Every refusal changes nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Answer, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 
 const fields = [
@@ -22,29 +22,29 @@ const document = {
   holons: [{ slug: 'plaza', name: 'Plaza', class: 'place' }],
 };
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let token = '';
 let plaza = 0;
 let ed = 0;
 let conversation = 0;
 beforeAll(async () => {
-  world = await startTarget(import.meta.url);
-  demo = await applyDemo(world, 'ink');
-  const { ids } = await world.apply(document);
+  platform = await startTarget(import.meta.url);
+  demo = await applyDemo(platform, 'ink');
+  const { ids } = await platform.apply(document);
   plaza = ids['holons']?.['plaza'] ?? 0;
   ed = ids['people']?.['ed'] ?? 0;
-  token = await world.login('ed@example.org', 'secret-of-ed-editor');
-  conversation = (await createConversation(world, demo)).id;
+  token = await platform.login('ed@example.org', 'secret-of-ed-editor');
+  conversation = (await createConversation(platform, demo)).id;
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
-const post = (path: string, json: unknown): Promise<Answer> => world.call('POST', `/api/v1${path}`, { token, json });
+const post = (path: string, json: unknown): Promise<Answer> => platform.call('POST', `/api/v1${path}`, { token, json });
 const update = (json: unknown): Promise<Answer> => post(`/holons/${plaza}/update`, json);
 const shown = ({ status, json }: Answer): unknown => [status, json?.code];
 const validationError = [400, 'validation_error'];
 const peopleAndHolons = () =>
-  world.sql(
+  platform.sql(
     `select name, contact::text as links, description from directory.people union all select name, links::text, description from directory.holons order by 1`,
   );
 
@@ -83,12 +83,14 @@ describe('links that a browser runs (D72)', () => {
       holons: evil.map((website, index) => ({ slug: `new-${index}`, name: 'New', class: 'place', links: { website } })),
       people: evil.map((website, index) => ({ key: `new-${index}`, name: 'New', contact: { website }, photo_url: website })),
     };
-    const failure = await world.apply(file).catch(String);
+    const failure = await platform.apply(file).catch(String);
     for (const index of evil.keys()) {
       for (const place of [`holons[${index}].links.website`, `people[${index}].contact.website`, `people[${index}].photo_url`])
         expect(failure).toContain(`:1: ${place}: must `);
     }
-    await expect(world.apply({ holons: [{ slug: 'plaza', infos: { home: evil[0] } }] })).rejects.toThrow('holons[0].infos.home: must be');
+    await expect(platform.apply({ holons: [{ slug: 'plaza', infos: { home: evil[0] } }] })).rejects.toThrow(
+      'holons[0].infos.home: must be',
+    );
     expect(await peopleAndHolons()).toEqual(before);
   });
 
@@ -135,7 +137,7 @@ describe('names that forge (D74)', () => {
     const before = await peopleAndHolons();
     const bad = `A${character}B`;
     const room = (json: unknown): Promise<Answer> =>
-      world.call('POST', `/api/coherence/conversations/${conversation}/enter-coherence`, { json });
+      platform.call('POST', `/api/coherence/conversations/${conversation}/enter-coherence`, { json });
     const answers: [string, Answer][] = [
       ['name', await post('/people', { name: bad })],
       ['actor_kind', await post('/people', { name: 'X', actor_kind: bad })],
@@ -163,9 +165,9 @@ describe('names that forge (D74)', () => {
     'no slug in a path has %s: 404',
     async (character) => {
       const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
-      for (const path of paths) expect([path, (await world.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
-      expect((await world.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
-      expect((await world.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
+      for (const path of paths) expect([path, (await platform.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
+      expect((await platform.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
+      expect((await platform.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
     },
   );
 
@@ -185,7 +187,7 @@ describe('names that forge (D74)', () => {
 
   it('the workspace file is held to the same, with the line of each', async () => {
     const file = { people: [{ key: 'ed', name: 'E\u001b[31md' }], holons: [{ slug: 'plaza', name: 'P\n' }] };
-    await expect(world.apply(file)).rejects.toThrow(
+    await expect(platform.apply(file)).rejects.toThrow(
       /people\[0\]\.name: must have no control characters[^]*holons\[0\]\.name: must have no control/,
     );
   });
@@ -208,7 +210,7 @@ describe('texts that occupy the database', () => {
 
   it.each(Object.entries(dear))('the longest description of %s is stored, and nobody waits meanwhile', async (_name, description) => {
     const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
-    for (let round = 0; round < 3; round += 1) expect((await world.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
+    for (let round = 0; round < 3; round += 1) expect((await platform.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
     expect((await stored).map(({ status }) => status)).toEqual([200, 201]);
   });
 

@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { nanos } from '@nats-io/transport-node';
 import { startService, waitFor } from '#libs/testing';
-import { createHarness, type Harness } from '../integration/conversations/harness.ts';
+import { startConversationFixture, type ConversationFixture } from '../integration/conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from '../integration/events/reader.ts';
 import { type Intruder, takeOver } from './intruder.ts';
 
-let world: Harness;
+let fixture: ConversationFixture;
 let feed: FeedReader;
 let media: Intruder;
 beforeAll(async () => {
-  world = await createHarness(import.meta.url);
-  await startService('events', world.env);
-  feed = createFeedReader(world.bus);
-  media = await takeOver('media', world.env.settings);
+  fixture = await startConversationFixture(import.meta.url);
+  await startService('events', fixture.env);
+  feed = createFeedReader(fixture.bus);
+  media = await takeOver('media', fixture.env.settings);
 });
 afterAll(async () => {
   await media.connection.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 const event = {
@@ -39,13 +39,13 @@ async function tell(...messages: string[]): Promise<void> {
   for (const message of messages) media.connection.publish(media.subject('feed.media'), message);
   await media.connection.flush();
   await waitFor(async () => {
-    const { pending, ackPending } = await world.bus.consumerLag('FEED', 'events-writer');
+    const { pending, ackPending } = await fixture.bus.consumerLag('FEED', 'events-writer');
     return pending + ackPending === 0;
   });
 }
 
 async function begin(): Promise<{ id: number; about: { subject_type: 'conversation'; subject_id: number } }> {
-  const { id } = await world.create();
+  const { id } = await fixture.create();
   const about = { subject_type: 'conversation', subject_id: id } as const;
   await feed.told(2, about);
   return { id, about };
@@ -66,21 +66,21 @@ describe('what is told by somebody who has taken over a service', () => {
   ])('does not stop the feed: %s', async (_name, message) => {
     const { id, about } = await begin();
     await tell(message);
-    await world.patch(id, { infos: { n: 1 } });
+    await fixture.patch(id, { infos: { n: 1 } });
     expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
     expect(await feed.told(0, { types: 'video.*' })).toEqual([]);
   });
 
   it('does not stop it as a word of the broker that is led there either', async () => {
-    await startService('media', world.env);
+    await startService('media', fixture.env);
     const { id, about } = await begin();
-    const stream = `${world.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
+    const stream = `${fixture.env.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
     const pull = { batch: 1, expires: nanos(10) };
-    const settledUpTo = async (): Promise<number> => (await world.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
+    const settledUpTo = async (): Promise<number> => (await fixture.bus.consumerLag('FEED', 'events-writer')).settledUpTo;
     const before = await settledUpTo();
     await media.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_send-captions`, pull, { reply: media.subject('feed.directory') });
     await waitFor(async () => (await settledUpTo()) > before);
-    await world.patch(id, { infos: { n: 1 } });
+    await fixture.patch(id, { infos: { n: 1 } });
     expect((await feed.told(3, about)).at(-1)).toEqual(['conversation.updated', {}]);
   });
 
@@ -89,8 +89,8 @@ describe('what is told by somebody who has taken over a service', () => {
     const { next: after } = await feed.read({ after: 'latest' });
     await tell(
       write({ type: 'conversation.deleted', subject_id: id, data: { reason: 'api' }, farewell: true }),
-      write({ type: 'person.erased', subject_type: 'person', subject_id: world.personId('cleo'), farewell: true }),
-      write({ subject_type: 'person', subject_id: world.personId('cleo') }),
+      write({ type: 'person.erased', subject_type: 'person', subject_id: fixture.personId('cleo'), farewell: true }),
+      write({ subject_type: 'person', subject_id: fixture.personId('cleo') }),
       write({ type: 'webhook_endpoint.enabled', subject_type: 'webhook_endpoint' }),
       write({ number: 2, subject_id: id }),
     );
@@ -100,7 +100,7 @@ describe('what is told by somebody who has taken over a service', () => {
   it('says neither who may read the subject of another service nor that it is gone', async () => {
     const { id, about } = await begin();
     const readSubject = (): Promise<unknown> =>
-      world.env.sql(`select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`, [id]);
+      fixture.env.sql(`select known, holons, people, gone from events.subjects where type = 'conversation' and id = $1`, [id]);
     const before = await readSubject();
     await tell(write({ number: 3, subject_id: id, access: { holons: [], people: [7] }, farewell: true }));
     expect(await feed.told(3, about)).toContainEqual(['video.available', {}]);

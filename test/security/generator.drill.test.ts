@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
-import { applyDemo, createConversation, type Answer, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
 import { sized } from '../drill.ts';
 import { measureOther, readCost, startTarget } from './attacker.ts';
 import { type LargeRequest, largeRequests } from './generator.ts';
@@ -34,7 +34,7 @@ interface Worst {
   otherName: string;
 }
 
-let world: World;
+let platform: TestPlatform;
 let other: string;
 let userToken: string;
 let heapAtStart: number;
@@ -42,18 +42,18 @@ const worst = new Map<string, Worst>();
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents', 'events'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
-  world = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services });
-  const demo = await applyDemo(world, 'large');
-  await world.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
+  platform = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services });
+  const demo = await applyDemo(platform, 'large');
+  await platform.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
   // Parameters of small requests are 1: the conversation, people and holons with that id are there.
-  await createConversation(world, demo);
-  other = `/api/coherence/conversations/${(await createConversation(world, demo, '2031-01-01T10:00:00Z')).id}`;
-  userToken = await world.login('root-large@example.org', 'secret-of-root-large');
-  heapAtStart = (await readCost(world)).heapBytes;
+  await createConversation(platform, demo);
+  other = `/api/coherence/conversations/${(await createConversation(platform, demo, '2031-01-01T10:00:00Z')).id}`;
+  userToken = await platform.login('root-large@example.org', 'secret-of-root-large');
+  heapAtStart = (await readCost(platform)).heapBytes;
 });
 afterAll(async () => {
   console.log(describeWorst());
-  await world.stop();
+  await platform.stop();
 });
 
 function describeWorst(): string {
@@ -74,9 +74,9 @@ function describeWorst(): string {
 function send({ method, id, security }: DocumentedOperation, { path, headers, body }: LargeRequest): Promise<Answer> {
   const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
   // A session that logs out is gone.
-  const token = schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? world.sharedToken : null;
-  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {};
-  return world.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
+  const token = schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? platform.sharedToken : null;
+  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': platform.loginSecret } : {};
+  return platform.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
 }
 
 /** Of the dimensions of an operation, one in so many is tried; its neighbours get the others. Bodies take megabytes. */
@@ -105,9 +105,9 @@ async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number;
   const most = { otherMs: 0, heapBytes: 0 };
   let lookedAt = 0;
   do {
-    most.otherMs = Math.max(most.otherMs, await measureOther(world, other));
+    most.otherMs = Math.max(most.otherMs, await measureOther(platform, other));
     if (!state.isOver && performance.now() - lookedAt < heapEveryMs) continue;
-    most.heapBytes = Math.max(most.heapBytes, (await readCost(world)).heapBytes);
+    most.heapBytes = Math.max(most.heapBytes, (await readCost(platform)).heapBytes);
     lookedAt = performance.now();
   } while (!state.isOver);
   return most;
@@ -124,7 +124,7 @@ function measureAllowance(): number {
 
 describe('large requests (D60)', () => {
   it.each(operations)('$id answers them in few bytes and little memory, keeps nothing, and others do not notice', async (operation) => {
-    const { heapBytes: before } = await readCost(world);
+    const { heapBytes: before } = await readCost(platform);
     const found: Worst = { answerBytes: 0, heapBytes: 0, peakBytes: 0, otherMs: 0, otherName: '' };
     worst.set(operation.id, found);
     for (const request of choose(operation)) {
@@ -148,7 +148,7 @@ describe('large requests (D60)', () => {
       }
       await waitFor(
         async () => {
-          const grown = (await readCost(world)).heapBytes - before;
+          const grown = (await readCost(platform)).heapBytes - before;
           if (grown > maxHeapGrowth) return false;
           found.heapBytes = Math.max(found.heapBytes, grown);
           return true;
@@ -159,6 +159,6 @@ describe('large requests (D60)', () => {
   });
 
   it('all together leave nothing behind', async () => {
-    await waitFor(async () => (await readCost(world)).heapBytes - heapAtStart <= maxHeapGrowth);
+    await waitFor(async () => (await readCost(platform)).heapBytes - heapAtStart <= maxHeapGrowth);
   });
 });

@@ -42,23 +42,23 @@ describe("the media service's ports", () => {
   let holon: number;
   let logo: Buffer<ArrayBuffer>;
   const intruders: Intruder[] = [];
-  const setting = (name: string): string => circle.world.platform.settings[name] ?? '';
+  const setting = (name: string): string => circle.platform.runtime.settings[name] ?? '';
 
   beforeAll(async () => {
     circle = await startCircle(import.meta.url);
-    const { world, people, account } = circle;
-    const { ids } = await world.apply({
+    const { platform, people, account } = circle;
+    const { ids } = await platform.apply({
       classes: [{ slug: 'experience' }, { slug: 'walk', parent: 'experience' }],
       holons: [{ slug: 'walk', name: 'Walk', class: 'walk', parent: null }],
       accounts: [account('ada', { teams: [{ holon: 'walk', active: true }] })],
     });
     holon = ids['holons']?.['walk'] ?? 0;
     signer = createActorSigner(setting('ACTOR_SIGNING_KEY'));
-    const [row] = await world.sql<{ id: number }>(`select id from directory.accounts where email = 'ada@example.org'`);
+    const [row] = await platform.sql<{ id: number }>(`select id from directory.accounts where email = 'ada@example.org'`);
     const rights = { superuser: false, globalEditor: false, coherenceAccess: true };
     ada = { kind: 'user', accountId: row?.id ?? 0, personId: people['ada'] ?? 0, ...rights };
     conversation = await circle.createRich(kept);
-    video = (await world.call('GET', `/api/coherence/conversations/${conversation}/video`, { token: circle.tokens.ben })).json.url;
+    video = (await platform.call('GET', `/api/coherence/conversations/${conversation}/video`, { token: circle.tokens.ben })).json.url;
     const picture = sharp({ create: { width: 12, height: 8, channels: 3, background: '#c02060' } });
     logo = Buffer.from(await picture.png().toBuffer());
   });
@@ -98,7 +98,7 @@ describe("the media service's ports", () => {
   const askInside = (method: string, path: string, given?: Given): Promise<Reply> => ask('MEDIA_INTERNAL_URL', method, path, given);
   const told = ({ status, text }: Reply): unknown[] => [status, JSON.parse(text)];
   const takeAccount = async (service: string): Promise<Intruder> => {
-    const intruder = await takeOver(service, circle.world.platform.settings);
+    const intruder = await takeOver(service, circle.platform.runtime.settings);
     intruders.push(intruder);
     return intruder;
   };
@@ -112,16 +112,16 @@ describe("the media service's ports", () => {
   ];
   /** All that the attacks are after is as it was. */
   async function expectUntouched(): Promise<void> {
-    const { world, tokens } = circle;
-    const audio = await world.call('GET', `/api/coherence/conversations/${conversation}/audio`, { token: tokens.ben });
+    const { platform, tokens } = circle;
+    const audio = await platform.call('GET', `/api/coherence/conversations/${conversation}/audio`, { token: tokens.ben });
     expect([audio.status, audio.text]).toEqual([200, `${kept} talk.mp3`]);
-    expect(await (await fetch(new URL(video, world.baseUrl))).text()).toBe(`${kept} film.mp4`);
-    const [{ logo_url } = { logo_url: 'no row' }] = await world.sql<{ logo_url: string | null }>(
+    expect(await (await fetch(new URL(video, platform.baseUrl))).text()).toBe(`${kept} film.mp4`);
+    const [{ logo_url } = { logo_url: 'no row' }] = await platform.sql<{ logo_url: string | null }>(
       'select logo_url from directory.holons where id = $1',
       [holon],
     );
     expect(logo_url).toBeNull();
-    expect(await world.findInDatabase('forged.')).toEqual([]);
+    expect(await platform.findInDatabase('forged.')).toEqual([]);
   }
 
   describe('the internal one', () => {
@@ -255,12 +255,12 @@ describe("the media service's ports", () => {
 
     it('is good for a minute', async () => {
       const headers = { ticket: await issueDownload() };
-      const [{ seconds } = { seconds: 0 }] = await circle.world.sql<{ seconds: number }>(
+      const [{ seconds } = { seconds: 0 }] = await circle.platform.sql<{ seconds: number }>(
         'select extract(epoch from max(expires_at) - clock_timestamp())::float8 as seconds from media.tickets',
       );
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(60);
-      await circle.world.sql('update media.tickets set expires_at = clock_timestamp()');
+      await circle.platform.sql('update media.tickets set expires_at = clock_timestamp()');
       expect(told(await askInside('GET', audioPath(), { headers }))).toEqual(refused);
     });
 
@@ -274,7 +274,7 @@ describe("the media service's ports", () => {
     });
 
     it('is nowhere in the database', async () => {
-      expect(await circle.world.findInDatabase(await issueDownload())).toEqual([]);
+      expect(await circle.platform.findInDatabase(await issueDownload())).toEqual([]);
     });
   });
 
@@ -282,24 +282,28 @@ describe("the media service's ports", () => {
     const path = (): string => `/api/coherence/conversations/${conversation}/audio`;
 
     it("a client's own words about who it is change nothing", async () => {
-      const { world, tokens } = circle;
+      const { platform, tokens } = circle;
       const headers: Record<string, string> = {
         actor: unsigned['a superuser'] ?? '',
         ticket: 'x'.repeat(43),
         'request-id': 'mine',
         deadline: '9999999999999',
       };
-      expect((await world.call('GET', path(), { token: null, headers })).status).toBe(401);
+      expect((await platform.call('GET', path(), { token: null, headers })).status).toBe(401);
       // Carl takes no part in the conversation.
-      expect((await world.call('GET', path(), { token: tokens.carl, headers })).status).toBe(404);
-      expect((await world.call('POST', path(), { token: tokens.carl, headers, body: formOf('audio', 'forged.mp3', forged) })).status).toBe(
-        404,
-      );
+      expect((await platform.call('GET', path(), { token: tokens.carl, headers })).status).toBe(404);
+      expect(
+        (await platform.call('POST', path(), { token: tokens.carl, headers, body: formOf('audio', 'forged.mp3', forged) })).status,
+      ).toBe(404);
       await expectUntouched();
       const own = { ...headers, actor: signer.writeFor(ada, 'POST', audioPath()) };
-      const uploaded = await world.call('POST', path(), { token: tokens.ben, headers: own, body: formOf('audio', 'by-ben.mp3', 'of Ben') });
+      const uploaded = await platform.call('POST', path(), {
+        token: tokens.ben,
+        headers: own,
+        body: formOf('audio', 'by-ben.mp3', 'of Ben'),
+      });
       expect(uploaded.status).toBe(201);
-      const notes = await world.ask('notes', 'list', '--conversation', String(conversation));
+      const notes = await platform.ask('notes', 'list', '--conversation', String(conversation));
       expect(notes.filter(({ body }: { body: string }) => body.includes('by-ben.mp3'))).toMatchObject([
         { author_person: { id: circle.people['ben'] } },
       ]);
@@ -312,13 +316,13 @@ describe("the media service's ports", () => {
       '/internal/',
       '/media/recordings/..%2f..%2finternal%2f',
     ])('no path leads inside: %s', async (start) => {
-      const { hostname, port } = new URL(circle.world.baseUrl);
+      const { hostname, port } = new URL(circle.platform.baseUrl);
       const socket = connect(Number(port), hostname);
       let received = '';
       socket.setEncoding('latin1').on('data', (text: string) => (received += text));
       const target = `${start}conversations/${conversation}/audio`;
       socket.write(
-        `GET ${target} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nAuthorization: Bearer ${circle.world.sharedToken}\r\n\r\n`,
+        `GET ${target} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nAuthorization: Bearer ${circle.platform.sharedToken}\r\n\r\n`,
       );
       await once(socket, 'close');
       expect(received).toMatch(/^HTTP\/1\.1 404 /);
@@ -341,10 +345,10 @@ describe("the media service's ports", () => {
   it('tell the operator of it, without what was brought', async () => {
     const reasons = ['no_actor', 'malformed', 'unknown_key', 'expired', 'other_request', 'wrong_kind', 'bad_ticket'];
     const counts = await Promise.all(
-      reasons.map((reason) => readMetric(circle.world, 'media', 'coherence_refused_callers_total', { reason })),
+      reasons.map((reason) => readMetric(circle.platform, 'media', 'coherence_refused_callers_total', { reason })),
     );
     expect(reasons.filter((_reason, index) => Number(counts[index]) > 0)).toEqual(reasons);
-    const logs = await circle.world.readLogs();
+    const logs = await circle.platform.readLogs();
     expect(logs).toContain('request refused: its caller cannot be verified');
     expect(logs).not.toContain('eyJhbGci');
   });

@@ -3,19 +3,19 @@
  * an address with everybody (a proxy that appends no address), has the gate key, has many addresses, or many connections.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, type Answer, type World } from '../e2e/world.ts';
+import { applyDemo, type Answer, type TestPlatform } from '../e2e/test-platform.ts';
 import { readMetric, startTarget } from './attacker.ts';
 
-let world: World;
+let platform: TestPlatform;
 beforeAll(async () => {
-  world = await startTarget(
+  platform = await startTarget(
     import.meta.url,
     { RATE_LIMIT_LOGIN_PER_MINUTE: '20', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
     { services: ['api-gateway', 'directory'] },
   );
-  await applyDemo(world, 'door');
+  await applyDemo(platform, 'door');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 interface LoginAttempt {
   readonly email?: string;
@@ -29,11 +29,11 @@ interface LoginAttempt {
 function post({
   email = 'ada-door@example.org',
   password = 'wrong',
-  key = world.loginSecret,
+  key = platform.loginSecret,
   from = '192.0.2.1',
 }: LoginAttempt): Promise<Answer> {
   const headers = { 'x-forwarded-for': from, ...(key === null ? {} : { 'x-svc-api-key': key }) };
-  return world.call('POST', '/api/v1/auth/login', { token: null, headers, json: { email, password } });
+  return platform.call('POST', '/api/v1/auth/login', { token: null, headers, json: { email, password } });
 }
 const postMany = async (attempts: readonly LoginAttempt[]): Promise<number[]> =>
   (await Promise.all(attempts.map(post))).map(({ status }) => status);
@@ -95,6 +95,6 @@ describe('POST /auth/login under attack (D76)', () => {
 
   it('counts what it refuses', async () => {
     for (const reason of ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_failures'])
-      expect(await readMetric(world, 'directory', 'coherence_logins_refused_total', { reason })).toBeGreaterThan(0);
+      expect(await readMetric(platform, 'directory', 'coherence_logins_refused_total', { reason })).toBeGreaterThan(0);
   });
 });

@@ -1,13 +1,13 @@
 /** Requests that wait, as many as somebody likes: they keep nobody else out (OWASP API4:2023; V3; rules/http#overload). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmServer, startLlm, waitFor } from '#libs/testing';
-import { type Answer, applyDemo, type World } from '../e2e/world.ts';
+import { type Answer, applyDemo, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 
 const maxInFlight = 30;
 const mostOfAccount = 18;
 
-let world: World;
+let platform: TestPlatform;
 let llm: LlmServer;
 let [ada, ben] = ['', ''];
 const wires: Wire[] = [];
@@ -19,26 +19,26 @@ beforeAll(async () => {
     LLM_BASE_URL: llm.baseUrl,
     LLM_API_KEY: llm.apiKey,
   };
-  world = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'] });
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
-  await applyDemo(world, 'polls');
+  platform = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'conversations', 'directory', 'events', 'agents'] });
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  await applyDemo(platform, 'polls');
   [ada, ben] = await Promise.all([login('ada'), login('ben')]);
 });
 afterAll(async () => {
   for (const wire of wires) wire.hangUp();
-  await world.stop();
+  await platform.stop();
   await llm.stop();
 });
 
-const login = (who: string): Promise<string> => world.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
-const ask = (token: string, query: string): Promise<Answer> => world.call('GET', `/api/v1/events?${query}`, { token });
+const login = (who: string): Promise<string> => platform.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
+const ask = (token: string, query: string): Promise<Answer> => platform.call('GET', `/api/v1/events?${query}`, { token });
 
 /** Requests of one account that wait for half a minute for what never comes. */
 async function wait(token: string, count: number): Promise<Wire[]> {
   const { next } = (await ask(token, 'after=latest')).json;
   const path = `/api/v1/events?after=${next}&wait=30&types=question.changed`;
   const request = head('GET', path, { Authorization: `Bearer ${token}` });
-  const opened = await Promise.all(Array.from({ length: count }, () => openWire(world, request)));
+  const opened = await Promise.all(Array.from({ length: count }, () => openWire(platform, request)));
   wires.push(...opened);
   return opened;
 }
@@ -52,18 +52,20 @@ describe('requests that wait for events', () => {
     const refused = opened.find((wire) => statusesOf(wire).includes(429));
     expect(refused?.received).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/i);
     expect(refused?.received).toMatch(/"code":"rate_limited".*"retryable":true/);
-    const others = await Promise.all(Array.from({ length: maxInFlight }, () => world.call('GET', '/api/v1/auth/whoami', { token: ben })));
+    const others = await Promise.all(
+      Array.from({ length: maxInFlight }, () => platform.call('GET', '/api/v1/auth/whoami', { token: ben })),
+    );
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
     expect((await ask(ada, 'after=latest&wait=30')).status).toBe(200);
     const another = await ask(ada, `after=${(await ask(ada, 'after=latest')).json.next}&wait=1`);
     expect([another.status, another.json.code]).toEqual([429, 'rate_limited']);
-    expect(await countRefused(world, 'too_many_waits')).toBe(maxInFlight - mostOfAccount + 1);
+    expect(await countRefused(platform, 'too_many_waits')).toBe(maxInFlight - mostOfAccount + 1);
   });
 
   it('are at most as many of all as there are places', async () => {
     const opened = await wait(ben, maxInFlight - mostOfAccount + 3);
     await waitFor(() => refusedOf(opened, 503) === 3, { what: 'the refusals' });
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token: ben })).status).toBe(200);
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token: ben })).status).toBe(200);
   });
 
   it('end with their connections', async () => {
@@ -86,14 +88,14 @@ describe('requests that wait for events', () => {
 describe('messages of visitors that wait for the language model, or for their turn', () => {
   it('leave the places of documents and logins alone, however many one visitor sends', async () => {
     const say = (body: string, visitor_id: string | null) =>
-      world.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id } });
+      platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id } });
     const { visitor_id: visitor } = (await say('Hello', null)).json;
     const { promise: isTold, resolve: tell } = Promise.withResolvers<string>();
     llm.answerWith(() => isTold);
     const waiting = Array.from({ length: maxInFlight + 5 }, (_value, index) => say(`Word ${index}`, visitor));
-    await waitFor(async () => (await countRefused(world, 'too_many_chats')) === 5, { what: 'the refusals' });
+    await waitFor(async () => (await countRefused(platform, 'too_many_chats')) === 5, { what: 'the refusals' });
     const others = ['/api/v1/openapi.json', '/console/', '/api/openapi.json'];
-    for (const path of others) expect([path, (await world.call('GET', path, { token: null })).status]).toEqual([path, 200]);
+    for (const path of others) expect([path, (await platform.call('GET', path, { token: null })).status]).toEqual([path, 200]);
     expect(await login('ada')).toMatch(/^svc_agentic_/);
     tell('An answer');
     const answers = await Promise.all(waiting);

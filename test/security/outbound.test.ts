@@ -16,7 +16,7 @@ import {
   startRealtimeKit,
   watchJobs,
 } from '#libs/testing';
-import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, eventually, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { readMetric, startTarget } from './attacker.ts';
 
 let inner: InnerServer;
@@ -24,7 +24,7 @@ let inner: InnerServer;
 let misleading: Server;
 let issuer: string;
 let provider: RealtimeKitServer;
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let imports: JobWatch;
 let recordings: JobWatch;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const { port } = misleading.address() as AddressInfo;
   issuer = `http://127.0.0.1:${port}`;
   provider = await startRealtimeKit();
-  world = await startTarget(import.meta.url, {
+  platform = await startTarget(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
     REALTIMEKIT_WEBHOOK_KEY_URL: `${issuer}/key.json`,
@@ -52,16 +52,16 @@ beforeAll(async () => {
     OIDC_AUDIENCE: 'https://api.example.org',
     OUTBOUND_ALLOWED_HOSTS: `127.0.0.1:${port}`,
   });
-  demo = await applyDemo(world, 'inside', [
+  demo = await applyDemo(platform, 'inside', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
     { slug: 'film', title: 'Film', pipeline_job: 'recording_import', config: {} },
   ]);
-  imports = watchJobs(world, 'transcripts.transcript-import');
-  recordings = watchJobs(world, 'media.recording-import');
+  imports = watchJobs(platform, 'transcripts.transcript-import');
+  recordings = watchJobs(platform, 'media.recording-import');
 });
 afterAll(async () => {
-  await world.stop();
+  await platform.stop();
   await Promise.all([provider.stop(), inner.stop()]);
   misleading.closeAllConnections();
   misleading.close();
@@ -70,7 +70,7 @@ afterAll(async () => {
 /** A conversation that was met in a room of the provider and has reached the import. */
 async function meet(): Promise<number> {
   count += 1;
-  const { id } = await createConversation(world, demo, new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString());
+  const { id } = await createConversation(platform, demo, new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString());
   const meetingId = `m-${count}`;
   provider.addSession({ id: `s-${count}`, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
   const content = playBytes(Buffer.from('film'), '"film"');
@@ -80,12 +80,12 @@ async function meet(): Promise<number> {
   provider.setArtifact(`s-${count}`, { rows: [] });
   const window = { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' };
   const json = { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window };
-  await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json });
-  await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json });
+  await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
   return id;
 }
 
-const countRefused = (service: string): Promise<number> => readMetric(world, service, 'coherence_outbound_refused_total');
+const countRefused = (service: string): Promise<number> => readMetric(platform, service, 'coherence_outbound_refused_total');
 
 /** Each way to write an address inside; `PORT` is that of the server there. */
 const addresses = [
@@ -120,7 +120,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
 
   it('reaches nothing inside the network from a recording that is said to be there', async () => {
     const id = await meet();
-    await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
+    await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
     expect(await recordings.fails(id)).toContain('is not public');
     expect(inner.seen).toEqual([]);
   });
@@ -135,20 +135,20 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
 
   it('is not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
     const messaging = { bot_token: '77:inside', webhook_secret: 'inside-inside-inside-inside' };
-    await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
-    const visitor = await world.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Hello' } });
+    await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+    const visitor = await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Hello' } });
     expect(visitor.status).toBe(503);
     const message = { message_id: 1, date: 1, from: { id: 5, is_bot: false }, chat: { id: 5, type: 'private' }, text: 'Hello' };
     const headers = { 'x-telegram-bot-api-secret-token': messaging.webhook_secret };
-    await world.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: 1, message }, headers });
-    await world.call('POST', '/api/hook/meetings', {
+    await platform.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: 1, message }, headers });
+    await platform.call('POST', '/api/hook/meetings', {
       token: null,
       json: { event: 'recording.statusUpdate' },
       headers: { 'rtk-signature': 'x' },
     });
     await eventually(async () => {
-      const [row] = await world.sql<{ error: string | null }>(`select error from agents.jobs where type = 'agents.work-chat'`);
-      const rows = await world.sql('select 1 from conversations.webhook_receipts');
+      const [row] = await platform.sql<{ error: string | null }>(`select error from agents.jobs where type = 'agents.work-chat'`);
+      const rows = await platform.sql('select 1 from conversations.webhook_receipts');
       if (row === undefined || rows.length === 0) throw new Error('the webhooks are still under way');
     });
     expect(inner.seen).toEqual([]);
@@ -160,7 +160,7 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     const [header, payload] = [{ alg: 'RS256', typ: 'JWT', kid: 'k' }, claims].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
     );
-    const answer = await world.call('GET', '/api/v1/people', { token: `${header}.${payload}.c2lnbmF0dXJl` });
+    const answer = await platform.call('GET', '/api/v1/people', { token: `${header}.${payload}.c2lnbmF0dXJl` });
     expect(answer.status).toBe(503);
     expect(inner.seen).toEqual([]);
     expect(await countRefused('api-gateway')).toBeGreaterThan(0);

@@ -1,10 +1,10 @@
 /** Bodies that keep the pace and do not end, over real connections; on a clock of its own: libs/http/incoming.test.ts (OWASP API4:2023; D62, D77). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type TestPlatform } from '../e2e/test-platform.ts';
 import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
 
 const least = 29_000;
-let world: World;
+let platform: TestPlatform;
 /** All are under way together: each has half a minute. */
 let unread: Wire;
 let unreadMs: Promise<number>;
@@ -12,20 +12,20 @@ let read: Wire[];
 let before: number[];
 let drip: NodeJS.Timeout;
 let startedAt: number;
-const countLate = () => Promise.all(['body_too_late', 'body_too_slow'].map((reason) => countRefused(world, reason)));
+const countLate = () => Promise.all(['body_too_late', 'body_too_slow'].map((reason) => countRefused(platform, reason)));
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'agents'];
-  world = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
-  const conversation = `/api/coherence/conversations/${(await createConversation(world, await applyDemo(world, 'bodies'))).id}`;
+  platform = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
+  const conversation = `/api/coherence/conversations/${(await createConversation(platform, await applyDemo(platform, 'bodies'))).id}`;
   const size = { 'Content-Length': 500_000 };
   before = await countLate();
-  unread = await openWire(world, `${head('POST', '/api/v1/people', size)}{`);
+  unread = await openWire(platform, `${head('POST', '/api/v1/people', size)}{`);
   startedAt = performance.now();
   unreadMs = unread.closed.then(() => performance.now() - startedAt);
   read = await Promise.all([
-    openWire(world, `${head('PATCH', conversation, { Authorization: `Bearer ${world.sharedToken}`, ...size })}{"infos":{"a":"`),
-    openWire(world, `${head('POST', '/api/coherence/hook/booking/1', size)}{"a":"`),
-    openWire(world, `${head('POST', '/api/chat/guide/message/', { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
+    openWire(platform, `${head('PATCH', conversation, { Authorization: `Bearer ${platform.sharedToken}`, ...size })}{"infos":{"a":"`),
+    openWire(platform, `${head('POST', '/api/coherence/hook/booking/1', size)}{"a":"`),
+    openWire(platform, `${head('POST', '/api/chat/guide/message/', { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
   ]);
   const part = 'x'.repeat(0x320);
   drip = setInterval(() => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(drip);
   for (const wire of [unread, ...read]) wire.hangUp();
-  await world.stop();
+  await platform.stop();
 });
 
 describe('bodies that keep the pace and do not end', () => {

@@ -5,23 +5,24 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 
-let world: World;
+let platform: TestPlatform;
 let demo: Demo;
 let stranger: string;
 let superuser: string;
 beforeAll(async () => {
-  world = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
-  demo = await applyDemo(world, 'surface');
-  stranger = await world.login('ben-surface@example.org', 'secret-of-ben-surface');
-  superuser = await world.login('root-surface@example.org', 'secret-of-root-surface');
+  platform = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
+  demo = await applyDemo(platform, 'surface');
+  stranger = await platform.login('ben-surface@example.org', 'secret-of-ben-surface');
+  superuser = await platform.login('root-surface@example.org', 'secret-of-root-surface');
 });
-afterAll(() => world.stop());
+afterAll(() => platform.stop());
 
 /** Rows that say what somebody may do. */
-const readRights = () => world.sql('select id, email, superuser, global_editor, is_active, person_id from directory.accounts order by id');
+const readRights = () =>
+  platform.sql('select id, email, superuser, global_editor, is_active, person_id from directory.accounts order by id');
 
 describe('fields that a caller may not set (OWASP API3:2023)', () => {
   const rights = {
@@ -35,17 +36,17 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   it('give a new person no account, no rights and no id of its own choice', async () => {
     const before = await readRights();
     const json = { ...rights, name: 'Mallory', id: 1, person_id: demo.ada, created_at: '2001-01-01T00:00:00Z', infos: { admin: true } };
-    const answer = await world.call('POST', '/api/v1/people', { token: superuser, json });
+    const answer = await platform.call('POST', '/api/v1/people', { token: superuser, json });
     expect(answer.status).toBe(201);
     expect(answer.json.person.id).toBeGreaterThan(demo.ben);
     expect(await readRights()).toEqual(before);
   });
 
   it('move a holon to no other class, owner, slug or visibility', async () => {
-    const read = () => world.sql('select * from directory.holons where id = $1', [demo.event]);
+    const read = () => platform.sql('select * from directory.holons where id = $1', [demo.event]);
     const [before] = await read();
     const json = { ...rights, id: 1, slug: 'taken', class: 'other', class_id: 1, parent_id: demo.event, private: true };
-    const answer = await world.call('POST', `/api/v1/holons/${demo.event}/update`, { token: superuser, json });
+    const answer = await platform.call('POST', `/api/v1/holons/${demo.event}/update`, { token: superuser, json });
     expect([answer.status, answer.json?.changes ?? {}]).toEqual([200, {}]);
     expect(await read()).toEqual([before]);
   });
@@ -54,10 +55,11 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
     'leave %s of a conversation as it is',
     async (path) => {
       const [field = '', inner] = path.split('.');
-      const { id } = await createConversation(world, demo);
-      const read = () => world.sql('select to_jsonb(c) - $2 as row from conversations.conversations c where id = $1', [id, 'updated_at']);
+      const { id } = await createConversation(platform, demo);
+      const read = () =>
+        platform.sql('select to_jsonb(c) - $2 as row from conversations.conversations c where id = $1', [id, 'updated_at']);
       const before = await read();
-      const answer = await world.call('PATCH', `/api/coherence/conversations/${id}`, {
+      const answer = await platform.call('PATCH', `/api/coherence/conversations/${id}`, {
         json: { [field]: inner === undefined ? { taken: true } : { [inner]: {} } },
       });
       expect([200, 400, 422]).toContain(answer.status);
@@ -66,13 +68,13 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   );
 
   it('end nobody else’s session', async () => {
-    const other = await world.login('ada-surface@example.org', 'secret-of-ada-surface');
+    const other = await platform.login('ada-surface@example.org', 'secret-of-ada-surface');
     const [, key = ''] = /^svc_agentic_([a-z0-9]{32})_/.exec(other) ?? [];
-    const mine = await world.login('ben-surface@example.org', 'secret-of-ben-surface');
+    const mine = await platform.login('ben-surface@example.org', 'secret-of-ben-surface');
     const json = { session_key: key, token: other, account_id: 1 };
-    expect((await world.call('POST', '/api/v1/auth/logout', { token: mine, json })).status).toBe(200);
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token: mine })).status).toBe(401);
-    expect((await world.call('GET', '/api/v1/auth/whoami', { token: other })).status).toBe(200);
+    expect((await platform.call('POST', '/api/v1/auth/logout', { token: mine, json })).status).toBe(200);
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token: mine })).status).toBe(401);
+    expect((await platform.call('GET', '/api/v1/auth/whoami', { token: other })).status).toBe(200);
   });
 });
 
@@ -83,20 +85,20 @@ describe('functions of others (OWASP API5:2023)', () => {
     ['POST', '/api/v1/holons/EVENT/memberships:bulk-add', { memberships: [{ person_id: 1, journey_slug: 'journey-surface' }] }],
   ])('are refused to an account without rights: %s %s', async (method, path, json) => {
     const rows = () =>
-      world.sql(`select (select count(*) from directory.people) people, (select max(updated_at) from directory.holons) holons,
+      platform.sql(`select (select count(*) from directory.people) people, (select max(updated_at) from directory.holons) holons,
       (select count(*) from directory.memberships) memberships`);
     const before = await rows();
-    const answer = await world.call(method, path.replace('EVENT', String(demo.event)), { token: stranger, json });
+    const answer = await platform.call(method, path.replace('EVENT', String(demo.event)), { token: stranger, json });
     expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
     expect(await rows()).toEqual(before);
   });
 
   it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])('are not reached by %s', async (header) => {
-    const { id } = await createConversation(world, demo);
+    const { id } = await createConversation(platform, demo);
     const path = `/api/coherence/conversations/${id}`;
-    const plain = await world.call('GET', path);
+    const plain = await platform.call('GET', path);
     for (const method of ['DELETE', 'PATCH']) {
-      const answer = await world.call('GET', path, { headers: { [header]: method } });
+      const answer = await platform.call('GET', path, { headers: { [header]: method } });
       expect([answer.status, answer.text]).toEqual([200, plain.text]);
     }
   });
@@ -109,14 +111,14 @@ describe('functions of others (OWASP API5:2023)', () => {
     ['x-user-id', '1'],
     ['cookie', 'session=1; token=1'],
   ])('are not opened by the header %s', async (header, value) => {
-    const answer = await world.call('GET', '/api/v1/people', { token: null, headers: { [header]: value } });
+    const answer = await platform.call('GET', '/api/v1/people', { token: null, headers: { [header]: value } });
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
   });
 });
 
 /** Sends bytes as they are and reads until the connection ends. */
 async function speak(text: string): Promise<string> {
-  const { hostname, port } = new URL(world.baseUrl);
+  const { hostname, port } = new URL(platform.baseUrl);
   const socket = connect(Number(port), hostname);
   let answer = '';
   socket.setEncoding('latin1').on('data', (part: string) => (answer += part));

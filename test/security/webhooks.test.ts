@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { agents } from '#services/agents';
-import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, eventually, type Demo, type TestPlatform } from '../e2e/test-platform.ts';
 import { startTarget } from './attacker.ts';
 
 const services = ['api-gateway', 'conversations', 'directory'];
 const secret = 'a-secret-that-nobody-guesses';
 
 interface Place {
-  readonly world: World;
+  readonly platform: TestPlatform;
   readonly demo: Demo;
 }
 
 async function open(tag: string, settings: Record<string, string>): Promise<Place> {
-  const world = await startTarget(`${import.meta.url}?${tag}`, settings, { services });
-  return { world, demo: await applyDemo(world, tag) };
+  const platform = await startTarget(`${import.meta.url}?${tag}`, settings, { services });
+  return { platform, demo: await applyDemo(platform, tag) };
 }
 
 const booking = (triggerEvent: string, payload: object): string =>
@@ -26,34 +26,34 @@ const sign = (body: string): Record<string, string> => ({
   'x-cal-signature-256': createHmac('sha256', secret).update(body).digest('hex'),
 });
 
-async function post({ world, demo }: Place, body: string, headers: Record<string, string> = {}): Promise<void> {
+async function post({ platform, demo }: Place, body: string, headers: Record<string, string> = {}): Promise<void> {
   const path = `/api/coherence/hook/booking/${demo.ada}`;
-  const answer = await world.call('POST', path, { token: null, body, headers: { 'content-type': 'application/json', ...headers } });
+  const answer = await platform.call('POST', path, { token: null, body, headers: { 'content-type': 'application/json', ...headers } });
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
 
 /** Receipts that are settled, once there are so many deliveries. */
-async function settled({ world }: Place, deliveries: number): Promise<{ outcome: string; deliveries: number }[]> {
+async function settled({ platform }: Place, deliveries: number): Promise<{ outcome: string; deliveries: number }[]> {
   let rows: { outcome: string; deliveries: number }[] = [];
   await eventually(async () => {
-    rows = await world.sql('select outcome, deliveries from conversations.webhook_receipts order by id');
+    rows = await platform.sql('select outcome, deliveries from conversations.webhook_receipts order by id');
     expect(rows.reduce((sum, row) => sum + row.deliveries, 0)).toBe(deliveries);
     expect(rows.map(({ outcome }) => outcome)).not.toContain('pending');
   });
   return rows;
 }
 
-const exists = async ({ world }: Place, id: number): Promise<boolean> =>
-  (await world.call('GET', `/api/coherence/conversations/${id}`)).status === 200;
-const countPeople = async ({ world }: Place): Promise<number> =>
-  (await world.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+const exists = async ({ platform }: Place, id: number): Promise<boolean> =>
+  (await platform.call('GET', `/api/coherence/conversations/${id}`)).status === 200;
+const countPeople = async ({ platform }: Place): Promise<number> =>
+  (await platform.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
 /** A conversation that was booked earlier, under a number that can be guessed. */
-async function book({ world, demo }: Place, number: number, uid: string): Promise<number> {
-  const { id } = await createConversation(world, demo, '2031-01-01T10:00:00Z');
+async function book({ platform, demo }: Place, number: number, uid: string): Promise<number> {
+  const { id } = await createConversation(platform, demo, '2031-01-01T10:00:00Z');
   // Its end keeps the next one from being the same.
-  await world.sql(`update conversations.conversations set finish_at = '2030-12-01' where id = $1`, [id]);
-  await world.sql(
+  await platform.sql(`update conversations.conversations set finish_at = '2030-12-01' where id = $1`, [id]);
+  await platform.sql(
     `with booking as (
        insert into conversations.bookings (conversation_id, attendee_key, last_event_at) values ($1, $3, '2026-01-01') returning id
      )
@@ -80,7 +80,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
     const REALTIMEKIT_WEBHOOK_PUBLIC_KEY = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     place = await open('open', { BOOKING_WEBHOOK_SECRET: '', REALTIMEKIT_WEBHOOK_PUBLIC_KEY });
   });
-  afterAll(() => place.world.stop());
+  afterAll(() => place.platform.stop());
 
   it('keeps its conversation when somebody guesses the number of the booking', async () => {
     const id = await book(place, 501, 'unguessable');
@@ -107,12 +107,12 @@ describe('an installation whose hooks have no secret (D64)', () => {
       await post(place, n % 2 === 0 ? `${n}${noise}${noise}` : booking('BOOKING_CREATED', { uid: `noise-${n}`, title: noise + noise }));
       const headers = { 'rtk-uuid': `forged-${n}`, 'rtk-signature': randomBytes(256).toString('base64') };
       const meeting = { event: 'recording.statusUpdate', n, noise: n % 2 === 0 ? noise : '' };
-      const forged = await place.world.call('POST', '/api/hook/meetings', { token: null, json: meeting, headers });
+      const forged = await place.platform.call('POST', '/api/hook/meetings', { token: null, json: meeting, headers });
       expect(forged.status).toBe(200);
     }
     delivered += 30;
     await settled(place, delivered);
-    const [kept] = await place.world.sql<{ bytes: number; rows: number; headers: number }>(
+    const [kept] = await place.platform.sql<{ bytes: number; rows: number; headers: number }>(
       `select coalesce(sum(length(body)), 0)::integer as bytes, max(length(headers::text)) as headers from conversations.webhook_receipts`,
     );
     expect(kept?.bytes).toBe(0);
@@ -120,7 +120,7 @@ describe('an installation whose hooks have no secret (D64)', () => {
   });
 
   it('has a bounded number of receipts after many small bodies', async () => {
-    const count = async () => (await place.world.sql('select 1 from conversations.webhook_receipts')).length;
+    const count = async () => (await place.platform.sql('select 1 from conversations.webhook_receipts')).length;
     const hours = countHours();
     const before = await count();
     const posts = 400;
@@ -137,7 +137,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
   beforeAll(async () => {
     place = await open('unsigned', { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: 'true' });
   });
-  afterAll(() => place.world.stop());
+  afterAll(() => place.platform.stop());
 
   it('ends no booking by a guessed number', async () => {
     const id = await book(place, 601, 'secret-601');
@@ -151,7 +151,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
 
   it('joins no conversation to that of a booking whose uid the sender knows', async () => {
     const [mine, theirs] = [await book(place, 701, 'mine'), await book(place, 702, 'theirs')];
-    const read = () => place.world.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
+    const read = () => place.platform.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
     const before = await read();
     await post(place, booking('BOOKING_RESCHEDULED', { uid: 'mine', bookingId: 702, startTime: '2031-03-01T10:00:00Z' }));
     await post(place, booking('BOOKING_CANCELLED', { uid: 'mine', bookingId: 702 }));
@@ -168,7 +168,7 @@ describe('a development platform that takes unsigned webhooks (D64, D65, D66)', 
     const rows = await settled(place, ++delivered);
     expect(rows.at(-1)).toMatchObject({ outcome: 'refused_too_many_attendees' });
     expect(await countPeople(place)).toBe(before);
-    expect(await place.world.sql(`select 1 from conversations.conversations where config #>> '{booking,uid}' = 'crowd'`)).toEqual([]);
+    expect(await place.platform.sql(`select 1 from conversations.conversations where config #>> '{booking,uid}' = 'crowd'`)).toEqual([]);
   });
 });
 
@@ -181,7 +181,7 @@ describe('an installation with a secret', () => {
       REALTIMEKIT_WEBHOOK_KEY_URL: 'http://127.0.0.1:9/the-provider-is-away',
     });
   });
-  afterAll(() => place.world.stop());
+  afterAll(() => place.platform.stop());
 
   it('acts on what the provider has signed and on nothing else', async () => {
     const id = await book(place, 801, 'signed');
@@ -199,11 +199,11 @@ describe('an installation with a secret', () => {
     const headers = (n: number) => ({ 'rtk-uuid': `unknown-${n}`, 'rtk-signature': randomBytes(256).toString('base64') });
     const hours = countHours();
     const forge = (n: number, noise: string) =>
-      place.world.call('POST', '/api/hook/meetings', { token: null, json: { n, noise }, headers: headers(n) });
+      place.platform.call('POST', '/api/hook/meetings', { token: null, json: { n, noise }, headers: headers(n) });
     for (let n = 0; n < 10; n++) expect((await forge(n, 'x'.repeat(100_000))).status).toBe(200);
     for (let n = 10; n < 160; n++) expect((await forge(n, 'small')).status).toBe(200);
     await eventually(async () => {
-      const [all] = await place.world.sql<{ deliveries: number; bodies: number; longest: number; refused: number }>(
+      const [all] = await place.platform.sql<{ deliveries: number; bodies: number; longest: number; refused: number }>(
         `select sum(deliveries)::integer as deliveries, count(body)::integer as bodies, max(length(body)) as longest,
            (count(*) filter (where outcome = 'rejected_unverified'))::integer as refused
          from conversations.webhook_receipts where source = 'meeting'`,
@@ -216,13 +216,13 @@ describe('an installation with a secret', () => {
   });
 
   it('loses no booking when somebody fills the stream through the hook of a service that is away', async () => {
-    const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = place.world.platform.settings;
+    const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = place.platform.runtime.settings;
     const bus = await connectBus({ url, name: 'operator', prefix, logger: createLogger({ service: 'test', level: 'silent' }) });
     const limit = 1_000_000;
     try {
       await bus.ensureStreams({ WEBHOOKS: limit });
       const noise = 'x'.repeat(90_000);
-      const flood = (n: number) => place.world.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: n, noise } });
+      const flood = (n: number) => place.platform.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: n, noise } });
       for (let n = 0; n < 30; n++) expect((await flood(n)).status).toBe(200);
       const uids = Array.from({ length: 5 }, (_value, n) => `kept-${n}`);
       const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
@@ -234,7 +234,7 @@ describe('an installation with a secret', () => {
       // The service comes back and works what waits for it.
       const worker = await bus.consume({ ...agents.consumers.updates, concurrency: 4 }, (delivery) => Promise.resolve(delivery.ack()));
       const booked = () =>
-        place.world.sql<{ uid: string }>(
+        place.platform.sql<{ uid: string }>(
           `select config #>> '{booking,uid}' as uid from conversations.conversations where config #>> '{booking,uid}' like 'kept-%' order by 1`,
         );
       await eventually(async () => expect((await booked()).map(({ uid }) => uid)).toEqual(uids), 60_000);

@@ -1,5 +1,5 @@
 /** A small network for generated requests to `/api/v1/`, and the values by which they find it. */
-import type { World } from '../world.ts';
+import type { TestPlatform } from '../test-platform.ts';
 
 const document = {
   spheres: [{ key: 'health', name: 'Health' }],
@@ -52,8 +52,8 @@ const document = {
   relationships: [{ key: 'near', from: 'summer', to: 'winter', journey: 'hosting', step: 'asked' }],
 };
 
-export async function applyNetwork(world: World) {
-  const { ids } = await world.apply(document);
+export async function applyNetwork(platform: TestPlatform) {
+  const { ids } = await platform.apply(document);
   const idsOf = (list: string): number[] => Object.values(ids[list] ?? {});
   const [people, holons, journeys] = [idsOf('people'), idsOf('holons'), idsOf('journeys')];
   return {

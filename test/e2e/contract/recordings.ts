@@ -1,4 +1,4 @@
-/** What the e2e tests saw of each operation: written by every world, read by the report. */
+/** What the e2e tests saw of each operation: written by every platform, read by the report. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ export function openRecordings(folder: string): void {
   process.env[folderVariable] = folder;
 }
 
-/** Keeps the recording of one world, when a run collects them. */
+/** Keeps the recording of one platform, when a run collects them. */
 export function keepRecording(name: string, recording: Recording): void {
   const folder = process.env[folderVariable];
   if (folder !== undefined && existsSync(folder)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(recording));

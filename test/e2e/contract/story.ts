@@ -1,7 +1,7 @@
 /** Plays the story of the documents on a platform: each request as the documents show it, its answer held against theirs. */
 import { isDeepStrictEqual } from 'node:util';
 import { fillText, fillTexts, marker, type StoryStep } from '../../../tools/generate/story.ts';
-import type { Call, World } from '../world.ts';
+import type { Call, TestPlatform } from '../test-platform.ts';
 import type { DocumentedOperation } from './served-documents.ts';
 
 /** What the markers of the story stand for on this platform. */
@@ -19,22 +19,22 @@ export interface Told {
 export type StoryFiles = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
 
 /** @returns sends a step; `loginAs` gives the token of the person whom it names */
-export function createTeller(world: World, files: StoryFiles, loginAs: (who: string) => Promise<string>) {
+export function createTeller(platform: TestPlatform, files: StoryFiles, loginAs: (who: string) => Promise<string>) {
   const known: Known = new Map();
 
   return async (step: StoryStep): Promise<Told> => {
-    const operation = world.recorder.operations.find(({ id }) => id === step.operation);
+    const operation = platform.recorder.operations.find(({ id }) => id === step.operation);
     if (operation === undefined) throw new Error(`no document has the operation ${step.operation}`);
     const wanted = fillTexts(step, (text) => fillText(text, (name, shown) => known.get(name) ?? shown)) as StoryStep;
-    const answer = await world.call(operation.method, toPath(operation, wanted), await toCall(wanted));
+    const answer = await platform.call(operation.method, toPath(operation, wanted), await toCall(wanted));
     const given: unknown = answer.json ?? (answer.text === '' ? undefined : answer.text);
     const shown = step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known, step.part === true) };
     return { status: answer.status, answer: given, expected: { status: step.status, ...shown } };
   };
 
   async function toCall({ as, headers, body, raw, upload }: StoryStep): Promise<Call> {
-    const gate = as === 'gate' ? { 'x-svc-api-key': world.loginSecret } : {};
-    const token = as === 'shared' ? world.sharedToken : as === 'gate' || as === 'nobody' ? null : await loginAs(as);
+    const gate = as === 'gate' ? { 'x-svc-api-key': platform.loginSecret } : {};
+    const token = as === 'shared' ? platform.sharedToken : as === 'gate' || as === 'nobody' ? null : await loginAs(as);
     const form = new FormData();
     for (const [field, name] of Object.entries(upload ?? {})) form.append(field, new Blob([files[name] ?? new Uint8Array()]), name);
     const typed = raw === undefined ? {} : { 'content-type': 'application/json' };

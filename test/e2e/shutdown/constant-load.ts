@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signBooking, type RealtimeKitServer } from '#libs/testing';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
-import type { Demo, World } from '../world.ts';
+import type { Demo, TestPlatform } from '../test-platform.ts';
 
 /** What has been acknowledged, and what has failed. */
 export interface Ledger {
@@ -44,12 +44,12 @@ const slowPartMs = 120;
 const audioBytes = 48 * 1024;
 
 export interface LoadOptions {
-  world: World;
+  platform: TestPlatform;
   demo: Demo;
   token: string;
   provider: RealtimeKitServer;
   agent: string;
-  /** Names everything that this load makes; loads of one world need different ones. */
+  /** Names everything that this load makes; loads of one platform need different ones. */
   tag: string;
   /** Bookings of this load get times from here on, other conversations before. */
   from: Date;
@@ -104,13 +104,13 @@ type Life = (client: Client, send: Send) => Promise<() => Promise<void>>;
 
 async function runClient(client: Client, life: Life): Promise<void> {
   const dispatcher = new Agent({ connections: 1, pipelining: 1 });
-  const { ledger, world } = client;
+  const { ledger, platform } = client;
   const send: Send = async (what, method, path, init = {}) => {
     ledger.requests += 1;
-    const headers = { authorization: `Bearer ${world.sharedToken}`, ...(init.headers as Record<string, string> | undefined) };
+    const headers = { authorization: `Bearer ${platform.sharedToken}`, ...(init.headers as Record<string, string> | undefined) };
     try {
       const signal = AbortSignal.timeout(deadlineMs);
-      const response = await fetch(`${world.baseUrl}${path}`, { method, ...init, headers, dispatcher, signal });
+      const response = await fetch(`${platform.baseUrl}${path}`, { method, ...init, headers, dispatcher, signal });
       const text = await response.text();
       if (!response.ok) throw new Error(`${response.status} ${text.slice(0, 200)}`);
       return JSON.parse(text) as unknown;
@@ -158,7 +158,7 @@ async function ownConversation(client: Client, send: Send): Promise<number> {
 
 async function readEverything(client: Client, send: Send): Promise<() => Promise<void>> {
   const id = await ownConversation(client, send);
-  const { demo, agent, token, world } = client;
+  const { demo, agent, token, platform } = client;
   const paths = [
     `/api/coherence/conversations/${id}`,
     `/api/coherence/conversations/${id}/transcript/import-evidence`,
@@ -170,7 +170,7 @@ async function readEverything(client: Client, send: Send): Promise<() => Promise
   let turn = 0;
   return async () => {
     const path = paths[turn++ % paths.length] ?? '';
-    const authorization = `Bearer ${/\/(search|steps|v1)/.test(path) ? token : world.sharedToken}`;
+    const authorization = `Bearer ${/\/(search|steps|v1)/.test(path) ? token : platform.sharedToken}`;
     await send(`GET ${path}`, 'GET', path, { headers: { authorization } });
   };
 }

@@ -3,29 +3,29 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, connectBus, newContext } from '#libs/nats';
 import { superuser } from '#libs/testing';
 import { agents } from '#services/agents';
-import { failureOf } from './place.ts';
-import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+import { failureOf } from './fixture.ts';
+import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 const { replayReceipt, replayReceipts, replayWebhooks, setWebhook } = agents.rpcs;
 
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 let bus: Bus;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url);
-  const { env } = desk.place;
+  fixture = await startTelegramFixture(import.meta.url);
+  const { env } = fixture.agents;
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
   bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
   env.onStop(() => bus.close());
 });
-afterAll(() => desk.stop());
+afterAll(() => fixture.stop());
 
 /** Receipts of updates that failed, each of a chat of its own unless one is named. */
 async function receiveFailed(count: number, chat?: number): Promise<number[]> {
   const updates = Array.from({ length: count }, () => {
-    const update = desk.compose(chat ?? desk.next(), { text: 'Again' });
+    const update = fixture.compose(chat ?? fixture.next(), { text: 'Again' });
     return [update.update_id, JSON.stringify(update)];
   });
-  const rows = await desk.place.env.sql<{ id: string }>(
+  const rows = await fixture.agents.env.sql<{ id: string }>(
     `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, body, outcome, kind)
      select gen_random_uuid()::text, 'x', now(), 0, 'guide', (select id from agents.agents where slug = 'guide'), (item ->> 0)::bigint, convert_to(item ->> 1, 'UTF8'), 'failed', 'message'
      from jsonb_array_elements($1::jsonb) item returning id`,
@@ -34,11 +34,11 @@ async function receiveFailed(count: number, chat?: number): Promise<number[]> {
   return rows.map(({ id }) => Number(id));
 }
 const countFailed = async (ids: readonly number[]): Promise<number> =>
-  (await desk.place.env.sql(`select 1 from agents.webhook_receipts where id = any($1) and outcome = 'failed'`, [ids])).length;
+  (await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where id = any($1) and outcome = 'failed'`, [ids])).length;
 const countJobs = async (): Promise<number> =>
-  (await desk.place.env.sql(`select 1 from agents.jobs where type = 'agents.work-chat'`)).length;
+  (await fixture.agents.env.sql(`select 1 from agents.jobs where type = 'agents.work-chat'`)).length;
 async function readEntries(): Promise<{ action: string; target: string | null; changes: any }[]> {
-  const rows = await desk.place.env.sql<{ action: string; target: string | null; changes: string | null }>(
+  const rows = await fixture.agents.env.sql<{ action: string; target: string | null; changes: string | null }>(
     'select action, target_id as target, changes::text from agents.audit_log order by id',
   );
   return rows.map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') }));
@@ -46,7 +46,7 @@ async function readEntries(): Promise<{ action: string; target: string | null; c
 
 /** PostgreSQL refuses these writes while `work` goes on. */
 async function withoutWrites(writes: string, work: () => Promise<void>): Promise<void> {
-  const { sql } = desk.place.env;
+  const { sql } = fixture.agents.env;
   await sql(`create function agents.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
   await sql(`create trigger refuse before ${writes} execute function agents.refuse()`);
   try {
@@ -95,7 +95,7 @@ describe('working updates again (A1)', () => {
   });
 
   it('counts those of one chat each, though one job works them', async () => {
-    await receiveFailed(2, desk.next());
+    await receiveFailed(2, fixture.next());
     const jobs = await countJobs();
     expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
     expect(await countJobs()).toBe(jobs + 1);

@@ -3,48 +3,48 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LlmFault, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { newContext } from '#libs/nats';
-import { failureOf, type Place, startPlace } from './place.ts';
+import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
-  let place: Place;
+  let fixture: AgentFixture;
 
   beforeAll(async () => {
-    place = await startPlace(import.meta.url);
-    await place.apply([
+    fixture = await startAgentFixture(import.meta.url);
+    await fixture.apply([
       { slug: 'guide', name: 'Guide', prompt: 'You are the guide.' },
       { slug: 'other', name: 'Other', prompt: null },
     ]);
   });
-  afterAll(() => place.stop());
-  beforeEach(() => place.llm.answerWith(undefined));
+  afterAll(() => fixture.stop());
+  beforeEach(() => fixture.llm.answerWith(undefined));
 
   /** A thread as operators read it. */
   async function readOf(key: string) {
-    const [row] = await place.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
-    const { messages } = await place.bus.call(agents.rpcs.adminReadThread, { thread_id: Number(row?.id), limit: 50 }, newContext());
+    const [row] = await fixture.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
+    const { messages } = await fixture.bus.call(agents.rpcs.adminReadThread, { thread_id: Number(row?.id), limit: 50 }, newContext());
     return { rows: messages };
   }
 
   describe('a turn', () => {
     it('renders both messages and records them together', async () => {
-      place.llm.answerWith(() => '**Welcome**, 1 < 2.\n\n- a\n- b');
-      const reply = await place.say('*Hello* <b>you</b>');
+      fixture.llm.answerWith(() => '**Welcome**, 1 < 2.\n\n- a\n- b');
+      const reply = await fixture.say('*Hello* <b>you</b>');
       expect(reply).toMatchObject({
         human_html: '<i>Hello</i> &lt;b&gt;you&lt;/b&gt;',
         agent_html: '<b>Welcome</b>, 1 &lt; 2.\n\n• a\n• b',
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/),
       });
-      const ids = await place.env.sql<{ id: number }>(`select id from agents.agents where slug = 'guide'`);
+      const ids = await fixture.env.sql<{ id: number }>(`select id from agents.agents where slug = 'guide'`);
       expect(reply.thread_key).toBe(`web:visitor:${reply.visitor_id}:agent:${ids[0]?.id}`);
-      expect((await place.recorded()).slice(-2)).toEqual(['*Hello* <b>you</b>', '**Welcome**, 1 < 2.\n\n- a\n- b']);
+      expect((await fixture.recorded()).slice(-2)).toEqual(['*Hello* <b>you</b>', '**Welcome**, 1 < 2.\n\n- a\n- b']);
     });
 
     it('sends prompt, earlier turns and the message to the model', async () => {
-      const first = await place.say('My name is Ada');
-      const second = await place.say('What did I say before?', { visitor_id: first.visitor_id });
+      const first = await fixture.say('My name is Ada');
+      const second = await fixture.say('What did I say before?', { visitor_id: first.visitor_id });
       expect(second.thread_key).toBe(first.thread_key);
       expect(second.agent_html).toContain('My name is Ada');
-      expect(place.llm.requests.at(-1)).toMatchObject({
+      expect(fixture.llm.requests.at(-1)).toMatchObject({
         model: 'scripted',
         messages: [
           { role: 'system', content: 'You are the guide.' },
@@ -56,11 +56,11 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
 
     it('is recorded without the characters that cannot be stored (D75)', async () => {
-      place.llm.answerWith(() => 'Wel\0come \ud83d 😀\udc00');
-      const { agent_html: html, visitor_id } = await place.say('Hello');
+      fixture.llm.answerWith(() => 'Wel\0come \ud83d 😀\udc00');
+      const { agent_html: html, visitor_id } = await fixture.say('Hello');
       expect(html).toBe('Welcome  😀');
-      expect((await place.recorded()).at(-1)).toBe('Welcome  😀');
-      await expect(place.say('Again', { visitor_id })).resolves.toMatchObject({ visitor_id });
+      expect((await fixture.recorded()).at(-1)).toBe('Welcome  😀');
+      await expect(fixture.say('Again', { visitor_id })).resolves.toMatchObject({ visitor_id });
     });
 
     it.each([
@@ -71,11 +71,11 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
         '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>',
       ],
     ])('is recorded and goes on without what the model thought: %j (D84)', async (first, second) => {
-      place.llm.answerWith(() => `${first}Welcome`);
-      const { agent_html: html, visitor_id } = await place.say('Hello');
-      place.llm.answerWith(() => `${second}Welcome back`);
-      const again = await place.say('Again', { visitor_id });
-      expect([html, again.agent_html, ...(await place.recorded()).slice(-4)]).toEqual([
+      fixture.llm.answerWith(() => `${first}Welcome`);
+      const { agent_html: html, visitor_id } = await fixture.say('Hello');
+      fixture.llm.answerWith(() => `${second}Welcome back`);
+      const again = await fixture.say('Again', { visitor_id });
+      expect([html, again.agent_html, ...(await fixture.recorded()).slice(-4)]).toEqual([
         'Welcome',
         'Welcome back',
         'Hello',
@@ -83,42 +83,42 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
         'Again',
         'Welcome back',
       ]);
-      expect(JSON.stringify(place.llm.requests.at(-1)?.messages)).not.toContain('new here');
+      expect(JSON.stringify(fixture.llm.requests.at(-1)?.messages)).not.toContain('new here');
     });
 
     it('is recorded and goes on without thoughts in strings where it is JSON (D84)', async () => {
-      place.llm.answerWith(() => '{"answer":"<think>They are new here.</think>hi"}');
-      const { agent_html: html, visitor_id } = await place.say('As JSON, please');
-      expect([html, (await place.recorded()).at(-1)]).toEqual(['{"answer":"hi"}', '{"answer":"hi"}']);
-      await place.say('Go on', { visitor_id });
-      expect(place.llm.requests.at(-1)?.messages.map(({ content }) => content)).toContain('{"answer":"hi"}');
+      fixture.llm.answerWith(() => '{"answer":"<think>They are new here.</think>hi"}');
+      const { agent_html: html, visitor_id } = await fixture.say('As JSON, please');
+      expect([html, (await fixture.recorded()).at(-1)]).toEqual(['{"answer":"hi"}', '{"answer":"hi"}']);
+      await fixture.say('Go on', { visitor_id });
+      expect(fixture.llm.requests.at(-1)?.messages.map(({ content }) => content)).toContain('{"answer":"hi"}');
     });
 
     it('that was recorded with thoughts by an earlier release is shown and sent without them (D84)', async () => {
-      place.llm.answerWith(() => 'Welcome **back**');
+      fixture.llm.answerWith(() => 'Welcome **back**');
       const name = 'name-of-a-turn-with-thoughts';
-      const turn = await place.say('Recorded <think>before</think>', { name });
+      const turn = await fixture.say('Recorded <think>before</think>', { name });
       const record = async () =>
-        (await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }, newContext())).threads[0]?.messages;
+        (await fixture.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: turn.thread_key }, newContext())).threads[0]?.messages;
       const before = await record();
-      await place.env.sql(
+      await fixture.env.sql(
         `update agents.messages m set body = 'They are back.</think>' || m.body, html = 'They are back.&lt;/think&gt;' || m.html
          from agents.threads t where t.id = m.thread_id and t.thread_key = $1 and m.note_type = 'chat_agent'`,
         [turn.thread_key],
       );
-      expect(await place.say('Recorded <think>before</think>', { name })).toEqual(turn);
+      expect(await fixture.say('Recorded <think>before</think>', { name })).toEqual(turn);
       expect(await record()).toEqual(before);
       const { rows } = await readOf(turn.thread_key);
       expect(rows.map(({ body }) => body)).toEqual(['Recorded <think>before</think>', 'Welcome **back**']);
-      const exported = await place.bus.call(
+      const exported = await fixture.bus.call(
         agents.rpcs.exportPerson,
         { visitor_ids: [turn.visitor_id], telegram_user_ids: [], after: 0 },
         newContext(),
       );
       expect(JSON.stringify(exported)).not.toContain('They are back');
-      await place.say('Go on', { visitor_id: turn.visitor_id });
+      await fixture.say('Go on', { visitor_id: turn.visitor_id });
       expect(
-        place.llm.requests
+        fixture.llm.requests
           .at(-1)
           ?.messages.slice(1)
           .map(({ content }) => content),
@@ -126,75 +126,76 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
 
     it('sends no system message for an agent without a prompt', async () => {
-      await place.say('Hello', { slug: 'other' });
-      expect(place.llm.requests.at(-1)?.messages.map((message) => message.role)).toEqual(['user']);
+      await fixture.say('Hello', { slug: 'other' });
+      expect(fixture.llm.requests.at(-1)?.messages.map((message) => message.role)).toEqual(['user']);
     });
   });
 
   describe('checks in their order', () => {
     it('answers 404 before 400, and 400 to a blank body', async () => {
-      expect((await failureOf(place.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
-      expect((await failureOf(place.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
-      for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f']) expect((await failureOf(place.say(body))).code).toBe('bad_request');
+      expect((await failureOf(fixture.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
+      expect((await failureOf(fixture.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
+      for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f'])
+        expect((await failureOf(fixture.say(body))).code).toBe('bad_request');
     });
   });
 
   describe('visitor_id', () => {
     it('is made by the server, long and never the same', async () => {
-      const replies = await Promise.all([1, 2, 3].map(() => place.say('Hello')));
+      const replies = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       expect(new Set(replies.map((reply) => reply.visitor_id)).size).toBe(3);
       for (const reply of replies) expect(reply.visitor_id).toMatch(/^[A-Za-z0-9_-]{32}$/);
     });
 
     it('unknown, malformed or of another agent begins a fresh thread', async () => {
-      const known = await place.say('Hello');
+      const known = await fixture.say('Hello');
       const given = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
-      for (const visitor_id of given) expect((await place.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
-      const foreign = await place.say('Hello', { visitor_id: known.visitor_id, slug: 'other' });
+      for (const visitor_id of given) expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
+      const foreign = await fixture.say('Hello', { visitor_id: known.visitor_id, slug: 'other' });
       expect(foreign.visitor_id).not.toBe(known.visitor_id);
-      expect(place.llm.requests.at(-1)?.messages).toHaveLength(1);
+      expect(fixture.llm.requests.at(-1)?.messages).toHaveLength(1);
     });
   });
 
   describe('a message sent again under its Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
-    const countTurns = async (body: string): Promise<number> => (await place.recorded()).filter((item) => item === body).length;
+    const countTurns = async (body: string): Promise<number> => (await fixture.recorded()).filter((item) => item === body).length;
 
     it('is one turn: the first of a thread, a later one, and one whose reply is still awaited', async () => {
-      const first = await place.say('Said first', { name: 'name-of-the-first' });
-      const asked = place.llm.requests.length;
-      expect(await place.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
+      const first = await fixture.say('Said first', { name: 'name-of-the-first' });
+      const asked = fixture.llm.requests.length;
+      expect(await fixture.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
       const { visitor_id } = first;
-      const second = await place.say('Said later', { visitor_id, name: 'name-of-the-second' });
-      expect(await place.say('Said later', { visitor_id, name: 'name-of-the-second' })).toEqual(second);
-      expect(place.llm.requests.length - asked).toBe(1);
+      const second = await fixture.say('Said later', { visitor_id, name: 'name-of-the-second' });
+      expect(await fixture.say('Said later', { visitor_id, name: 'name-of-the-second' })).toEqual(second);
+      expect(fixture.llm.requests.length - asked).toBe(1);
       const held = Promise.withResolvers<string>();
-      place.llm.answerWith(() => held.promise);
+      fixture.llm.answerWith(() => held.promise);
       const twins = [null, visitor_id].map((id) =>
-        Promise.all([1, 2].map(() => place.say('Twins', { visitor_id: id, name: 'name-of-the-twins' }))),
+        Promise.all([1, 2].map(() => fixture.say('Twins', { visitor_id: id, name: 'name-of-the-twins' }))),
       );
-      await waitFor(() => place.llm.pending >= 2);
+      await waitFor(() => fixture.llm.pending >= 2);
       held.resolve('one answer');
       for (const [one, other] of await Promise.all(twins)) expect(other).toEqual(one);
       expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
     });
 
     it('is another message with other words, of another visitor or for another agent, and without a key', async () => {
-      const first = await place.say('Mine', { name: 'a-name-used-again' });
+      const first = await fixture.say('Mine', { name: 'a-name-used-again' });
       const others = [
-        await place.say('Mine too', { name: 'a-name-used-again' }),
-        await place.say('Mine', { name: 'a-name-used-again', visitor_id: first.visitor_id }),
-        await place.say('Mine', { name: 'a-name-used-again', slug: 'other' }),
-        await place.say('Mine'),
-        await place.say('Mine'),
+        await fixture.say('Mine too', { name: 'a-name-used-again' }),
+        await fixture.say('Mine', { name: 'a-name-used-again', visitor_id: first.visitor_id }),
+        await fixture.say('Mine', { name: 'a-name-used-again', slug: 'other' }),
+        await fixture.say('Mine'),
+        await fixture.say('Mine'),
       ];
       expect(new Set([first, ...others].map(({ created_at }) => created_at)).size).toBe(6);
       expect(await countTurns('Mine')).toBe(4);
     });
 
     it('is asked anew when it was not answered', async () => {
-      place.llm.fail({ kind: 'truncated' });
-      await failureOf(place.say('Unanswered', { name: 'name-of-the-unanswered' }));
-      expect((await place.say('Unanswered', { name: 'name-of-the-unanswered' })).agent_html).not.toBe('');
+      fixture.llm.fail({ kind: 'truncated' });
+      await failureOf(fixture.say('Unanswered', { name: 'name-of-the-unanswered' }));
+      expect((await fixture.say('Unanswered', { name: 'name-of-the-unanswered' })).agent_html).not.toBe('');
       expect(await countTurns('Unanswered')).toBe(1);
     });
   });
@@ -224,161 +225,163 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     ];
     for (const [what, script] of faults) {
       it(`and ${what} is 503 with a time to wait, and nothing is recorded`, async () => {
-        const known = await place.say('Before');
-        const before = await place.env.sql(`select count(*)::int as n from agents.threads`);
-        const messages = await place.recorded();
+        const known = await fixture.say('Before');
+        const before = await fixture.env.sql(`select count(*)::int as n from agents.threads`);
+        const messages = await fixture.recorded();
         for (const visitor_id of [null, known.visitor_id]) {
-          const asked = place.llm.requests.length;
-          place.llm.fail(...script);
-          const error = await failureOf(place.say('Lost', { visitor_id }));
+          const asked = fixture.llm.requests.length;
+          fixture.llm.fail(...script);
+          const error = await failureOf(fixture.say('Lost', { visitor_id }));
           expect(error.toBody()).toMatchObject({ code: 'unavailable', details: { retry_after: expect.any(Number) } });
-          expect(place.llm.requests.length - asked).toBe(script.length);
+          expect(fixture.llm.requests.length - asked).toBe(script.length);
         }
-        expect(await place.recorded()).toEqual(messages);
-        expect(await place.env.sql(`select count(*)::int as n from agents.threads`)).toEqual(before);
-        await expect(place.say('After', { visitor_id: known.visitor_id })).resolves.toMatchObject({ visitor_id: known.visitor_id });
+        expect(await fixture.recorded()).toEqual(messages);
+        expect(await fixture.env.sql(`select count(*)::int as n from agents.threads`)).toEqual(before);
+        await expect(fixture.say('After', { visitor_id: known.visitor_id })).resolves.toMatchObject({ visitor_id: known.visitor_id });
       });
     }
 
     it('once is asked again and answers; the turn is recorded once', async () => {
-      place.llm.fail({ kind: 'status', status: 503 });
-      const reply = await place.say('Only once, please');
+      fixture.llm.fail({ kind: 'status', status: 503 });
+      const reply = await fixture.say('Only once, please');
       expect(reply.agent_html).not.toBe('');
-      expect((await place.recorded()).filter((body) => body === 'Only once, please')).toHaveLength(1);
+      expect((await fixture.recorded()).filter((body) => body === 'Only once, please')).toHaveLength(1);
     });
 
     it('and names a time to wait hands it on', async () => {
-      place.llm.fail({ kind: 'status', status: 429, retryAfter: 1 }, { kind: 'status', status: 429, retryAfter: 17 });
-      expect((await failureOf(place.say('Hello'))).details).toEqual({ retry_after: 17 });
+      fixture.llm.fail({ kind: 'status', status: 429, retryAfter: 1 }, { kind: 'status', status: 429, retryAfter: 17 });
+      expect((await failureOf(fixture.say('Hello'))).details).toEqual({ retry_after: 17 });
     });
 
     it('is not waited for longer than the request’s deadline, and a late answer is not recorded', async () => {
       const late = Promise.withResolvers<string>();
-      place.llm.answerWith(() => late.promise);
-      const error = await failureOf(place.say('Too late', { deadlineMs: Date.now() + 1_000 }));
+      fixture.llm.answerWith(() => late.promise);
+      const error = await failureOf(fixture.say('Too late', { deadlineMs: Date.now() + 1_000 }));
       expect(error.status).toBe(503);
       late.resolve('at last');
-      place.llm.answerWith(undefined);
-      await waitFor(async () => (await place.env.sql(`select from agents.turn_tickets`)).length === 0);
-      expect(await place.recorded()).not.toContain('Too late');
+      fixture.llm.answerWith(undefined);
+      await waitFor(async () => (await fixture.env.sql(`select from agents.turn_tickets`)).length === 0);
+      expect(await fixture.recorded()).not.toContain('Too late');
     });
   });
 
   describe('the turns of one thread', () => {
     it('happen one at a time and each is recorded whole, on several replicas', async () => {
-      await place.replica();
-      const { visitor_id } = await place.say('First');
+      await fixture.replica();
+      const { visitor_id } = await fixture.say('First');
       let running = 0;
       let most = 0;
-      place.llm.answerWith(async (messages) => {
+      fixture.llm.answerWith(async (messages) => {
         most = Math.max(most, ++running);
         await sleep(60);
         running--;
         return `re: ${messages.at(-1)?.content}`;
       });
       const bodies = Array.from({ length: 8 }, (_, n) => `parallel ${n}`);
-      await Promise.all(bodies.map((body) => place.say(body, { visitor_id })));
+      await Promise.all(bodies.map((body) => fixture.say(body, { visitor_id })));
       expect(most).toBe(1);
-      const recorded = (await place.recorded()).slice(-16);
+      const recorded = (await fixture.recorded()).slice(-16);
       for (let turn = 0; turn < 16; turn += 2) expect(recorded[turn + 1]).toBe(`re: ${recorded[turn]}`);
       expect(recorded.filter((_body, index) => index % 2 === 0).toSorted()).toEqual(bodies);
-      const last = place.llm.requests.at(-1);
+      const last = fixture.llm.requests.at(-1);
       expect(last?.messages).toHaveLength(1 + 2 * 8 + 1);
     });
 
     it('happen side by side in different threads', async () => {
-      const visitors = await Promise.all([1, 2, 3].map(() => place.say('Hello')));
+      const visitors = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       let running = 0;
       let most = 0;
-      place.llm.answerWith(async () => {
+      fixture.llm.answerWith(async () => {
         most = Math.max(most, ++running);
         await waitFor(() => most === 3);
         running--;
         return 'ok';
       });
-      await Promise.all(visitors.map(({ visitor_id }) => place.say('Now', { visitor_id })));
+      await Promise.all(visitors.map(({ visitor_id }) => fixture.say('Now', { visitor_id })));
       expect(most).toBe(3);
     });
 
     it('go on after one that failed', async () => {
-      const { visitor_id } = await place.say('Hello');
-      place.llm.fail({ kind: 'truncated' });
-      const results = await Promise.allSettled([place.say('one', { visitor_id }), place.say('two', { visitor_id })]);
+      const { visitor_id } = await fixture.say('Hello');
+      fixture.llm.fail({ kind: 'truncated' });
+      const results = await Promise.allSettled([fixture.say('one', { visitor_id }), fixture.say('two', { visitor_id })]);
       expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
-      await expect(place.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
+      await expect(fixture.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
     });
 
     it('go on when a process died in the middle of one, and what it still says is not recorded', async () => {
-      const { visitor_id } = await place.say('Hello');
-      const [thread] = await place.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
-      await place.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
-      const [dead] = await place.env.sql<{ until: string }>(
+      const { visitor_id } = await fixture.say('Hello');
+      const [thread] = await fixture.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
+      await fixture.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
+      const [dead] = await fixture.env.sql<{ until: string }>(
         `insert into agents.turn_tickets select id, last_ticket, clock_timestamp() + interval '1 second' from agents.threads where id = $1
          returning lease_until::text as until`,
         [thread?.id],
       );
-      await place.say('After the dead one', { visitor_id });
-      const over = await place.env.sql(`select clock_timestamp() >= $1::timestamptz as over`, [dead?.until]);
+      await fixture.say('After the dead one', { visitor_id });
+      const over = await fixture.env.sql(`select clock_timestamp() >= $1::timestamptz as over`, [dead?.until]);
       expect(over).toEqual([{ over: true }]);
     });
 
     it('is given up without a record when its lease is lost before the answer comes', async () => {
-      const { visitor_id } = await place.say('Hello');
-      place.llm.answerWith(async () => {
-        await place.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
+      const { visitor_id } = await fixture.say('Hello');
+      fixture.llm.answerWith(async () => {
+        await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
         return 'too late';
       });
-      expect((await failureOf(place.say('Overtaken', { visitor_id }))).code).toBe('unavailable');
-      expect(await place.recorded()).not.toContain('Overtaken');
+      expect((await failureOf(fixture.say('Overtaken', { visitor_id }))).code).toBe('unavailable');
+      expect(await fixture.recorded()).not.toContain('Overtaken');
     });
   });
 });
 
 describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () => {
   it('answers 404, 400 and then 503', async () => {
-    const place = await startPlace(import.meta.url, { LLM_BASE_URL: '' });
-    await place.apply([{ slug: 'guide', name: 'Guide' }]);
-    expect((await failureOf(place.say('', { slug: 'nobody' }))).code).toBe('not_found');
-    expect((await failureOf(place.say(''))).code).toBe('bad_request');
-    expect((await failureOf(place.say('Hello'))).toBody()).toEqual({ code: 'unavailable', message: 'Agent runtime is not configured' });
-    expect(await place.recorded()).toEqual([]);
-    await place.stop();
+    const fixture = await startAgentFixture(import.meta.url, { LLM_BASE_URL: '' });
+    await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
+    expect((await failureOf(fixture.say('', { slug: 'nobody' }))).code).toBe('not_found');
+    expect((await failureOf(fixture.say(''))).code).toBe('bad_request');
+    expect((await failureOf(fixture.say('Hello'))).toBody()).toEqual({ code: 'unavailable', message: 'Agent runtime is not configured' });
+    expect(await fixture.recorded()).toEqual([]);
+    await fixture.stop();
   });
 });
 
 describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () => {
-  let place: Place;
+  let fixture: AgentFixture;
   beforeAll(async () => {
-    place = await startPlace(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '3' });
-    await place.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '3' });
-    await place.apply([{ slug: 'guide', name: 'Guide' }]);
+    fixture = await startAgentFixture(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '3' });
+    await fixture.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '3' });
+    await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
 
   it('admits so many messages of one visitor from one address, the first included, on all replicas together', async () => {
-    const { visitor_id } = await place.say('1');
-    for (const body of ['2', '3']) await place.say(body, { visitor_id });
-    const error = await failureOf(place.say('4', { visitor_id }));
+    const { visitor_id } = await fixture.say('1');
+    for (const body of ['2', '3']) await fixture.say(body, { visitor_id });
+    const error = await failureOf(fixture.say('4', { visitor_id }));
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     expect(error.details['retry_after']).toBeGreaterThan(50);
     expect(error.details['retry_after']).toBeLessThanOrEqual(60);
-    await expect(place.say('from elsewhere', { visitor_id, ip: '10.0.0.2' })).resolves.toMatchObject({ visitor_id });
-    expect(await place.recorded()).not.toContain('4');
+    await expect(fixture.say('from elsewhere', { visitor_id, ip: '10.0.0.2' })).resolves.toMatchObject({ visitor_id });
+    expect(await fixture.recorded()).not.toContain('4');
   });
 
   it('counts messages without a known visitor by their address', async () => {
     const ip = '10.0.0.9';
-    const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((body) => place.say(body, { ip, visitor_id: body.repeat(32) })));
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c', 'd', 'e'].map((body) => fixture.say(body, { ip, visitor_id: body.repeat(32) })),
+    );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
   });
 
   it('admits again when a minute has passed since the oldest', async () => {
     const ip = '10.0.0.10';
-    for (const body of ['a', 'b', 'c']) await place.say(body, { ip });
-    expect((await failureOf(place.say('d', { ip }))).code).toBe('rate_limited');
-    await place.env.sql(
+    for (const body of ['a', 'b', 'c']) await fixture.say(body, { ip });
+    expect((await failureOf(fixture.say('d', { ip }))).code).toBe('rate_limited');
+    await fixture.env.sql(
       `update agents.chat_hits set hit_at = array(select at - interval '1 minute' from unnest(hit_at) at where at <> 'infinity') where key like '%:10.0.0.10'`,
     );
-    await expect(place.say('e', { ip })).resolves.toBeDefined();
+    await expect(fixture.say('e', { ip })).resolves.toBeDefined();
   });
 });

@@ -3,41 +3,45 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
-import { failureOf, type Place, startPlace } from './place.ts';
+import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { forgetPerson, forgetThreads, getRecord } = agents.rpcs;
 const context = () => newContext();
 
-let place: Place;
+let fixture: AgentFixture;
 let agentId = 0;
 let slug = '';
 let agentCount = 0;
 beforeAll(async () => {
-  place = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '100', AGENT_KNOWLEDGE: 'automatic' });
+  fixture = await startAgentFixture(import.meta.url, {
+    MEMORY_DELAY_MS: '0',
+    RATE_LIMIT_CHAT_PER_MINUTE: '100',
+    AGENT_KNOWLEDGE: 'automatic',
+  });
 });
-afterAll(() => place.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  place.llm.answerMemoryWith(undefined);
+  fixture.llm.answerMemoryWith(undefined);
   slug = `forgetful-${++agentCount}`;
-  const { ids } = await place.apply([{ slug, name: 'Forgetful' }]);
+  const { ids } = await fixture.apply([{ slug, name: 'Forgetful' }]);
   agentId = ids.agents[slug] ?? 0;
 });
 
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
+  await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
-const record = () => place.bus.call(getRecord, { slug }, context());
+const record = () => fixture.bus.call(getRecord, { slug }, context());
 
 /** Tables of the service in which a text stands, whatever the column. */
 async function findTraces(text: string): Promise<string[]> {
-  const tables = await place.env.sql<{ name: string }>(
+  const tables = await fixture.env.sql<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'agents'`,
   );
   expect(tables.length).toBeGreaterThan(10);
   const found: string[] = [];
   for (const { name } of tables) {
-    const rows = await place.env.sql(
+    const rows = await fixture.env.sql(
       `select 1 as one from agents.${name} t
        where position(lower($1) in lower(t::text)) > 0 or position(encode(convert_to($1, 'UTF8'), 'hex') in t::text) > 0 limit 1`,
       [text],
@@ -50,18 +54,18 @@ async function findTraces(text: string): Promise<string[]> {
 /** A thread of a group, as the messaging side records it. */
 async function addGroup(chatId: number, turns: readonly { user: number; asked: string; answered: string }[]): Promise<number> {
   const key = `telegram:chat:${chatId}:agent:${agentId}`;
-  const [thread] = await place.env.sql<{ id: number }>(
+  const [thread] = await fixture.env.sql<{ id: number }>(
     `insert into agents.threads (agent_id, thread_key, channel, turn_count) values ($1, $2, 'telegram', $3) returning id`,
     [agentId, key, turns.length],
   );
   for (const [index, { user, asked, answered }] of turns.entries()) {
-    await place.env.sql(
+    await fixture.env.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at, sender)
        values ($1, $2, 'chat_visitor', $3, $3, now(), $5), ($1, $2, 'chat_agent', $4, $4, now(), null)`,
       [thread?.id, index + 1, asked, answered, `telegram:user:${user}`],
     );
   }
-  await place.env.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, $2, $3)`, [
+  await fixture.env.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, $2, $3)`, [
     thread?.id,
     turns.map(({ asked }) => asked).join(' '),
     turns.length,
@@ -71,15 +75,15 @@ async function addGroup(chatId: number, turns: readonly { user: number; asked: s
 
 describe('agents.memory.forget (people erase; agents forget --visitor, --thread, --telegram-user)', () => {
   it('leaves no trace of a visitor in any table, and what others told stays', async () => {
-    const secret = await place.say('Is the zanzibar room free?', { slug });
-    await place.say('My zanzibar plans are secret', { slug, visitor_id: secret.visitor_id });
-    await place.say('Is there parking?', { slug });
+    const secret = await fixture.say('Is the zanzibar room free?', { slug });
+    await fixture.say('My zanzibar plans are secret', { slug, visitor_id: secret.visitor_id });
+    await fixture.say('Is there parking?', { slug });
     await idle();
     expect((await record()).agent.memory.summary).toContain('zanzibar');
     expect(await findTraces('zanzibar')).toEqual(expect.arrayContaining(['messages', 'thread_memories', 'memory_facts', 'agent_memories']));
     expect(await findTraces(secret.visitor_id)).toEqual(expect.arrayContaining(['threads', 'chat_hits']));
 
-    const counts = await place.bus.call(forgetPerson, { visitor_id: secret.visitor_id }, context());
+    const counts = await fixture.bus.call(forgetPerson, { visitor_id: secret.visitor_id }, context());
     expect(counts).toEqual({ threads: 1, messages: 4, facts: 2 });
     expect(await findTraces('zanzibar')).toEqual([]);
     expect(await findTraces(secret.visitor_id)).toEqual([]);
@@ -89,16 +93,16 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
   });
 
   it('of nobody known deletes nothing', async () => {
-    await place.say('Is there parking?', { slug });
+    await fixture.say('Is there parking?', { slug });
     for (const request of [{ visitor_id: 'x'.repeat(32) }, { thread_key: 'telegram:chat:1:agent:1' }, { telegram_user_id: 5 }]) {
-      await expect(place.bus.call(forgetPerson, request, context())).resolves.toEqual({ threads: 0, messages: 0, facts: 0 });
+      await expect(fixture.bus.call(forgetPerson, request, context())).resolves.toEqual({ threads: 0, messages: 0, facts: 0 });
     }
     expect((await record()).threads).toHaveLength(1);
   });
 
   it('refuses a request that names nobody, or several', async () => {
     for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
-      expect((await failureOf(place.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status).toBeLessThan(500);
+      expect((await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status).toBeLessThan(500);
     }
   });
 
@@ -110,7 +114,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
       { user: 2, asked: 'My bus is late', answered: 'Take your time.' },
     ]);
     await addGroup(47, [{ user: 47, asked: 'somebody else', answered: 'ok' }]);
-    const counts = await place.bus.call(forgetPerson, { telegram_user_id: 4711 }, context());
+    const counts = await fixture.bus.call(forgetPerson, { telegram_user_id: 4711 }, context());
     expect(counts).toMatchObject({ threads: 1, messages: 4 });
     expect(await findTraces('zanzibar')).toEqual([]);
     await idle();
@@ -121,16 +125,16 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     ]);
     expect(threads[0]?.messages.map(({ body }) => body)).toEqual(['Is the kiosk open?', 'Until six.', 'My bus is late', 'Take your time.']);
     expect(threads[0]?.memory).toMatchObject({ facts: ['My bus is late'], summary: 'Is the kiosk open? / My bus is late', up_to_turn: 3 });
-    await expect(place.env.sql(`select version from agents.thread_memories where thread_id = $1`, [group])).resolves.toEqual([
+    await expect(fixture.env.sql(`select version from agents.thread_memories where thread_id = $1`, [group])).resolves.toEqual([
       { version: 3 },
     ]);
   });
 
   it('erases what receipts of the messaging platform hold of the same chat, also from before it changed its number', async () => {
     await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
-    await place.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
+    await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
     const addReceipt = (chatId: number, senderId: number, body: string): Promise<unknown> =>
-      place.env.sql(
+      fixture.env.sql(
         `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, chat_id, sender_id, body,
            outcome, reply_html, processed_at)
          values ($1, 'd', now(), 1, $2, $3, $4, $5, convert_to($6, 'UTF8'), 'answered', $6, now())`,
@@ -140,41 +144,41 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await addReceipt(-5, 1, '"zanzibar before"');
     await addReceipt(-77, 8, '"quagga"');
     expect(await findTraces('"zanzibar')).toContain('webhook_receipts');
-    await place.bus.call(forgetPerson, { thread_key: `telegram:chat:-1001:agent:${agentId}` }, context());
+    await fixture.bus.call(forgetPerson, { thread_key: `telegram:chat:-1001:agent:${agentId}` }, context());
     const left = `select count(*)::int as n from agents.webhook_receipts where agent_id = $1 and (body is not null or reply_html is not null)`;
-    await expect(place.env.sql(left, [agentId])).resolves.toEqual([{ n: 1 }]);
-    await place.bus.call(forgetPerson, { telegram_user_id: 8 }, context());
-    await expect(place.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
+    await expect(fixture.env.sql(left, [agentId])).resolves.toEqual([{ n: 1 }]);
+    await fixture.bus.call(forgetPerson, { telegram_user_id: 8 }, context());
+    await expect(fixture.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
   it('leaves the queue of a private chat in which somebody has just written, and no other', async () => {
     const addChat = async (outcome: string, chatId: number): Promise<void> => {
-      await place.env.sql(
+      await fixture.env.sql(
         `with chat as (insert into agents.telegram_chats (agent_id, chat_id) values ($1, $2) returning id)
          insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, chat_id, sender_id, chat, outcome)
          select $3 || $2, 'd', now(), 1, $3, $1, $2, $2, id, $4 from chat`,
         [agentId, chatId, slug, outcome],
       );
-      await place.bus.call(forgetPerson, { telegram_user_id: chatId }, context());
+      await fixture.bus.call(forgetPerson, { telegram_user_id: chatId }, context());
     };
     await addChat('pending', 9_001);
     await addChat('answered', 9_002);
-    const left = await place.env.sql(`select chat_id from agents.telegram_chats where chat_id in (9001, 9002)`);
+    const left = await fixture.env.sql(`select chat_id from agents.telegram_chats where chat_id in (9001, 9002)`);
     expect(left).toEqual([{ chat_id: 9_001 }]);
   });
 
   it('wins over a memory job under way: what it read is not written', async () => {
     let forgotten = false;
-    const { visitor_id } = await place.say('Hello', { slug });
+    const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
-    place.llm.answerMemoryWith(async (messages) => {
-      if (!forgotten) await place.bus.call(forgetPerson, { visitor_id }, context());
+    fixture.llm.answerMemoryWith(async (messages) => {
+      if (!forgotten) await fixture.bus.call(forgetPerson, { visitor_id }, context());
       forgotten = true;
       return messages.at(-1)?.content.includes('"notes"') === true
         ? '{"summary":"zanzibar"}'
         : '{"summary":"zanzibar","facts":["zanzibar"],"knowledge":["zanzibar is asked about"]}';
     });
-    await place.say('My zanzibar', { slug, visitor_id });
+    await fixture.say('My zanzibar', { slug, visitor_id });
     await waitFor(() => forgotten);
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
@@ -182,29 +186,29 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 
   it('wins over the summary of an agent under way', async () => {
     let summaries = 0;
-    const { visitor_id } = await place.say('Hello', { slug });
+    const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
-    place.llm.answerMemoryWith(async (messages) => {
+    fixture.llm.answerMemoryWith(async (messages) => {
       const { notes } = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[] };
       if (notes === undefined) return '{"summary":"","facts":[],"knowledge":["zanzibar is asked about"]}';
       summaries++;
-      if (summaries === 1) await place.bus.call(forgetPerson, { visitor_id }, context());
+      if (summaries === 1) await fixture.bus.call(forgetPerson, { visitor_id }, context());
       return JSON.stringify({ summary: notes.join(' ') });
     });
-    await place.say('zanzibar', { slug, visitor_id });
+    await fixture.say('zanzibar', { slug, visitor_id });
     await waitFor(() => summaries > 0);
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
   });
 
   it('wins over a turn under way: nothing of it is recorded', async () => {
-    const { visitor_id } = await place.say('Hello', { slug });
-    place.llm.answerWith(async () => {
-      await place.bus.call(forgetPerson, { visitor_id }, context());
+    const { visitor_id } = await fixture.say('Hello', { slug });
+    fixture.llm.answerWith(async () => {
+      await fixture.bus.call(forgetPerson, { visitor_id }, context());
       return 'zanzibar';
     });
-    expect((await failureOf(place.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({ code: 'unavailable' });
-    place.llm.answerWith(undefined);
+    expect((await failureOf(fixture.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({ code: 'unavailable' });
+    fixture.llm.answerWith(undefined);
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
     expect((await record()).threads).toEqual([]);
@@ -213,22 +217,22 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 
 describe('agents.record.forget (agents forget SLUG)', () => {
   it('deletes one thread or all of the agent with their memory, and leaves other agents alone', async () => {
-    const other = await place.say('Is the zanzibar room free?', { slug });
-    const one = await place.say('Is the zanzibar hall free?', { slug });
+    const other = await fixture.say('Is the zanzibar room free?', { slug });
+    const one = await fixture.say('Is the zanzibar hall free?', { slug });
     const mine = slug;
-    await place.apply([{ slug: `${mine}-b`, name: 'B' }]);
-    await place.say('Is the yellow room free?', { slug: `${mine}-b` });
+    await fixture.apply([{ slug: `${mine}-b`, name: 'B' }]);
+    await fixture.say('Is the yellow room free?', { slug: `${mine}-b` });
     await idle();
-    await expect(place.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context())).resolves.toMatchObject({
+    await expect(fixture.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context())).resolves.toMatchObject({
       threads: 0,
     });
-    await expect(place.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context())).resolves.toEqual({
+    await expect(fixture.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context())).resolves.toEqual({
       threads: 1,
       messages: 2,
       facts: 1,
     });
     expect((await record()).threads.map(({ thread_key }) => thread_key)).toEqual([other.thread_key]);
-    await expect(place.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({ threads: 1, messages: 2, facts: 1 });
+    await expect(fixture.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({ threads: 1, messages: 2, facts: 1 });
     await idle();
     expect(await findTraces('zanzibar')).toEqual([]);
     expect(await findTraces('yellow')).not.toEqual([]);

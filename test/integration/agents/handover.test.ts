@@ -3,53 +3,53 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
-import { failureOf } from './place.ts';
-import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+import { failureOf } from './fixture.ts';
+import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 const { rpcs } = agents;
 const context = () => newContext();
 
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url, {
+  fixture = await startTelegramFixture(import.meta.url, {
     TELEGRAM_TIMEOUT_MS: '3000',
     RATE_LIMIT_CHAT_PER_MINUTE: '0',
     RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
     AGENT_KNOWLEDGE: 'automatic',
   });
 });
-afterAll(() => desk.stop());
-beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
+afterAll(() => fixture.stop());
+beforeEach(() => fixture.agents.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const call = (name: 'take' | 'handBack', threadId: number) =>
-  desk.place.bus.call(name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack, { thread_id: threadId }, context());
+  fixture.agents.bus.call(name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack, { thread_id: threadId }, context());
 const write = (threadId: number, body: string, name?: string) =>
-  desk.place.bus.call(
+  fixture.agents.bus.call(
     rpcs.adminSayInThread,
     { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) },
     context(),
   );
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
-  desk.place.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
+  fixture.agents.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
-  desk.place.bus.call(rpcs.readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
+  fixture.agents.bus.call(rpcs.readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
 const said = async (threadId: number): Promise<string[]> => (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
 
 async function threadOf(key: string): Promise<number> {
-  const [row] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
+  const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
   return Number(row?.id);
 }
 
 /** A visitor with one answered message. */
 async function openThread(body = 'Hello'): Promise<{ id: number; visitorId: string; key: string }> {
-  const { visitor_id: visitorId, thread_key: key } = await desk.place.say(body);
+  const { visitor_id: visitorId, thread_key: key } = await fixture.agents.say(body);
   return { id: await threadOf(key), visitorId, key };
 }
 
 /** A chat with one answered message. */
-async function openChat(chat = desk.next()): Promise<{ id: number; chat: number }> {
-  expect((await desk.ask(chat, { text: 'Hello' })).outcome).toBe('answered');
-  const [row] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
+async function openChat(chat = fixture.next()): Promise<{ id: number; chat: number }> {
+  expect((await fixture.ask(chat, { text: 'Hello' })).outcome).toBe('answered');
+  const [row] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
     `telegram:chat:${chat}:agent:%`,
   ]);
   return { id: Number(row?.id), chat };
@@ -59,8 +59,8 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
   it('is not answered by the agent until it is handed back, and everything said is in the one record', async () => {
     const { id, visitorId, key } = await openThread();
     expect(await call('take', id)).toMatchObject({ thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } } });
-    const before = desk.place.llm.requests.length;
-    expect(await desk.place.say('Is anybody there?', { visitor_id: visitorId })).toEqual({
+    const before = fixture.agents.llm.requests.length;
+    expect(await fixture.agents.say('Is anybody there?', { visitor_id: visitorId })).toEqual({
       visitor_id: visitorId,
       thread_key: key,
       human_html: 'Is anybody there?',
@@ -68,13 +68,13 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       created_at: expect.any(String),
       waits_for: 'person',
     });
-    expect(desk.place.llm.requests.length).toBe(before);
+    expect(fixture.agents.llm.requests.length).toBe(before);
     expect((await read(id)).thread.waiting).toBe(true);
     const { message } = await write(id, 'I **am**.');
     expect(message).toMatchObject({ author: 'operator', account_id: null, html: 'I <b>am</b>.', delivery: null, turn: 3 });
     expect((await read(id)).thread).toMatchObject({ waiting: false, turns: 3 });
     expect(await call('handBack', id)).toMatchObject({ thread: { taken_by: null } });
-    expect(await desk.place.say('Thanks', { visitor_id: visitorId })).toMatchObject({ agent_html: expect.stringContaining('Thanks') });
+    expect(await fixture.agents.say('Thanks', { visitor_id: visitorId })).toMatchObject({ agent_html: expect.stringContaining('Thanks') });
     expect(await said(id)).toEqual([
       'visitor: Hello',
       'agent: You said: Hello',
@@ -83,7 +83,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       'visitor: Thanks',
       'agent: You said: Thanks',
     ]);
-    const { threads } = await desk.place.bus.call(rpcs.getRecord, { slug: 'guide', thread_key: key }, context());
+    const { threads } = await fixture.agents.bus.call(rpcs.getRecord, { slug: 'guide', thread_key: key }, context());
     expect(threads[0]?.messages.map(({ note_type: type }) => type)).toEqual([
       'chat_visitor',
       'chat_agent',
@@ -98,12 +98,12 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     const { id, visitorId } = await openThread();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
     const { promise: free, resolve: answer } = Promise.withResolvers<void>();
-    desk.place.llm.answerWith(async () => {
+    fixture.agents.llm.answerWith(async () => {
       isAsked();
       await free;
       return 'Too late';
     });
-    const reply = desk.place.say('Slowly', { visitor_id: visitorId });
+    const reply = fixture.agents.say('Slowly', { visitor_id: visitorId });
     await asked;
     await call('take', id);
     answer();
@@ -115,9 +115,9 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     const { id, visitorId } = await openThread();
     await call('take', id);
     const named = { visitor_id: visitorId, name: 'a-name-of-sixteen-characters' };
-    const first = await desk.place.say('Once', named);
+    const first = await fixture.agents.say('Once', named);
     await call('handBack', id);
-    expect(await desk.place.say('Once', named)).toEqual(first);
+    expect(await fixture.agents.say('Once', named)).toEqual(first);
     expect((await said(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
   });
 
@@ -134,12 +134,12 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     await call('handBack', id);
     await call('handBack', id);
     expect(await failureOf(call('take', 999_999))).toMatchObject({ code: 'not_found', reason: 'thread_not_found' });
-    const [{ actions } = { actions: [] }] = await desk.place.env.sql<{ actions: string[] }>(
+    const [{ actions } = { actions: [] }] = await fixture.agents.env.sql<{ actions: string[] }>(
       `select array_agg(action order by id) as actions from agents.audit_log where target_id = $1`,
       [String(id)],
     );
     expect(actions).toEqual(['thread.take', 'thread.say', 'thread.say', 'thread.hand-back']);
-    expect(JSON.stringify(await desk.place.env.sql('select changes from agents.audit_log'))).not.toMatch(/Once|Twice/);
+    expect(JSON.stringify(await fixture.agents.env.sql('select changes from agents.audit_log'))).not.toMatch(/Once|Twice/);
   });
 
   it('shows a visitor what a person wrote, behind a turn, and nothing to whom it does not know', async () => {
@@ -166,14 +166,14 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
   });
 
   it('answers a visitor who waits as soon as a person has it, writes, or gives it back, on whatever replica (H2)', async () => {
-    const replica = await desk.place.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
+    const replica = await fixture.agents.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
     const { id, visitorId } = await openThread();
     const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
       const asked = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
       // Several requests, so that both replicas have some.
-      const answers = Promise.all(Array.from({ length: 6 }, () => desk.place.bus.call(rpcs.readChatUpdates, asked, context())));
-      await desk.place.env.sql('select pg_sleep(0.3)');
+      const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, asked, context())));
+      await fixture.agents.env.sql('select pg_sleep(0.3)');
       await act();
       const [first, ...others] = await answers;
       for (const other of others) expect(other).toEqual(first);
@@ -190,11 +190,15 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
 
   it('is listed once, also where something was said in several at the same moment', async () => {
     const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
-    await desk.place.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
+    await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
     const seen: number[] = [];
     let before: { at: string; id: number } | undefined;
     for (let page = 0; page < ids.length; page++) {
-      const { items } = await desk.place.bus.call(rpcs.adminListThreads, { limit: 1, ...(before !== undefined && { before }) }, context());
+      const { items } = await fixture.agents.bus.call(
+        rpcs.adminListThreads,
+        { limit: 1, ...(before !== undefined && { before }) },
+        context(),
+      );
       const [{ id, updated_at: at } = { id: 0, updated_at: '' }] = items;
       seen.push(id);
       before = { at, id };
@@ -204,10 +208,10 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
 
   it('is listed by who has it, page by page, and read page by page without cutting a turn', async () => {
     const { id, visitorId } = await openThread();
-    await desk.place.say('Again', { visitor_id: visitorId });
+    await fixture.agents.say('Again', { visitor_id: visitorId });
     await call('take', id);
     const list = (taken: boolean) =>
-      desk.place.bus.call(rpcs.adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
+      fixture.agents.bus.call(rpcs.adminListThreads, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
     expect((await list(true)).items.map((item) => item.id)).toContain(id);
     expect((await list(false)).items.map((item) => item.id)).not.toContain(id);
     expect(JSON.stringify(await list(true))).not.toContain(visitorId);
@@ -227,29 +231,29 @@ describe('a chat of Telegram that a person has (H3)', () => {
   it('keeps the agent silent, gets the words of the person once and in order, and goes on with the agent afterwards', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
-    const typing = desk.telegram.callsOf('sendChatAction').length;
-    expect((await desk.ask(chat, { text: 'Help' })).outcome).toBe('left_to_person');
-    expect(desk.telegram.callsOf('sendChatAction').length).toBe(typing);
-    desk.telegram.fail(chat, { kind: 'wait', seconds: 1 });
+    const typing = fixture.telegram.callsOf('sendChatAction').length;
+    expect((await fixture.ask(chat, { text: 'Help' })).outcome).toBe('left_to_person');
+    expect(fixture.telegram.callsOf('sendChatAction').length).toBe(typing);
+    fixture.telegram.fail(chat, { kind: 'wait', seconds: 1 });
     for (const text of ['One', 'Two', 'Three']) await write(id, text);
     await delivered(id, ['sent', 'sent', 'sent']);
     await call('handBack', id);
-    expect((await desk.ask(chat, { text: 'Bye' })).outcome).toBe('answered');
-    expect(desk.telegram.callsOf('sendChatAction').length).toBeGreaterThan(typing);
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', 'One', 'Two', 'Three', 'You said: Bye']);
-    expect(desk.telegram.impatient).toBe(0);
+    expect((await fixture.ask(chat, { text: 'Bye' })).outcome).toBe('answered');
+    expect(fixture.telegram.callsOf('sendChatAction').length).toBeGreaterThan(typing);
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello', 'One', 'Two', 'Three', 'You said: Bye']);
+    expect(fixture.telegram.impatient).toBe(0);
   });
 
   it('gets the words of the person in the topic in which somebody had written last, and in none when that is gone', async () => {
-    const chat = -desk.next();
+    const chat = -fixture.next();
     const ask = (text: string, topic?: number) =>
-      desk.ask(chat, {
+      fixture.ask(chat, {
         text,
         chat: { id: chat, type: 'supergroup', is_forum: true },
         ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
       });
     expect((await ask('Hello', 7)).outcome).toBe('answered');
-    const [thread] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
+    const [thread] = await fixture.agents.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
       `telegram:chat:${chat}:agent:%`,
     ]);
     const id = Number(thread?.id);
@@ -258,13 +262,13 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect((await ask('Help', 9)).outcome).toBe('left_to_person');
     await write(id, 'In nine');
     await delivered(id, ['sent', 'sent']);
-    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
+    fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
     await write(id, 'In none');
     await delivered(id, ['sent', 'sent', 'sent']);
     await ask('Hello all');
     await write(id, 'To all');
     await delivered(id, ['sent', 'sent', 'sent', 'sent']);
-    const shown = desk.telegram.shown.filter(({ chatId }) => chatId === chat);
+    const shown = fixture.telegram.shown.filter(({ chatId }) => chatId === chat);
     expect(shown.map(({ text, topicId }) => [text, topicId])).toEqual([
       ['You said: Hello', 7],
       ['In seven', 7],
@@ -278,43 +282,43 @@ describe('a chat of Telegram that a person has (H3)', () => {
   it('tells when words may or may not have arrived, are refused, or the bot is blocked, and repeats none', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
-    desk.telegram.fail(chat, { kind: 'silent', delivered: true });
+    fixture.telegram.fail(chat, { kind: 'silent', delivered: true });
     await write(id, 'Perhaps');
     await delivered(id, ['unknown']);
-    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
+    fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
     await write(id, 'No');
     await delivered(id, ['unknown', 'failed']);
-    desk.telegram.block(chat);
+    fixture.telegram.block(chat);
     await write(id, 'x'.repeat(9_000));
     await delivered(id, ['unknown', 'failed', 'failed']);
-    expect(desk.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
+    expect(fixture.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
   });
 
   it('does not send again what an attempt that died may have sent', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
-    desk.telegram.fail(chat, { kind: 'wait', seconds: 8 });
+    fixture.telegram.fail(chat, { kind: 'wait', seconds: 8 });
     await write(id, 'Once');
     const isWaiting = `select 1 from agents.operator_sends s join agents.messages m on m.id = s.message_id
       where m.thread_id = $1 and s.status = 'planned' and s.error like '429%'`;
-    await waitFor(async () => ((await desk.place.env.sql(isWaiting, [id])).length > 0 ? true : undefined), { what: 'the wait' });
-    await desk.place.env.sql(
+    await waitFor(async () => ((await fixture.agents.env.sql(isWaiting, [id])).length > 0 ? true : undefined), { what: 'the wait' });
+    await fixture.agents.env.sql(
       `update agents.operator_sends s set status = 'sending' from agents.messages m where m.id = s.message_id and m.thread_id = $1`,
       [id],
     );
     await delivered(id, ['unknown']);
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello']);
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello']);
   });
 
   it('goes on under its new number, with whom it has, when the group becomes a supergroup', async () => {
-    const [group, supergroup] = [-desk.next(), -desk.next() - 1_000_000];
+    const [group, supergroup] = [-fixture.next(), -fixture.next() - 1_000_000];
     const { id } = await openChat(group);
     await call('take', id);
-    desk.telegram.migrate(group, supergroup);
+    fixture.telegram.migrate(group, supergroup);
     await write(id, 'Here');
     await delivered(id, ['sent']);
-    expect(desk.telegram.textsOf(supergroup)).toEqual(['Here']);
-    const asked = await desk.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
+    expect(fixture.telegram.textsOf(supergroup)).toEqual(['Here']);
+    const asked = await fixture.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
     expect(asked.outcome).toBe('left_to_person');
   });
 });
@@ -323,12 +327,12 @@ describe('what a person said (H4)', () => {
   it('is in the next prompt of the agent, marked as theirs, with what nobody answered', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
-    await desk.place.say('First', { visitor_id: visitorId });
+    await fixture.agents.say('First', { visitor_id: visitorId });
     await write(id, 'It costs 12.');
-    await desk.place.say('Second', { visitor_id: visitorId });
+    await fixture.agents.say('Second', { visitor_id: visitorId });
     await call('handBack', id);
-    await desk.place.say('Third', { visitor_id: visitorId });
-    const messages = desk.place.llm.requests.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
+    await fixture.agents.say('Third', { visitor_id: visitorId });
+    const messages = fixture.agents.llm.requests.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
     expect(messages.at(3)?.content).toMatch(/^\[A person .*\]\nIt costs 12\.$/);
     expect(messages.at(4)?.content).toBe('Second\n\nThird');
@@ -337,15 +341,17 @@ describe('what a person said (H4)', () => {
   it('reaches no other thread and is no fact of the visitor; what the visitor said to them is remembered', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
-    await desk.place.say('I am called Ada', { visitor_id: visitorId });
+    await fixture.agents.say('I am called Ada', { visitor_id: visitorId });
     await write(id, 'Hello Ada');
-    desk.place.llm.answerMemoryWith(() => JSON.stringify({ summary: 's', facts: ['Called Ada'], knowledge: ['people like tea'] }));
-    await desk.place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    fixture.agents.llm.answerMemoryWith(() => JSON.stringify({ summary: 's', facts: ['Called Ada'], knowledge: ['people like tea'] }));
+    await fixture.agents.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const facts = () =>
-      desk.place.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
+      fixture.agents.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
     await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory' });
     expect(await facts()).toEqual([{ kind: 'visitor', body: 'Called Ada' }]);
-    const asked = desk.place.llm.memoryRequests.map(({ messages }) => JSON.parse(messages.at(-1)?.content ?? '{}') as { turns?: unknown });
+    const asked = fixture.agents.llm.memoryRequests.map(
+      ({ messages }) => JSON.parse(messages.at(-1)?.content ?? '{}') as { turns?: unknown },
+    );
     expect(asked.map(({ turns }) => turns)).toContainEqual([
       { visitor: 'Hello', agent: 'You said: Hello' },
       { visitor: 'I am called Ada' },
@@ -357,21 +363,21 @@ describe('what a person said (H4)', () => {
     const { id, visitorId } = await openThread('I like tea');
     await call('take', id);
     await write(id, 'Hello from a person');
-    desk.place.llm.answerMemoryWith(undefined);
+    fixture.agents.llm.answerMemoryWith(undefined);
     const remember = async (): Promise<string[]> => {
-      await desk.place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+      await fixture.agents.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
       const jobs = () =>
-        desk.place.env.sql<{ state: string }>(`select state from agents.jobs where key = $1 order by id`, [`thread:${id}`]);
+        fixture.agents.env.sql<{ state: string }>(`select state from agents.jobs where key = $1 order by id`, [`thread:${id}`]);
       await waitFor(async () => ((await jobs()).every(({ state }) => state === 'succeeded') ? true : undefined), { what: 'the memory' });
-      return (await desk.place.env.sql<{ summary: string }>('select summary from agents.thread_memories where thread_id = $1', [id])).map(
-        ({ summary }) => summary,
-      );
+      return (
+        await fixture.agents.env.sql<{ summary: string }>('select summary from agents.thread_memories where thread_id = $1', [id])
+      ).map(({ summary }) => summary);
     };
     expect(await remember()).toEqual(['I like tea']);
     await write(id, 'Are you still there?');
     expect(await remember()).toEqual(['I like tea']);
     await call('handBack', id);
-    await desk.place.say('I do', { visitor_id: visitorId });
+    await fixture.agents.say('I do', { visitor_id: visitorId });
     expect(await remember()).toEqual(['I like tea / I do']);
   });
 
@@ -379,16 +385,16 @@ describe('what a person said (H4)', () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');
-    await desk.place.bus.call(rpcs.forgetPerson, { visitor_id: visitorId }, context());
+    await fixture.agents.bus.call(rpcs.forgetPerson, { visitor_id: visitorId }, context());
     const group = -desk.next();
     const { id: ofGroup } = await openChat(group);
     await call('take', ofGroup);
     await write(ofGroup, 'To all before');
-    await desk.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
+    await fixture.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
     await write(ofGroup, 'Dear Bo');
-    await desk.place.bus.call(rpcs.forgetPerson, { telegram_user_id: 777 }, context());
+    await fixture.agents.bus.call(rpcs.forgetPerson, { telegram_user_id: 777 }, context());
     expect(await said(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
-    const left = await desk.place.env.sql(
+    const left = await fixture.agents.env.sql(
       `select 1 from agents.thread_takeovers where thread_id = $1 union all select 1 from agents.messages where body = 'A secret of theirs'`,
       [id],
     );

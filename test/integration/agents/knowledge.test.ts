@@ -3,25 +3,25 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
-import { failureOf, type Place, startPlace } from './place.ts';
+import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { approveKnowledge, forgetPerson, forgetThreads, listKnowledge, rejectKnowledge } = agents.rpcs;
 const context = () => newContext();
 const settings = { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0' };
 
-let place: Place;
+let fixture: AgentFixture;
 let slug = '';
 let agentCount = 0;
 
 /** All memory jobs are done. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
+  await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
 /** What a visitor says is remembered; the model takes all of it for general. */
 async function tell(...sentences: string[]): Promise<{ visitor_id: string; thread_key: string }> {
-  place.llm.answerMemoryWith((messages) => {
+  fixture.llm.answerMemoryWith((messages) => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
     if (data.notes !== undefined) return JSON.stringify({ summary: data.notes.join(' ') });
     return JSON.stringify({
@@ -30,33 +30,33 @@ async function tell(...sentences: string[]): Promise<{ visitor_id: string; threa
       knowledge: (data.turns ?? []).flatMap(({ visitor }) => visitor.split('\n').filter((line) => line.includes(' is '))),
     });
   });
-  const reply = await place.say(sentences.join('\n'), { slug });
+  const reply = await fixture.say(sentences.join('\n'), { slug });
   await idle();
   return reply;
 }
 
 /** What the model reads when somebody new writes. */
 async function promptOfStranger(): Promise<string> {
-  await place.say('Hello', { slug });
-  const { messages } = place.llm.requests.at(-1) as { messages: readonly LlmMessage[] };
+  await fixture.say('Hello', { slug });
+  const { messages } = fixture.llm.requests.at(-1) as { messages: readonly LlmMessage[] };
   await idle();
   return messages[0]?.role === 'system' ? messages[0].content : '';
 }
-const list = async () => (await place.bus.call(listKnowledge, { slug }, context())).items;
-const decide = (rpc: typeof approveKnowledge | typeof rejectKnowledge, ids: number[]) => place.bus.call(rpc, { slug, ids }, context());
+const list = async () => (await fixture.bus.call(listKnowledge, { slug }, context())).items;
+const decide = (rpc: typeof approveKnowledge | typeof rejectKnowledge, ids: number[]) => fixture.bus.call(rpc, { slug, ids }, context());
 const idOf = async (sentence: string): Promise<number> => (await list()).find(({ body }) => body === sentence)?.id ?? 0;
 
 beforeEach(async () => {
   slug = `guide-${++agentCount}`;
-  await place.apply([{ slug, name: 'Guide', prompt: 'You are the guide.' }]);
+  await fixture.apply([{ slug, name: 'Guide', prompt: 'You are the guide.' }]);
 });
-afterEach(() => place.llm.answerMemoryWith(undefined));
+afterEach(() => fixture.llm.answerMemoryWith(undefined));
 
 describe('with AGENT_KNOWLEDGE=reviewed', () => {
   beforeAll(async () => {
-    place = await startPlace(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'reviewed' });
+    fixture = await startAgentFixture(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'reviewed' });
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
 
   it('nothing is used before an operator approves it, who sees where it comes from', async () => {
     const { visitor_id, thread_key } = await tell('tea is served at five', 'somebody is ill with malaria');
@@ -68,14 +68,14 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
       { id: expect.any(Number), body: 'tea is served at five', ...origin },
       { id: expect.any(Number), body: 'somebody is ill with malaria', ...origin },
     ]);
-    const entries = () => place.env.sql(`select id from agents.audit_log where action = 'agent.approve-knowledge'`);
+    const entries = () => fixture.env.sql(`select id from agents.audit_log where action = 'agent.approve-knowledge'`);
     expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
     expect(await entries()).toHaveLength(1);
     expect(await decide(approveKnowledge, [await idOf('tea is served at five')])).toEqual({ approved: 1 });
     expect(await entries()).toHaveLength(1);
     expect(await promptOfStranger()).toContain('"about_the_subject":["tea is served at five"]');
     expect((await list()).map(({ approved_at: at }) => at !== null)).toEqual([true, false]);
-    await expect(place.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
+    await expect(fixture.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
   });
 
   it('what is rejected is gone, approved or not', async () => {
@@ -84,7 +84,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     await decide(approveKnowledge, ids);
     expect(await decide(rejectKnowledge, ids.slice(0, 1))).toEqual({ rejected: 1 });
     expect(await promptOfStranger()).toContain('"about_the_subject":["cake is served at six"]');
-    await expect(place.bus.call(rejectKnowledge, { slug }, context())).resolves.toEqual({ rejected: 1 });
+    await expect(fixture.bus.call(rejectKnowledge, { slug }, context())).resolves.toEqual({ rejected: 1 });
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
   });
 
@@ -93,7 +93,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     const own = await idOf('tea is served at five');
     const first = slug;
     slug = `guide-${++agentCount}`;
-    await place.apply([{ slug, name: 'Other' }]);
+    await fixture.apply([{ slug, name: 'Other' }]);
     await tell('coffee is served at four');
     const foreign = await idOf('coffee is served at four');
     slug = first;
@@ -112,22 +112,22 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     await tell('cake is served at six', 'soup is served at noon');
     await decide(approveKnowledge, [await idOf('cake is served at six')]);
-    await expect(place.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({ threads: 1, facts: 1 });
+    await expect(fixture.bus.call(forgetPerson, { visitor_id }, context())).resolves.toMatchObject({ threads: 1, facts: 1 });
     expect((await list()).map(({ body }) => body)).toEqual(['cake is served at six', 'soup is served at noon']);
     expect(await promptOfStranger()).not.toContain('tea');
-    await place.bus.call(forgetThreads, { slug }, context());
+    await fixture.bus.call(forgetThreads, { slug }, context());
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
   });
 
   it('approved sentences are not pushed out by new ones, and are 200 at most', async () => {
     await tell('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
-    const [thread] = await place.env.sql<{ id: number; agent: number }>(
+    const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
       `select t.id, t.agent_id as agent from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1 order by t.id limit 1`,
       [slug],
     );
     const add = (from: number, to: number) =>
-      place.env.sql(
+      fixture.env.sql(
         `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
          select $1, $2, 'knowledge', 'sentence ' || n, 1 from generate_series($3::int, $4::int) n`,
         [thread?.agent, thread?.id, from, to],
@@ -150,44 +150,44 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
 
 describe('with AGENT_KNOWLEDGE=off, the default', () => {
   beforeAll(async () => {
-    place = await startPlace(import.meta.url, settings);
+    fixture = await startAgentFixture(import.meta.url, settings);
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
 
   it('nobody is asked for knowledge, and none is stored although the model gives some', async () => {
     await tell('somebody is ill with malaria');
-    expect(place.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
+    expect(fixture.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
-    await expect(place.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
+    await expect(fixture.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
   });
 
   it('what was stored before is not used, is shown, and can be removed', async () => {
-    const { visitor_id } = await place.say('Hello', { slug });
+    const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
-    await place.env.sql(
+    await fixture.env.sql(
       `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn, approved_at)
        select agent_id, id, 'knowledge', 'somebody is ill', 1, now() from agents.threads where visitor_id = $1`,
       [visitor_id],
     );
-    await place.env.sql(
+    await fixture.env.sql(
       `insert into agents.agent_memories (agent_id, summary) select agent_id, 'somebody is ill' from agents.threads where visitor_id = $1`,
       [visitor_id],
     );
     expect(await promptOfStranger()).toBe('You are the guide.');
-    const { mode, items } = await place.bus.call(listKnowledge, { slug }, context());
+    const { mode, items } = await fixture.bus.call(listKnowledge, { slug }, context());
     expect([mode, items.map(({ body }) => body)]).toEqual(['off', ['somebody is ill']]);
-    await place.bus.call(rejectKnowledge, { slug }, context());
+    await fixture.bus.call(rejectKnowledge, { slug }, context());
     for (const table of ['memory_facts', 'agent_memories']) {
-      await expect(place.env.sql(`select 1 from agents.${table} t where t::text like '%ill%'`)).resolves.toEqual([]);
+      await expect(fixture.env.sql(`select 1 from agents.${table} t where t::text like '%ill%'`)).resolves.toEqual([]);
     }
   });
 });
 
 describe('with AGENT_KNOWLEDGE=automatic', () => {
   beforeAll(async () => {
-    place = await startPlace(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'automatic' });
+    fixture = await startAgentFixture(import.meta.url, { ...settings, AGENT_KNOWLEDGE: 'automatic' });
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
 
   it('what is rejected leaves the summary as well', async () => {
     await tell('tea is served at five', 'cake is served at six');

@@ -5,51 +5,51 @@ import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
 import { BudgetExceeded, createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { estimateMessage, estimateTokens } from '../../../services/agents/tokens.ts';
-import { failureOf, type Place, startPlace } from './place.ts';
+import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 describe('agents.chat.send under the limit of an address (D71)', () => {
-  let place: Place;
+  let fixture: AgentFixture;
   beforeAll(async () => {
     const limits = { RATE_LIMIT_CHAT_PER_MINUTE: '3', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '4' };
-    place = await startPlace(import.meta.url, limits);
-    await place.replica(limits);
-    await place.apply([
+    fixture = await startAgentFixture(import.meta.url, limits);
+    await fixture.replica(limits);
+    await fixture.apply([
       { slug: 'guide', name: 'Guide' },
       { slug: 'other', name: 'Other' },
     ]);
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
 
   it('admits so many messages of one address, whoever writes to whichever agent, on all replicas together', async () => {
     const ip = '2001:db8:1:2::/64';
-    const { visitor_id } = await place.say('1', { ip });
-    await place.say('2', { ip, slug: 'other' });
-    await place.say('3', { ip, visitor_id });
-    await place.say('4', { ip, slug: 'other' });
-    const asked = place.llm.requests.length;
+    const { visitor_id } = await fixture.say('1', { ip });
+    await fixture.say('2', { ip, slug: 'other' });
+    await fixture.say('3', { ip, visitor_id });
+    await fixture.say('4', { ip, slug: 'other' });
+    const asked = fixture.llm.requests.length;
     for (const slug of ['guide', 'other']) {
-      const error = await failureOf(place.say('5', { ip, slug }));
+      const error = await failureOf(fixture.say('5', { ip, slug }));
       expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
       expect(error.details['retry_after']).toBeGreaterThan(0);
       expect(error.details['retry_after']).toBeLessThanOrEqual(60);
     }
-    expect(place.llm.requests).toHaveLength(asked);
-    await expect(place.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({ visitor_id });
+    expect(fixture.llm.requests).toHaveLength(asked);
+    await expect(fixture.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({ visitor_id });
   });
 
   it('is exact for messages at the same time', async () => {
     const ip = '203.0.113.7';
     const slugs = ['guide', 'other', 'guide', 'other', 'guide', 'other'];
-    const results = await Promise.allSettled(slugs.map((slug) => place.say('at once', { ip, slug })));
+    const results = await Promise.allSettled(slugs.map((slug) => fixture.say('at once', { ip, slug })));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
   });
 
   it('does not count what the limit of a visitor has refused', async () => {
     const ip = '203.0.113.8';
-    for (const body of ['1', '2', '3']) await place.say(body, { ip });
-    for (const body of ['4', '5']) expect((await failureOf(place.say(body, { ip }))).code).toBe('rate_limited');
-    await expect(place.say('another agent', { ip, slug: 'other' })).resolves.toBeDefined();
-    expect((await failureOf(place.say('another agent', { ip, slug: 'other' }))).code).toBe('rate_limited');
+    for (const body of ['1', '2', '3']) await fixture.say(body, { ip });
+    for (const body of ['4', '5']) expect((await failureOf(fixture.say(body, { ip }))).code).toBe('rate_limited');
+    await expect(fixture.say('another agent', { ip, slug: 'other' })).resolves.toBeDefined();
+    expect((await failureOf(fixture.say('another agent', { ip, slug: 'other' }))).code).toBe('rate_limited');
   });
 });
 
@@ -58,19 +58,19 @@ describe('the tokens of an agent for a day (D71)', () => {
   /** As the scripted model tells them. */
   const tokensOfCall = 30;
   const prompt = 'You are the guide.';
-  let place: Place;
+  let fixture: AgentFixture;
   let db: Database;
   let id = 0;
   beforeAll(async () => {
     const settings = { LLM_DAILY_TOKENS: String(dailyTokens), LLM_TIMEOUT_MS: '10000' };
-    place = await startPlace(import.meta.url, settings);
-    await place.replica(settings);
-    const { ids } = await place.apply([
+    fixture = await startAgentFixture(import.meta.url, settings);
+    await fixture.replica(settings);
+    const { ids } = await fixture.apply([
       { slug: 'guide', name: 'Guide', prompt },
       { slug: 'other', name: 'Other' },
     ]);
     id = ids.agents['guide'] ?? 0;
-    const { logger, settings: addresses } = place.env;
+    const { logger, settings: addresses } = fixture.env;
     db = await createDatabase({
       url: addresses['DATABASE_URL'] ?? '',
       schema: 'agents',
@@ -78,32 +78,32 @@ describe('the tokens of an agent for a day (D71)', () => {
       logger,
       applicationName: 'test budget',
     });
-    place.env.onStop(() => db.close());
+    fixture.env.onStop(() => db.close());
   });
-  afterAll(() => place.stop());
-  beforeEach(() => place.env.sql(`delete from agents.token_budgets`));
+  afterAll(() => fixture.stop());
+  beforeEach(() => fixture.env.sql(`delete from agents.token_budgets`));
   afterEach(() => {
-    place.llm.answerWith(undefined);
-    place.llm.clearFaults();
+    fixture.llm.answerWith(undefined);
+    fixture.llm.clearFaults();
   });
 
   const use = (tokens: number, daysAgo = 0) =>
-    place.env.sql(
+    fixture.env.sql(
       `insert into agents.token_budgets (agent_id, day, tokens) values ($1, (now() at time zone 'UTC')::date - $3::integer, $2)
        on conflict (agent_id) do update set day = excluded.day, tokens = excluded.tokens`,
       [id, tokens, daysAgo],
     );
   const readUsed = async (): Promise<number | undefined> =>
-    (await place.env.sql<{ tokens: string }>(`select tokens::text from agents.token_budgets where agent_id = $1`, [id])).map(({ tokens }) =>
-      Number(tokens),
+    (await fixture.env.sql<{ tokens: string }>(`select tokens::text from agents.token_budgets where agent_id = $1`, [id])).map(
+      ({ tokens }) => Number(tokens),
     )[0];
 
   it('admit a call while one is left, and none when all are used, until the day (UTC) is over', async () => {
     await use(dailyTokens - 1);
-    await expect(place.say('The last one')).resolves.toBeDefined();
+    await expect(fixture.say('The last one')).resolves.toBeDefined();
     await waitFor(async () => (await readUsed()) === dailyTokens - 1 + tokensOfCall);
-    const asked = place.llm.requests.length;
-    const error = await failureOf(place.say('One too many'));
+    const asked = fixture.llm.requests.length;
+    const error = await failureOf(fixture.say('One too many'));
     expect(error.toBody()).toEqual({
       code: 'unavailable',
       message: 'The agent has answered as much as it may today; nothing was recorded',
@@ -111,63 +111,63 @@ describe('the tokens of an agent for a day (D71)', () => {
     });
     const secondsLeft = 86_400 - Math.floor((Date.now() % 86_400_000) / 1_000);
     expect(Math.abs(Number(error.details['retry_after']) - secondsLeft)).toBeLessThan(30);
-    expect(place.llm.requests).toHaveLength(asked);
-    expect(await place.recorded()).not.toContain('One too many');
-    await expect(place.say('Another agent', { slug: 'other' })).resolves.toBeDefined();
+    expect(fixture.llm.requests).toHaveLength(asked);
+    expect(await fixture.recorded()).not.toContain('One too many');
+    await expect(fixture.say('Another agent', { slug: 'other' })).resolves.toBeDefined();
   });
 
   it('are full again on the next day', async () => {
     await use(dailyTokens * 5, 1);
-    await place.say('Good morning');
+    await fixture.say('Good morning');
     await waitFor(async () => (await readUsed()) === tokensOfCall);
   });
 
   it('are taken before the model is asked, so that calls at the same time stop at the budget on all replicas together', async () => {
     const held = Promise.withResolvers<string>();
-    place.llm.answerWith(() => held.promise);
-    const asked = place.llm.requests.length;
-    const calls = Array.from({ length: 10 }, () => place.say('At once'));
+    fixture.llm.answerWith(() => held.promise);
+    const asked = fixture.llm.requests.length;
+    const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
     // Each takes a thousand for its answer and some for its prompt: the third finds less than 3000 taken, the fourth more.
     await waitFor(() => refused === 7);
     held.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-    expect(place.llm.requests.length - asked).toBe(3);
+    expect(fixture.llm.requests.length - asked).toBe(3);
     await waitFor(async () => (await readUsed()) === 3 * tokensOfCall);
   });
 
   it('are estimated where the model does not tell them, and given back when it was not reached', async () => {
-    place.llm.fail({ kind: 'no_usage' });
-    place.llm.answerWith(() => 'An answer of some words.');
-    await place.say('How much?');
+    fixture.llm.fail({ kind: 'no_usage' });
+    fixture.llm.answerWith(() => 'An answer of some words.');
+    await fixture.say('How much?');
     const estimate = estimateMessage(prompt) + estimateMessage('How much?') + estimateTokens('An answer of some words.');
     await waitFor(async () => (await readUsed()) === estimate);
-    place.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
-    await failureOf(place.say('How much?'));
+    fixture.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
+    await failureOf(fixture.say('How much?'));
     await waitFor(async () => (await readUsed()) === estimate);
-    place.llm.fail({ kind: 'truncated' });
-    await failureOf(place.say('How much?'));
+    fixture.llm.fail({ kind: 'truncated' });
+    await failureOf(fixture.say('How much?'));
     await waitFor(async () => (await readUsed()) === estimate + tokensOfCall);
   });
 
   it('count for the memory, which waits for the next day', async () => {
-    await place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const waiting = `select 1 as one from agents.jobs where type = 'agents.thread-memory' and state = 'running' or (state = 'queued' and run_at <= now())`;
-    await waitFor(async () => (await place.env.sql(waiting)).length === 0);
-    const asked = place.llm.memoryRequests.length;
+    await waitFor(async () => (await fixture.env.sql(waiting)).length === 0);
+    const asked = fixture.llm.memoryRequests.length;
     await use(dailyTokens - 1);
-    const { thread_key } = await place.say('Remember me');
-    await place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    const { thread_key } = await fixture.say('Remember me');
+    await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const jobs = () =>
-      place.env.sql<{ state: string; error: string | null; attempts: number; late: boolean }>(
+      fixture.env.sql<{ state: string; error: string | null; attempts: number; late: boolean }>(
         `select j.state, j.error, j.attempts, j.run_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' + interval '1 day' as late
          from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text where t.thread_key = $1`,
         [thread_key],
       );
     await waitFor(async () => (await jobs())[0]?.error !== null);
     expect(await jobs()).toEqual([{ state: 'queued', error: 'The tokens of the agent for today are used up', attempts: 0, late: true }]);
-    expect(place.llm.memoryRequests).toHaveLength(asked);
+    expect(fixture.llm.memoryRequests).toHaveLength(asked);
   });
 
   it('have no end when the setting is 0, and metrics tell how much is used and how often it was too much', async () => {

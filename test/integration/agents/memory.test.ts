@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
-import { type Place, startPlace } from './place.ts';
+import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { getRecord, adminRedriveJobs } = agents.rpcs;
 const context = () => newContext();
@@ -14,19 +14,19 @@ interface MemoryJob {
   readonly result: string | null;
 }
 
-let place: Place;
+let fixture: AgentFixture;
 beforeAll(async () => {
-  place = await startPlace(import.meta.url, {
+  fixture = await startAgentFixture(import.meta.url, {
     MEMORY_DELAY_MS: '0',
     RATE_LIMIT_CHAT_PER_MINUTE: '0',
     LLM_MEMORY_MODEL: 'scripted-memory',
     AGENT_KNOWLEDGE: 'automatic',
   });
 });
-afterAll(() => place.stop());
+afterAll(() => fixture.stop());
 afterEach(async () => {
-  place.llm.answerWith(undefined);
-  place.llm.answerMemoryWith(undefined);
+  fixture.llm.answerWith(undefined);
+  fixture.llm.answerMemoryWith(undefined);
   await idle();
 });
 
@@ -34,19 +34,19 @@ let agentCount = 0;
 /** Each test has an agent of its own. */
 async function addAgent(prompt = 'You are the guide of the Tea House.'): Promise<string> {
   const slug = `guide-${++agentCount}`;
-  await place.apply([{ slug, name: 'Guide', prompt }]);
+  await fixture.apply([{ slug, name: 'Guide', prompt }]);
   return slug;
 }
 
 /** All memory jobs are done or dead. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') and run_at < now() + interval '10 seconds' limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
+  await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
-const record = (slug: string) => place.bus.call(getRecord, { slug }, context());
+const record = (slug: string) => fixture.bus.call(getRecord, { slug }, context());
 const jobsOf = (threadKey: string): Promise<MemoryJob[]> =>
-  place.env.sql<MemoryJob>(
+  fixture.env.sql<MemoryJob>(
     `select j.state, j.error, j.result from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text
      where j.type = 'agents.thread-memory' and t.thread_key = $1 order by j.id`,
     [threadKey],
@@ -55,7 +55,7 @@ const dataOf = (messages: readonly LlmMessage[]): { turns?: { visitor: string }[
   JSON.parse(messages.at(-1)?.content ?? '{}') as never;
 /** Says a message and remembers it before the next. */
 async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
-  const reply = await place.say(body, { slug, visitor_id: visitor_id ?? null });
+  const reply = await fixture.say(body, { slug, visitor_id: visitor_id ?? null });
   await idle();
   return reply;
 }
@@ -72,9 +72,9 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
         memory: { summary: expect.stringContaining('oolong'), facts: ['My name is Ada and I like oolong'], up_to_turn: 1 },
       },
     ]);
-    expect(place.llm.memoryRequests.at(-1)?.model).toBe('scripted-memory');
-    await place.say('What do I like?', { slug, visitor_id });
-    const [system] = place.llm.requests.at(-1)?.messages ?? [];
+    expect(fixture.llm.memoryRequests.at(-1)?.model).toBe('scripted-memory');
+    await fixture.say('What do I like?', { slug, visitor_id });
+    const [system] = fixture.llm.requests.at(-1)?.messages ?? [];
     expect(system?.content).toContain('"visitor_facts":["My name is Ada and I like oolong"]');
   });
 
@@ -82,7 +82,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     const slug = await addAgent();
     const { visitor_id } = await sayAndRemember(slug, 'My first message');
     await sayAndRemember(slug, 'My second message', visitor_id);
-    const data = dataOf(place.llm.memoryRequests.at(-1)?.messages ?? []);
+    const data = dataOf(fixture.llm.memoryRequests.at(-1)?.messages ?? []);
     expect(data.turns?.map(({ visitor }) => visitor)).toEqual(['My second message']);
     expect(data.facts).toEqual(['My first message']);
     expect((await record(slug)).threads[0]?.memory.facts).toEqual(['My first message', 'My second message']);
@@ -90,21 +90,21 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
 
   it('never holds up a reply: turns go on while the memory’s model says nothing', async () => {
     const slug = await addAgent();
-    place.llm.failMemory(...Array.from({ length: 20 }, () => ({ kind: 'silent' }) as const));
-    const { visitor_id } = await place.say('1', { slug });
-    await waitFor(() => place.llm.pending > 0);
-    for (const body of ['2', '3', '4']) await place.say(body, { slug, visitor_id });
+    fixture.llm.failMemory(...Array.from({ length: 20 }, () => ({ kind: 'silent' }) as const));
+    const { visitor_id } = await fixture.say('1', { slug });
+    await waitFor(() => fixture.llm.pending > 0);
+    for (const body of ['2', '3', '4']) await fixture.say(body, { slug, visitor_id });
     expect((await record(slug)).threads[0]).toMatchObject({ message_count: 8, memory: { up_to_turn: 0 } });
-    place.llm.clearFaults();
+    fixture.llm.clearFaults();
     const remembered = async (): Promise<boolean> => {
-      await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+      await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
       return (await record(slug)).threads[0]?.memory.up_to_turn === 4;
     };
     await waitFor(remembered, { intervalMs: 200 });
   });
 
   it('is made by one job of all turns that were recorded until it runs', async () => {
-    const calm = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '3600000' });
+    const calm = await startAgentFixture(import.meta.url, { MEMORY_DELAY_MS: '3600000' });
     await calm.apply([{ slug: 'guide', name: 'Guide' }]);
     const { visitor_id } = await calm.say('My first');
     for (const body of ['My second', 'My third']) await calm.say(body, { visitor_id });
@@ -118,13 +118,13 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
 
   it('of a turn that was not recorded is none', async () => {
     const slug = await addAgent();
-    const before = place.llm.memoryRequests.length;
-    place.llm.fail({ kind: 'truncated' });
-    await expect(place.say('My lost words', { slug })).rejects.toThrow('nothing was recorded');
+    const before = fixture.llm.memoryRequests.length;
+    fixture.llm.fail({ kind: 'truncated' });
+    await expect(fixture.say('My lost words', { slug })).rejects.toThrow('nothing was recorded');
     await idle();
-    expect(place.llm.memoryRequests).toHaveLength(before);
+    expect(fixture.llm.memoryRequests).toHaveLength(before);
     await expect(
-      place.env.sql(`select 1 from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1`, [slug]),
+      fixture.env.sql(`select 1 from agents.threads t join agents.agents a on a.id = t.agent_id where a.slug = $1`, [slug]),
     ).resolves.toEqual([]);
   });
 
@@ -132,16 +132,16 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My start');
     // Turns as the runtime records them, without 45 calls of the model.
-    await place.env.sql(
+    await fixture.env.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
        select t.id, n, kind, kind || n, '', now() from agents.threads t, generate_series(2, 46) n, unnest(array['chat_visitor', 'chat_agent']) kind
        where t.thread_key = $1 order by n, kind desc`,
       [thread_key],
     );
-    await place.env.sql(`update agents.threads set turn_count = 46 where thread_key = $1`, [thread_key]);
+    await fixture.env.sql(`update agents.threads set turn_count = 46 where thread_key = $1`, [thread_key]);
     await sayAndRemember(slug, 'My end', visitor_id);
     expect((await record(slug)).threads[0]).toMatchObject({ memory: { up_to_turn: 47 } });
-    const sizes = place.llm.memoryRequests.slice(-2).map(({ messages }) => dataOf(messages).turns?.length);
+    const sizes = fixture.llm.memoryRequests.slice(-2).map(({ messages }) => dataOf(messages).turns?.length);
     expect(sizes).toEqual([40, 6]);
   });
 });
@@ -149,27 +149,27 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
 describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () => {
   it('ask again when the reply does not fit, and write nothing of it', async () => {
     const slug = await addAgent();
-    place.llm.failMemory({ kind: 'content', content: 'Sure, here you are: SECRETWORD' });
-    const { thread_key } = await place.say('My turn', { slug });
+    fixture.llm.failMemory({ kind: 'content', content: 'Sure, here you are: SECRETWORD' });
+    const { thread_key } = await fixture.say('My turn', { slug });
     await waitFor(async () => (await jobsOf(thread_key))[0]?.error);
     const [job] = await jobsOf(thread_key);
     expect(job?.error).toBe('The model did not reply with JSON');
     expect((await record(slug)).threads[0]?.memory).toEqual({ summary: '', facts: [], notes: [], up_to_turn: 0 });
-    await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+    await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
-    await expect(place.env.sql(`select 1 from agents.jobs j where j::text like '%SECRETWORD%'`)).resolves.toEqual([]);
+    await expect(fixture.env.sql(`select 1 from agents.jobs j where j::text like '%SECRETWORD%'`)).resolves.toEqual([]);
   });
 
   it('are dead when the reply never fits, and the next turn or a redrive remembers all', async () => {
     const slug = await addAgent();
-    place.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
-    const { thread_key } = await place.say('My turn', { slug });
+    fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
+    const { thread_key } = await fixture.say('My turn', { slug });
     await waitFor(async () => {
-      await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+      await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
       return (await jobsOf(thread_key))[0]?.state === 'dead';
     });
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The model's reply does not fit: /);
-    await expect(place.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
+    await expect(fixture.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
@@ -177,10 +177,10 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     'are dead when the model’s server refuses what it is asked with %i, and are asked for with the next turn',
     async (status) => {
       const slug = await addAgent();
-      place.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'status', status }) as const));
-      const { visitor_id, thread_key } = await place.say('My turn', { slug });
+      fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'status', status }) as const));
+      const { visitor_id, thread_key } = await fixture.say('My turn', { slug });
       await waitFor(async () => {
-        await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+        await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
         return (await jobsOf(thread_key))[0]?.state === 'dead';
       });
       expect((await jobsOf(thread_key))[0]?.error).toBe(`The model gave no usable answer: status ${status}`);
@@ -192,10 +192,10 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
   it('wait for a model that is away without using attempts up', async () => {
     const slug = await addAgent();
     const away = { kind: 'status', status: 503 } as const;
-    place.llm.failMemory(away, away);
-    const { thread_key } = await place.say('My turn', { slug });
+    fixture.llm.failMemory(away, away);
+    const { thread_key } = await fixture.say('My turn', { slug });
     const [job] = await waitFor(async () => {
-      const jobs = await place.env.sql<{ attempts: number; error: string }>(
+      const jobs = await fixture.env.sql<{ attempts: number; error: string }>(
         `select j.attempts, j.error from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text
          where t.thread_key = $1 and j.error is not null`,
         [thread_key],
@@ -203,7 +203,7 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
       return jobs.length > 0 && jobs;
     });
     expect(job).toEqual({ attempts: 0, error: 'The model gave no usable answer: status 503' });
-    await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+    await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
@@ -211,14 +211,14 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     const before = await record(slug);
-    const asked = place.llm.memoryRequests.length;
-    await place.env.sql(
+    const asked = fixture.llm.memoryRequests.length;
+    await fixture.env.sql(
       `update agents.jobs set state = 'queued', finished_at = null, sent_at = null, run_at = now(), generation = generation + 1
        where type = 'agents.thread-memory' and payload->>'thread_id' = (select id::text from agents.threads where thread_key = $1)`,
       [thread_key],
     );
     await idle();
-    expect(place.llm.memoryRequests).toHaveLength(asked);
+    expect(fixture.llm.memoryRequests).toHaveLength(asked);
     expect(await record(slug)).toEqual(before);
     expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([{ outcome: 'nothing_new' }]);
   });
@@ -227,9 +227,9 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     let overtaken = false;
-    place.llm.answerMemoryWith(async () => {
+    fixture.llm.answerMemoryWith(async () => {
       // Another job writes while this one thinks.
-      if (!overtaken) await place.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
+      if (!overtaken) await fixture.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
       overtaken = true;
       return JSON.stringify({ summary: 'too late', facts: ['too late'], knowledge: ['too late'] });
     });
@@ -250,14 +250,14 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
       summary: 'Is there parking? When do the gates open?',
       notes: ['Is there parking?', 'When do the gates open?'],
     });
-    await place.say('Hello', { slug });
-    const [system] = place.llm.requests.at(-1)?.messages ?? [];
+    await fixture.say('Hello', { slug });
+    const [system] = fixture.llm.requests.at(-1)?.messages ?? [];
     expect(system?.content).toContain('"about_the_subject":["Is there parking? When do the gates open?"]');
   });
 
   it('never holds one visitor’s data, even when the model gives it as knowledge', async () => {
     const slug = await addAgent();
-    place.llm.answerMemoryWith((messages) => {
+    fixture.llm.answerMemoryWith((messages) => {
       const { turns, notes } = dataOf(messages);
       if (notes !== undefined) return JSON.stringify({ summary: notes.join(' ') });
       if (turns?.[0]?.visitor.includes('Ada') !== true) return JSON.stringify({ summary: 's', facts: [], knowledge: [] });
@@ -270,8 +270,8 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
     await sayAndRemember(slug, 'I am Ada Lovelace from Bremen and I am ill');
     expect((await record(slug)).agent.memory).toEqual({ summary: 'Tea is served at five', notes: ['Tea is served at five'] });
     const stranger = await sayAndRemember(slug, 'Who was here before?');
-    await place.say('And what did they say?', { slug, visitor_id: stranger.visitor_id });
-    for (const request of place.llm.requests.slice(-2)) {
+    await fixture.say('And what did they say?', { slug, visitor_id: stranger.visitor_id });
+    for (const request of fixture.llm.requests.slice(-2)) {
       expect(JSON.stringify(request.messages)).not.toMatch(/Ada|Bremen|0421|is ill/i);
       expect(JSON.stringify(request.messages)).toContain('Tea is served at five');
     }
@@ -280,15 +280,15 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
   it('keeps agents apart', async () => {
     const [one, other] = [await addAgent(), await addAgent()];
     await sayAndRemember(one, 'When do the gates open?');
-    await place.say('Hello', { slug: other });
-    expect(JSON.stringify(place.llm.requests.at(-1)?.messages)).not.toContain('gates');
+    await fixture.say('Hello', { slug: other });
+    expect(JSON.stringify(fixture.llm.requests.at(-1)?.messages)).not.toContain('gates');
     expect((await record(other)).agent.memory).toEqual({ summary: '', notes: [] });
   });
 
   it('is bounded for each thread', async () => {
     const slug = await addAgent();
     let n = 0;
-    place.llm.answerMemoryWith((messages) => {
+    fixture.llm.answerMemoryWith((messages) => {
       if (dataOf(messages).notes !== undefined) return JSON.stringify({ summary: 'x' });
       const knowledge = Array.from({ length: 10 }, () => `Subject number ${++n} is asked about`);
       return JSON.stringify({ summary: 's', facts: [], knowledge });

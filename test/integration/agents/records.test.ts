@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rawJson, newContext } from '#libs/nats';
 import { agents } from '#services/agents';
-import { failureOf, type Place, startPlace } from './place.ts';
+import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const { applyWorkspace, forgetThreads, getAgent, getRecord } = agents.rpcs;
 
 describe('agent records', () => {
-  let place: Place;
+  let fixture: AgentFixture;
   beforeAll(async () => {
-    place = await startPlace(import.meta.url);
+    fixture = await startAgentFixture(import.meta.url);
   });
-  afterAll(() => place.stop());
+  afterAll(() => fixture.stop());
   const context = () => newContext();
   const text = async (slug: string): Promise<string> => {
-    const reply = await place.bus.callRaw(getAgent, { slug }, context());
+    const reply = await fixture.bus.callRaw(getAgent, { slug }, context());
     return reply.kind === 'bytes' ? Buffer.from(reply.bytes).toString('utf8') : '';
   };
 
@@ -27,12 +27,12 @@ describe('agent records', () => {
     };
 
     it('shows without doing on a dry run, then does, then finds nothing to do', async () => {
-      const dry = await place.apply([guide], true);
+      const dry = await fixture.apply([guide], true);
       expect(dry).toMatchObject({ created: 1, updated: 0, unchanged: 0, ids: { agents: {} }, diff: [{ key: 'guide', action: 'create' }] });
-      await expect(place.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
-      const applied = await place.apply([guide]);
+      await expect(fixture.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
+      const applied = await fixture.apply([guide]);
       expect(applied).toMatchObject({ created: 1, ids: { agents: { guide: expect.any(Number) } } });
-      const again = await place.apply([guide]);
+      const again = await fixture.apply([guide]);
       expect(again).toEqual({ created: 0, updated: 0, unchanged: 1, ids: applied.ids, diff: [] });
     });
 
@@ -42,24 +42,24 @@ describe('agent records', () => {
         name: 'Guide',
         config: { messaging: { bot_token: '34:def', webhook_secret: 's3cret-of-24-characters_' } },
       };
-      const dry = await place.apply([changed], true);
+      const dry = await fixture.apply([changed], true);
       expect(dry.diff).toEqual([
         { list: 'agents', key: 'guide', action: 'update', fields: [{ field: 'config', old: '(hidden)', new: '(hidden)' }] },
       ]);
-      expect(JSON.stringify([dry, await place.apply([changed])])).not.toMatch(/34:def|12:abc|s3cret/);
-      await expect(place.env.sql(`select prompt, config->'messaging'->>'bot_token' as token from agents.agents`)).resolves.toEqual([
+      expect(JSON.stringify([dry, await fixture.apply([changed])])).not.toMatch(/34:def|12:abc|s3cret/);
+      await expect(fixture.env.sql(`select prompt, config->'messaging'->>'bot_token' as token from agents.agents`)).resolves.toEqual([
         { prompt: 'You are the guide.', token: '34:def' },
       ]);
     });
 
     it('empties prompt and infos by null', async () => {
-      await place.apply([{ slug: 'bare', name: 'Bare', prompt: null, infos: null, config: null }]);
+      await fixture.apply([{ slug: 'bare', name: 'Bare', prompt: null, infos: null, config: null }]);
       expect(JSON.parse(await text('bare'))).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
     });
 
     it('lists every problem and changes nothing', async () => {
       const error = await failureOf(
-        place.apply([
+        fixture.apply([
           { slug: 'fine', name: 'Fine' },
           { slug: 'not a slug', name: '' },
           { name: 5, prompts: 'x', infos: [] },
@@ -73,7 +73,7 @@ describe('agent records', () => {
       expect(problems.map((problem) => problem.path.join('.')).toSorted()).toEqual(
         ['1.name', '1.slug', '2', '2.infos', '2.name', '2.prompts', '3', '4.slug', '5.config.messaging.bot_token'].toSorted(),
       );
-      await expect(place.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
+      await expect(fixture.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
     });
 
     it('refuses a bot without a webhook secret, and one that could be guessed, and changes nothing (D64)', async () => {
@@ -83,7 +83,7 @@ describe('agent records', () => {
         config: { messaging: { bot_token: '1:x', webhook_secret } },
       });
       for (const secret of [undefined, null, '', 'x'.repeat(23), 'x'.repeat(257), `${'x'.repeat(24)} `, 'ü'.repeat(30)]) {
-        const error = await failureOf(place.apply([{ slug: 'fellow', name: 'Fellow' }, bot(secret)]));
+        const error = await failureOf(fixture.apply([{ slug: 'fellow', name: 'Fellow' }, bot(secret)]));
         const [problem] = error.details['problems'] as { path: (string | number)[]; message: string }[];
         expect([error.reason, problem?.path, problem?.message]).toEqual([
           'invalid_workspace',
@@ -91,15 +91,15 @@ describe('agent records', () => {
           expect.stringContaining('openssl rand'),
         ]);
       }
-      await expect(place.env.sql(`select 1 as one from agents.agents where slug in ('bot', 'fellow')`)).resolves.toEqual([]);
+      await expect(fixture.env.sql(`select 1 as one from agents.agents where slug in ('bot', 'fellow')`)).resolves.toEqual([]);
       for (const secret of ['x'.repeat(24), 'A-Za-z0-9_'.repeat(25)])
-        await expect(place.apply([bot(secret)], true)).resolves.toMatchObject({ created: 1 });
+        await expect(fixture.apply([bot(secret)], true)).resolves.toMatchObject({ created: 1 });
       const muted = { slug: 'muted', name: 'Muted', config: { messaging: { bot_token: '', echo_channel: '-1' } } };
-      await expect(place.apply([muted], true)).resolves.toMatchObject({ created: 1 });
+      await expect(fixture.apply([muted], true)).resolves.toMatchObject({ created: 1 });
     });
 
     it('makes one agent of parallel applications', async () => {
-      const results = await Promise.all(Array.from({ length: 8 }, () => place.apply([{ slug: 'parallel', name: 'P' }])));
+      const results = await Promise.all(Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])));
       expect(results.reduce((sum, result) => sum + result.created, 0)).toBe(1);
       expect(new Set(results.map((result) => result.ids.agents['parallel'])).size).toBe(1);
     });
@@ -109,7 +109,7 @@ describe('agent records', () => {
     it('serves slug, name, prompt and infos, numbers as they came, and no configuration', async () => {
       const document =
         '{"agents":[{"slug":"big","name":"Big \\"ü\\"","infos":{"n":12345678901234567890,"__proto__":{"x":1}},"config":{"k":"hush"}}],"dry_run":false}';
-      await place.bus.callRaw(applyWorkspace, rawJson(document), context());
+      await fixture.bus.callRaw(applyWorkspace, rawJson(document), context());
       const json = await text('big');
       expect(json).toContain('12345678901234567890');
       expect(json).toContain('__proto__');
@@ -119,7 +119,7 @@ describe('agent records', () => {
 
     it('answers 404 for an unknown slug', async () => {
       for (const slug of ['nobody', '', 'GUIDE', 'a\0b']) {
-        expect((await failureOf(place.bus.callRaw(getAgent, { slug }, context()))).toBody()).toEqual({
+        expect((await failureOf(fixture.bus.callRaw(getAgent, { slug }, context()))).toBody()).toEqual({
           code: 'not_found',
           message: 'Not Found',
         });
@@ -129,32 +129,36 @@ describe('agent records', () => {
 
   describe('agents.record.get and agents.record.forget (admin CLI, agents record and agents forget)', () => {
     it('shows threads with their messages and forgets one, then all', async () => {
-      await place.apply([
+      await fixture.apply([
         { slug: 'kept', name: 'Kept' },
         { slug: 'forgetful', name: 'F' },
       ]);
-      await place.say('Stay', { slug: 'kept' });
-      const first = await place.say('One', { slug: 'forgetful' });
-      await place.say('Two', { slug: 'forgetful', visitor_id: first.visitor_id });
-      await place.say('Elsewhere', { slug: 'forgetful' });
-      const record = await place.bus.call(getRecord, { slug: 'forgetful' }, context());
+      await fixture.say('Stay', { slug: 'kept' });
+      const first = await fixture.say('One', { slug: 'forgetful' });
+      await fixture.say('Two', { slug: 'forgetful', visitor_id: first.visitor_id });
+      await fixture.say('Elsewhere', { slug: 'forgetful' });
+      const record = await fixture.bus.call(getRecord, { slug: 'forgetful' }, context());
       expect(record.threads.map((thread) => thread.messages.map((message) => message.note_type))).toEqual([
         ['chat_visitor', 'chat_agent', 'chat_visitor', 'chat_agent'],
         ['chat_visitor', 'chat_agent'],
       ]);
       expect(record.threads[0]).toMatchObject({ thread_key: first.thread_key, messages: [{ body: 'One' }, {}, { body: 'Two' }, {}] });
 
-      const one = await place.bus.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key }, context());
+      const one = await fixture.bus.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key }, context());
       expect(one).toEqual({ threads: 1, messages: 4, facts: 0 });
-      expect((await place.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(first.visitor_id);
-      await expect(place.bus.call(forgetThreads, { slug: 'forgetful' }, context())).resolves.toEqual({ threads: 2, messages: 4, facts: 0 });
-      await expect(place.recorded('forgetful')).resolves.toEqual([]);
-      await expect(place.recorded('kept')).resolves.toHaveLength(2);
+      expect((await fixture.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(first.visitor_id);
+      await expect(fixture.bus.call(forgetThreads, { slug: 'forgetful' }, context())).resolves.toEqual({
+        threads: 2,
+        messages: 4,
+        facts: 0,
+      });
+      await expect(fixture.recorded('forgetful')).resolves.toEqual([]);
+      await expect(fixture.recorded('kept')).resolves.toHaveLength(2);
     });
 
     it('says that an agent is unknown', async () => {
-      expect((await failureOf(place.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
-      expect((await failureOf(place.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
+      expect((await failureOf(fixture.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
+      expect((await failureOf(fixture.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
     });
   });
 });

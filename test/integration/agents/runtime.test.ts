@@ -15,25 +15,25 @@ import { createStoredHabit } from '../../../services/agents/language-model/store
 import { createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
 import { createModel, plainRepliesRequired } from '#libs/openai';
-import { type Place, startPlace } from './place.ts';
+import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 const addRow = { name: 'test.add-row', text: `insert into public.caller_rows (turn, body) values ($1, $2)` };
 
-let place: Place;
+let fixture: AgentFixture;
 let db: Database;
 let agent: Agent;
 let runtime: ChatRuntime;
 const remembered: number[] = [];
 
 beforeAll(async () => {
-  place = await startPlace(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '0' });
-  await place.apply([{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }]);
-  await place.env.sql(`create table public.caller_rows (turn integer, body text)`);
-  const { logger, settings } = place.env;
+  fixture = await startAgentFixture(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '0' });
+  await fixture.apply([{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }]);
+  await fixture.env.sql(`create table public.caller_rows (turn integer, body text)`);
+  const { logger, settings } = fixture.env;
   const url = settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'agents', poolSize: 5, logger, applicationName: 'test runtime' });
-  place.env.onStop(() => db.close());
-  const model = createModel({ baseUrl: place.llm.baseUrl, apiKey: place.llm.apiKey, model: 'scripted', timeoutMs: 1_000 });
+  fixture.env.onStop(() => db.close());
+  const model = createModel({ baseUrl: fixture.llm.baseUrl, apiKey: fixture.llm.apiKey, model: 'scripted', timeoutMs: 1_000 });
   const metrics = createMetrics('test');
   const budget = createTokenBudget({ db, metrics, dailyTokens: 0 });
   runtime = createChatRuntime({
@@ -47,8 +47,8 @@ beforeAll(async () => {
   });
   agent = (await findAgent(db, 'guide')) as Agent;
 });
-afterAll(() => place.stop());
-afterEach(() => place.llm.answerWith(undefined));
+afterAll(() => fixture.stop());
+afterEach(() => fixture.llm.answerWith(undefined));
 
 let chatCount = 0;
 function ask(body: string, more: Partial<TurnRequest> & { chat?: number } = {}) {
@@ -60,20 +60,20 @@ function ask(body: string, more: Partial<TurnRequest> & { chat?: number } = {}) 
     body,
     deadlineMs: Date.now() + 20_000,
     signal: new AbortController().signal,
-    logger: place.env.logger,
+    logger: fixture.env.logger,
     ...rest,
   });
 }
 const keyOf = (chat: number): string => `telegram:chat:${chat}:agent:${agent.id}`;
 const bodiesOf = async (chat: number): Promise<string[]> => {
-  const rows = await place.env.sql<{ body: string }>(
+  const rows = await fixture.env.sql<{ body: string }>(
     `select m.body from agents.messages m join agents.threads t on t.id = m.thread_id where t.thread_key = $1 order by m.turn, m.id`,
     [keyOf(chat)],
   );
   return rows.map(({ body }) => body);
 };
 const countThreads = async (chat: number): Promise<number> =>
-  (await place.env.sql(`select 1 as one from agents.threads where thread_key = $1`, [keyOf(chat)])).length;
+  (await fixture.env.sql(`select 1 as one from agents.threads where thread_key = $1`, [keyOf(chat)])).length;
 const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
   const error: unknown = await promise.then(
     () => undefined,
@@ -85,7 +85,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
 
 describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32, D33)', () => {
   it('writes the same record as for the web: two messages, rendered, in a thread of the chat', async () => {
-    place.llm.answerWith(() => '**Welcome**');
+    fixture.llm.answerWith(() => '**Welcome**');
     const turn = await ask('*Hello*', { chat: 900, sender: 'telegram:user:7' });
     expect(turn).toMatchObject({
       turn: 1,
@@ -94,17 +94,17 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       agentHtml: '<b>Welcome</b>',
       repeated: false,
     });
-    const web = await place.say('*Hello*');
+    const web = await fixture.say('*Hello*');
     const shape = `select m.turn, m.note_type, m.body, m.html, m.turn_key from agents.messages m join agents.threads t on t.id = m.thread_id
       where t.thread_key = $1 order by m.id`;
-    expect(await place.env.sql(shape, [keyOf(900)])).toEqual(await place.env.sql(shape, [web.thread_key]));
+    expect(await fixture.env.sql(shape, [keyOf(900)])).toEqual(await fixture.env.sql(shape, [web.thread_key]));
     expect(remembered).toContain(turn.threadId);
-    const { threads } = await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, newContext());
+    const { threads } = await fixture.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, newContext());
     expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
   });
 
   it('knows the thinking habit of a model on all replicas and after a restart, and none of another model (D84)', async () => {
-    const { logger } = place.env;
+    const { logger } = fixture.env;
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
     const [one, other] = [habitOf(), habitOf()];
@@ -119,7 +119,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   });
 
   it('streams text of a model whose name does not say that it thinks, until an answer has unopened thoughts (C1, D84)', async () => {
-    const { logger } = place.env;
+    const { logger } = fixture.env;
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
     const seen = [await habit.isPlain()];
     for (const isUnopened of [false, true, false, false, false]) {
@@ -132,7 +132,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   it('makes one thread of first messages that come at once, and answers them one after the other', async () => {
     let running = 0;
     let most = 0;
-    place.llm.answerWith(async (messages) => {
+    fixture.llm.answerWith(async (messages) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running--;
@@ -149,14 +149,14 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   describe('with an idempotency key', () => {
     it('returns the recorded turn when asked again, without the model and without the caller’s rows again', async () => {
       const first = await ask('Hello', { chat: 902, idempotencyKey: 'telegram:1' });
-      const asked = place.llm.requests.length;
+      const asked = fixture.llm.requests.length;
       const again = await ask('Hello', {
         chat: 902,
         idempotencyKey: 'telegram:1',
         inTransaction: () => Promise.reject(new Error('called')),
       });
       expect(again).toEqual({ ...first, repeated: true });
-      expect(place.llm.requests).toHaveLength(asked);
+      expect(fixture.llm.requests).toHaveLength(asked);
       expect(await bodiesOf(902)).toHaveLength(2);
     });
 
@@ -169,7 +169,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 
     it('records one turn although the chat changed its number between two deliveries', async () => {
       let waiting = 0;
-      place.llm.answerWith(async () => {
+      fixture.llm.answerWith(async () => {
         waiting++;
         await waitFor(() => waiting === 2);
         return 'ok';
@@ -180,7 +180,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
 
     it('of another agent is another turn', async () => {
-      await place.apply([{ slug: 'second', name: 'Second' }]);
+      await fixture.apply([{ slug: 'second', name: 'Second' }]);
       const second = (await findAgent(db, 'second')) as Agent;
       await ask('Hello', { chat: 906, idempotencyKey: 'telegram:4' });
       const turn = await ask('Hello', {
@@ -195,7 +195,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   describe('rows of the caller', () => {
     it('are written with the turn', async () => {
       await ask('Hello', { inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])) });
-      await expect(place.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
+      await expect(fixture.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
     });
 
     it('that cannot be written undo the turn, and its thread', async () => {
@@ -208,39 +208,39 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       });
       await expect(failing).rejects.toThrow('changed its mind');
       expect(await countThreads(907)).toBe(0);
-      await expect(place.env.sql(`select 1 as one from public.caller_rows where turn = 99`)).resolves.toEqual([]);
+      await expect(fixture.env.sql(`select 1 as one from public.caller_rows where turn = 99`)).resolves.toEqual([]);
     });
   });
 
   describe('a turn that does not happen', () => {
     it('says why: the model, with the time it asked for', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
-      place.llm.fail(limited, { ...limited, retryAfter: 9 });
+      fixture.llm.fail(limited, { ...limited, retryAfter: 9 });
       expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', cause: { kind: 'status' }, retryAfter: 9 });
       expect(await countThreads(908)).toBe(0);
     });
 
     it('says why: the deadline or the signal of the caller', async () => {
-      place.llm.fail({ kind: 'silent' });
+      fixture.llm.fail({ kind: 'silent' });
       expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
       expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({ kind: 'out_of_time' });
       expect(await countThreads(909)).toBe(0);
     });
 
     it('says why: its lease was lost, as when the process stood still', async () => {
-      place.llm.answerWith(async () => {
-        await place.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
+      fixture.llm.answerWith(async () => {
+        await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
         return 'too late';
       });
       expect(await failureOf(ask('Lost', { chat: 910 }))).toMatchObject({ kind: 'lost' });
       expect(await bodiesOf(910)).toEqual([]);
     });
 
-    it('gives its place up as soon as the database that was lost in it is back, not when its lease runs out', async () => {
-      const { logger, settings } = place.env;
+    it('gives its fixture up as soon as the database that was lost in it is back, not when its lease runs out', async () => {
+      const { logger, settings } = fixture.env;
       const proxy = await startTcpProxy(settings['DATABASE_URL'] ?? '');
       const far = await createDatabase({ url: proxy.url, schema: 'agents', poolSize: 2, logger, applicationName: 'test far' });
-      const [thread] = await place.env.sql<{ id: number }>(
+      const [thread] = await fixture.env.sql<{ id: number }>(
         `insert into agents.threads (agent_id, channel, thread_key) values ($1, 'telegram', 'lost-database') returning id`,
         [agent.id],
       );
@@ -271,7 +271,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
         },
       });
       const signal = new AbortController().signal;
-      const queue = createTurnQueue({ db: counting, logger: place.env.logger });
+      const queue = createTurnQueue({ db: counting, logger: fixture.env.logger });
       const holding = queue.run(threadId, signal, () => isOver);
       await waitFor(() => asked >= 1);
       const waiting = Array.from({ length: 20 }, () => queue.run(threadId, signal, async () => 'its turn'));
@@ -288,7 +288,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
 
     it('does not remove the thread under another that waits', async () => {
-      place.llm.fail({ kind: 'truncated' });
+      fixture.llm.fail({ kind: 'truncated' });
       const results = await Promise.allSettled([ask('one', { chat: 911 }), ask('two', { chat: 911 })]);
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       expect(await bodiesOf(911)).toHaveLength(2);
@@ -298,8 +298,8 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
 
 describe('answers of the model (rules/providers#language-models)', () => {
   it('that come as a stream nobody asked for are put together', async () => {
-    place.llm.answerWith(() => 'One two three');
-    place.llm.fail({ kind: 'stream', pauseMs: 5 });
+    fixture.llm.answerWith(() => 'One two three');
+    fixture.llm.fail({ kind: 'stream', pauseMs: 5 });
     expect((await ask('Hello')).agentBody).toBe('One two three');
   });
 
@@ -313,8 +313,8 @@ describe('answers of the model (rules/providers#language-models)', () => {
     ['a stream with nonsense in it', { kind: 'stream', ending: 'garbage' }, 'empty'],
   ] as const;
   it.each(useless)('that are %s are no answers', async (_what, fault, kind) => {
-    place.llm.answerWith(() => 'some words');
-    place.llm.fail(fault);
+    fixture.llm.answerWith(() => 'some words');
+    fixture.llm.fail(fault);
     expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', cause: { kind } });
     expect(await bodiesOf(920)).toEqual([]);
   });
@@ -322,16 +322,16 @@ describe('answers of the model (rules/providers#language-models)', () => {
 
 describe('accounts of the model (rules/operations#metrics; agents usage)', () => {
   it('count calls, tokens and time for each agent and day, useless answers included', async () => {
-    await place.apply([{ slug: 'counted', name: 'Counted' }]);
+    await fixture.apply([{ slug: 'counted', name: 'Counted' }]);
     const counted = (await findAgent(db, 'counted')) as Agent;
     await ask('Hello', { agent: counted });
-    place.llm.fail({ kind: 'no_usage' });
+    fixture.llm.fail({ kind: 'no_usage' });
     await ask('Hello', { agent: counted });
-    place.llm.fail({ kind: 'truncated' });
+    fixture.llm.fail({ kind: 'truncated' });
     await failureOf(ask('Hello', { agent: counted }));
-    place.llm.fail({ kind: 'status', status: 400 });
+    fixture.llm.fail({ kind: 'status', status: 400 });
     await failureOf(ask('Hello', { agent: counted }));
-    const { items } = await place.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, newContext());
+    const { items } = await fixture.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, newContext());
     expect(items).toEqual([
       {
         slug: 'counted',
@@ -346,6 +346,6 @@ describe('accounts of the model (rules/operations#metrics; agents usage)', () =>
       },
     ]);
     const later = { slug: 'counted', since: '2999-01-01' };
-    await expect(place.bus.call(agents.rpcs.listUsage, later, newContext())).resolves.toEqual({ items: [] });
+    await expect(fixture.bus.call(agents.rpcs.listUsage, later, newContext())).resolves.toEqual({ items: [] });
   });
 });

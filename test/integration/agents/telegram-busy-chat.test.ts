@@ -2,27 +2,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { listLockWaits, waitFor } from '#libs/testing';
-import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 /** More than the service takes off the stream at once. */
 const updateCount = 24;
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 let holder: Database;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url, { DATABASE_POOL_SIZE: '4', LLM_TIMEOUT_MS: '60000' });
-  const { env } = desk.place;
+  fixture = await startTelegramFixture(import.meta.url, { DATABASE_POOL_SIZE: '4', LLM_TIMEOUT_MS: '60000' });
+  const { env } = fixture.agents;
   const url = env.settings['DATABASE_URL'] ?? '';
   holder = await createDatabase({ url, schema: 'agents', poolSize: 1, logger: env.logger, applicationName: 'holder' });
 });
 afterAll(async () => {
   await holder.close();
-  await desk.stop();
+  await fixture.stop();
 });
 
 describe('a chat whose row is held by a process that hangs', () => {
   it('takes one connection, however many updates it gets; visitors and other chats are served, and it is answered in order at last', async () => {
-    const [chat, other] = [desk.next(), desk.next()];
-    await desk.ask(chat, { text: 'Hello' });
+    const [chat, other] = [fixture.next(), fixture.next()];
+    await fixture.ask(chat, { text: 'Hello' });
     const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const holding = holder.transaction(async (tx) => {
@@ -31,27 +31,27 @@ describe('a chat whose row is held by a process that hangs', () => {
       await isOver;
     });
     await isHeld;
-    const updates = Array.from({ length: updateCount }, (_value, index) => desk.compose(chat, { text: `Word ${index}` }));
-    const beside = desk.compose(other, { text: 'And I?' });
+    const updates = Array.from({ length: updateCount }, (_value, index) => fixture.compose(chat, { text: `Word ${index}` }));
+    const beside = fixture.compose(other, { text: 'And I?' });
     try {
-      for (const update of updates) await desk.deliver(update);
+      for (const update of updates) await fixture.deliver(update);
       const countWaiting = async (): Promise<number> => {
-        const waits = await listLockWaits(desk.place.env.sql);
+        const waits = await listLockWaits(fixture.agents.env.sql);
         return waits.filter(({ statement }) => statement.includes('telegram_chats')).length;
       };
       await waitFor(async () => (await countWaiting()) > 0, { what: 'an update to wait for its chat' });
 
-      await expect(desk.place.say('Is anybody there?')).resolves.toMatchObject({
+      await expect(fixture.agents.say('Is anybody there?')).resolves.toMatchObject({
         agent_html: expect.stringContaining('Is anybody there?'),
       });
-      await desk.deliver(beside);
-      await waitFor(() => desk.find(beside.update_id), { what: 'the receipt of another chat' });
+      await fixture.deliver(beside);
+      await waitFor(() => fixture.find(beside.update_id), { what: 'the receipt of another chat' });
       expect(await countWaiting()).toBeLessThanOrEqual(1);
     } finally {
       end();
       await holding;
     }
-    for (const { update_id: id } of [...updates, beside]) await expect(desk.settled(id)).resolves.toMatchObject({ outcome: 'answered' });
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', ...updates.map((_update, index) => `You said: Word ${index}`)]);
+    for (const { update_id: id } of [...updates, beside]) await expect(fixture.settled(id)).resolves.toMatchObject({ outcome: 'answered' });
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello', ...updates.map((_update, index) => `You said: Word ${index}`)]);
   });
 });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents } from '#services/agents';
 import { sized } from '../../drill.ts';
-import { webhookSecret } from './telegram-desk.ts';
+import { webhookSecret } from './telegram-fixture.ts';
 import { connectBus, newContext } from '#libs/nats';
 import {
   createTestEnvironment,

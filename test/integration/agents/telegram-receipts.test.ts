@@ -6,17 +6,17 @@ import { createDatabase } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';
 import { dropOldContents } from '../../../services/agents/receipts/statements.ts';
-import { failureOf } from './place.ts';
-import { botToken, echoChannel, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
+import { failureOf } from './fixture.ts';
+import { botToken, echoChannel, startTelegramFixture, type TelegramFixture, webhookSecret } from './telegram-fixture.ts';
 
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url);
+  fixture = await startTelegramFixture(import.meta.url);
 });
-afterAll(() => desk.stop());
+afterAll(() => fixture.stop());
 
-const newest = async () => (await desk.place.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
-const show = (id: number) => desk.place.bus.call(agents.rpcs.showReceipt, { id }, newContext());
+const newest = async () => (await fixture.agents.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
+const show = (id: number) => fixture.agents.bus.call(agents.rpcs.showReceipt, { id }, newContext());
 const arrived = async (outcome: string, known = 0) =>
   await waitFor(async () => {
     const receipt = await newest();
@@ -30,51 +30,51 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['with an empty secret', ''],
     ['with another secret', `${webhookSecret}2`],
   ])('drops an update %s, and keeps its size and digest alone (D68)', async (_what, secret) => {
-    const chat = desk.next();
+    const chat = fixture.next();
     const known = await lastId();
-    const update = desk.compose(chat, { text: 'Let me in' });
-    await desk.deliver(update, { secret });
+    const update = fixture.compose(chat, { text: 'Let me in' });
+    await fixture.deliver(update, { secret });
     const receipt = await arrived('rejected_secret', known);
-    expect([receipt.update_id, desk.telegram.textsOf(chat)]).toEqual([null, []]);
+    expect([receipt.update_id, fixture.telegram.textsOf(chat)]).toEqual([null, []]);
     const bytes = JSON.stringify(update);
     const kept = { body: null, body_digest: createHash('sha256').update(bytes).digest('hex'), body_size: bytes.length };
     expect(await show(receipt.id)).toMatchObject(kept);
-    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
+    expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
   it('keeps the headers that came with it, of a refusal the beginning of each (P4, D68)', async () => {
     const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
-    const update = desk.compose(desk.next(), { text: 'Hello' });
-    await desk.deliver(update, { headers });
-    expect(await show((await desk.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
+    const update = fixture.compose(fixture.next(), { text: 'Hello' });
+    await fixture.deliver(update, { headers });
+    expect(await show((await fixture.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
     const known = await lastId();
-    await desk.deliver(update, { headers, secret: 'no' });
+    await fixture.deliver(update, { headers, secret: 'no' });
     const kept = { ...headers, 'user-agent': 'x'.repeat(200) };
     expect(await show((await arrived('rejected_secret', known)).id)).toMatchObject({ headers: kept });
   });
 
   it('believes nobody for an agent that has no secret: no effect, no call of the model (D64)', async () => {
-    await desk.place.apply([{ slug: 'open', name: 'Open', config: {} }]);
+    await fixture.agents.apply([{ slug: 'open', name: 'Open', config: {} }]);
     // As an earlier release let it be.
-    await desk.place.env.sql(
+    await fixture.agents.env.sql(
       `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
       [botToken],
     );
-    const asked = desk.place.llm.requests.length;
+    const asked = fixture.agents.llm.requests.length;
     for (const secret of [null, '', webhookSecret]) {
-      const [chat, known] = [desk.next(), await lastId()];
-      await desk.deliver(desk.compose(chat, { text: 'Hello' }), { slug: 'open', secret });
+      const [chat, known] = [fixture.next(), await lastId()];
+      await fixture.deliver(fixture.compose(chat, { text: 'Hello' }), { slug: 'open', secret });
       const receipt = await arrived('rejected_unsigned', known);
       expect(await show(receipt.id)).toMatchObject({ body: null, message: expect.stringContaining('webhook_secret'), sends: [] });
-      expect(desk.telegram.textsOf(chat)).toEqual([]);
+      expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
-    expect(desk.place.llm.requests).toHaveLength(asked);
+    expect(fixture.agents.llm.requests).toHaveLength(asked);
   });
 
   it('believes anybody for such an agent where that is allowed (D64)', async () => {
-    const trusting = await startDesk(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' });
+    const trusting = await startTelegramFixture(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' });
     try {
-      await trusting.place.apply([{ slug: 'open', name: 'Open', config: { messaging: { bot_token: botToken } } }]);
+      await trusting.agents.apply([{ slug: 'open', name: 'Open', config: { messaging: { bot_token: botToken } } }]);
       const update = trusting.compose(trusting.next(), { text: 'Hello' });
       await trusting.deliver(update, { slug: 'open', secret: null });
       expect((await trusting.settled(update.update_id)).outcome).toBe('answered');
@@ -84,30 +84,32 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('keeps no body of what is ignored (D68)', async () => {
-    const update = { update_id: desk.next(), message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] } };
-    await desk.deliver(update);
-    const receipt = await desk.settled(update.update_id);
+    const update = { update_id: fixture.next(), message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] } };
+    await fixture.deliver(update);
+    const receipt = await fixture.settled(update.update_id);
     expect(receipt).toMatchObject({ outcome: 'ignored', body: null, body_size: JSON.stringify(update).length });
     const text = '/start@another_bot';
     const entities = [{ type: 'bot_command', offset: 0, length: text.length }];
     for (const slug of ['guide', 'mirrored']) {
-      const { id } = await desk.ask(desk.next(), { text, entities }, slug);
+      const { id } = await fixture.ask(fixture.next(), { text, entities }, slug);
       await waitFor(async () => (await show(id)).body === null);
       expect((await show(id)).outcome).toBe('ignored');
     }
-    await waitFor(() => desk.telegram.textsOf(echoChannel).some((echoed) => echoed.includes(text)));
+    await waitFor(() => fixture.telegram.textsOf(echoChannel).some((echoed) => echoed.includes(text)));
   });
 
   it('counts a flood of refusals in one receipt (D68)', async () => {
     const count = async (): Promise<{ rows: number; deliveries: number }> =>
       (
-        await desk.place.env.sql<{ rows: number; deliveries: number }>(
+        await fixture.agents.env.sql<{ rows: number; deliveries: number }>(
           `select count(*)::int as rows, coalesce(sum(deliveries), 0)::int as deliveries from agents.webhook_receipts
            where outcome = 'rejected_secret'`,
         )
       )[0] ?? { rows: 0, deliveries: 0 };
     const before = await count();
-    await Promise.all(Array.from({ length: 150 }, () => desk.deliver(desk.compose(desk.next(), { text: 'Let me in' }), { secret: 'no' })));
+    await Promise.all(
+      Array.from({ length: 150 }, () => fixture.deliver(fixture.compose(fixture.next(), { text: 'Let me in' }), { secret: 'no' })),
+    );
     await waitFor(async () => (await count()).deliveries === before.deliveries + 150);
     const { rows } = await count();
     // A turn of the hour within the test begins a new count.
@@ -116,10 +118,10 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('forgets bodies and replies after RECEIPT_RETENTION_DAYS, and the rows of what was refused (D68)', async () => {
-    const { env } = desk.place;
-    const answered = await desk.ask(desk.next(), { text: 'Keep this for a while' });
+    const { env } = fixture.agents;
+    const answered = await fixture.ask(fixture.next(), { text: 'Keep this for a while' });
     const known = await lastId();
-    await desk.deliver(Buffer.from('no JSON'));
+    await fixture.deliver(Buffer.from('no JSON'));
     const refused = await arrived('rejected_unreadable', known);
     const age = (id: number, days: number) =>
       env.sql(`update agents.webhook_receipts set received_at = now() - make_interval(days => $2, mins => 1) where id = $1`, [id, days]);
@@ -152,10 +154,10 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['too deep', `{"update_id":1,"a":${'['.repeat(100)}${']'.repeat(100)}}`],
   ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
     const known = await lastId();
-    await desk.deliver(Buffer.from(body));
+    await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
     expect(await show(receipt.id)).toMatchObject({ body, sends: [], source: 'telegram', agent_slug: 'guide' });
-    expect(await desk.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
+    expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
     expect(await show(receipt.id)).toMatchObject({ outcome: 'rejected_unreadable', body });
   });
 
@@ -164,52 +166,52 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['of nothing', ''],
   ])('keeps no body of an unreadable request %s', async (_what, body) => {
     const known = await lastId();
-    await desk.deliver(Buffer.from(body));
+    await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
     expect(await show(receipt.id)).toMatchObject({ body: null, sends: [], source: 'telegram', agent_slug: 'guide' });
-    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
+    expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
   it('tells a body over the cap by its missing body', async () => {
     const known = await lastId();
-    await desk.deliver(null);
+    await fixture.deliver(null);
     expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
   it('keeps an update for an unknown agent, and judges it at its replay by the secret that the agent has then (P8)', async () => {
     const deliver = async (secret: string | null, body?: Buffer): Promise<{ id: number; chat: number }> => {
-      const [chat, known] = [desk.next(), await lastId()];
-      await desk.deliver(body ?? desk.compose(chat, { text: 'Anybody?' }), { slug: 'later', secret });
+      const [chat, known] = [fixture.next(), await lastId()];
+      await fixture.deliver(body ?? fixture.compose(chat, { text: 'Anybody?' }), { slug: 'later', secret });
       return { id: (await arrived('agent_not_found', known)).id, chat };
     };
     const good = await deliver(webhookSecret);
     const forged = [await deliver(`${webhookSecret}2`), await deliver(null)];
     const unreadable = await deliver(webhookSecret, Buffer.from('{"update_id":'));
     const forgotten = await deliver(webhookSecret);
-    await desk.place.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
-    expect((await failureOf(desk.replay(forgotten.id))).reason).toBe('receipt_without_body');
-    expect((await failureOf(desk.replay(good.id))).reason).toBe('agent_not_found');
+    await fixture.agents.bus.call(agents.rpcs.forgetPerson, { telegram_user_id: forgotten.chat }, newContext());
+    expect((await failureOf(fixture.replay(forgotten.id))).reason).toBe('receipt_without_body');
+    expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_not_found');
     const later = { slug: 'later', name: 'Later', config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } } };
-    await desk.place.apply([{ ...later, config: {} }]);
-    expect((await failureOf(desk.replay(good.id))).reason).toBe('agent_without_secret');
+    await fixture.agents.apply([{ ...later, config: {} }]);
+    expect((await failureOf(fixture.replay(good.id))).reason).toBe('agent_without_secret');
     expect(await show(good.id)).toMatchObject({ outcome: 'agent_not_found', body: expect.stringContaining('Anybody?') });
-    await desk.place.apply([later]);
+    await fixture.agents.apply([later]);
     for (const { id, chat } of forged) {
-      expect(await desk.replay(id)).toEqual({ id, job_id: null });
+      expect(await fixture.replay(id)).toEqual({ id, job_id: null });
       expect(await show(id)).toMatchObject({ outcome: 'rejected_secret', body: null });
-      expect(desk.telegram.textsOf(chat)).toEqual([]);
+      expect(fixture.telegram.textsOf(chat)).toEqual([]);
     }
-    await desk.replay(unreadable.id);
+    await fixture.replay(unreadable.id);
     expect(await show(unreadable.id)).toMatchObject({ outcome: 'rejected_unreadable', body: '{"update_id":' });
-    expect((await desk.replay(good.id)).job_id).not.toBeNull();
+    expect((await fixture.replay(good.id)).job_id).not.toBeNull();
     await waitFor(async () => (await show(good.id)).outcome === 'answered');
-    expect(desk.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
+    expect(fixture.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
 
   it('answers a text without its control characters (D74)', async () => {
-    const chat = desk.next();
-    expect((await desk.ask(chat, { text: 'a\u0000\u001b[2Jb\nc\u009d' })).outcome).toBe('answered');
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: a[2Jb\nc']);
+    const chat = fixture.next();
+    expect((await fixture.ask(chat, { text: 'a\u0000\u001b[2Jb\nc\u009d' })).outcome).toBe('answered');
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: a[2Jb\nc']);
   });
 
   it.each([
@@ -220,90 +222,90 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['a name of the language', 'constructor'],
   ])('has no effect for a slug of %s', async (_what, slug) => {
     const known = await lastId();
-    const chat = desk.next();
-    await desk.deliver(desk.compose(chat, { text: 'x' }), { slug, secret: null });
+    const chat = fixture.next();
+    await fixture.deliver(fixture.compose(chat, { text: 'x' }), { slug, secret: null });
     await arrived('agent_not_found', known);
-    expect(desk.telegram.textsOf(chat)).toEqual([]);
+    expect(fixture.telegram.textsOf(chat)).toEqual([]);
   });
 
   it('keeps the update as it came, without the secret anywhere', async () => {
-    const update = desk.compose(desk.next(), { text: 'Keep this' });
-    await desk.deliver(update);
-    const receipt = await desk.settled(update.update_id);
+    const update = fixture.compose(fixture.next(), { text: 'Keep this' });
+    await fixture.deliver(update);
+    const receipt = await fixture.settled(update.update_id);
     expect(receipt.body).toBe(JSON.stringify(update));
     expect(receipt.id).toBeGreaterThanOrEqual(firstUpdateReceiptId);
-    const rows = await desk.place.env.sql<{ row: string }>('select r::text as row from agents.webhook_receipts r');
+    const rows = await fixture.agents.env.sql<{ row: string }>('select r::text as row from agents.webhook_receipts r');
     expect(rows.filter(({ row }) => row.includes(webhookSecret))).toEqual([]);
   });
 
   it('fails an update of an agent without a token, and the model is not asked', async () => {
-    const asked = desk.place.llm.requests.length;
-    expect(await desk.ask(desk.next(), { text: 'x' }, 'mute')).toMatchObject({
+    const asked = fixture.agents.llm.requests.length;
+    expect(await fixture.ask(fixture.next(), { text: 'x' }, 'mute')).toMatchObject({
       outcome: 'failed',
       message: expect.stringContaining('bot_token'),
     });
-    expect(desk.place.llm.requests).toHaveLength(asked);
+    expect(fixture.agents.llm.requests).toHaveLength(asked);
   });
 
   it('expires an update that nobody could answer for a day, and the model is not asked (rules/agents#messaging-webhook; D32)', async () => {
-    const update = desk.compose(desk.next(), { text: 'Yesterday' });
-    const { sql } = desk.place.env;
+    const update = fixture.compose(fixture.next(), { text: 'Yesterday' });
+    const { sql } = fixture.agents.env;
     await sql(`create function agents.age() returns trigger language plpgsql as $$ begin
       new.stored_at := now() - interval '25 hours'; return new; end $$`);
     await sql(`create trigger age before insert on agents.webhook_receipts for each row when (new.update_id = ${update.update_id})
       execute function agents.age()`);
-    const asked = desk.place.llm.requests.length;
-    await desk.deliver(update);
-    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'expired', sends: [] });
-    expect(desk.place.llm.requests).toHaveLength(asked);
+    const asked = fixture.agents.llm.requests.length;
+    await fixture.deliver(update);
+    expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'expired', sends: [] });
+    expect(fixture.agents.llm.requests).toHaveLength(asked);
     await sql('drop function agents.age() cascade');
-    await desk.replay((await desk.settled(update.update_id)).id);
-    await waitFor(async () => (await desk.find(update.update_id))?.outcome === 'answered');
+    await fixture.replay((await fixture.settled(update.update_id)).id);
+    await waitFor(async () => (await fixture.find(update.update_id))?.outcome === 'answered');
   });
 
   it('gives an update up whose turn cannot be recorded, so that its chat goes on (D32)', async () => {
-    const [chat, { sql }] = [desk.next(), desk.place.env];
+    const [chat, { sql }] = [fixture.next(), fixture.agents.env];
     await sql(`create function agents.break_turn() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`);
     await sql(`create trigger break_turn before insert on agents.messages for each row when (new.body = 'Break it')
       execute function agents.break_turn()`);
-    const [broken, next] = [desk.compose(chat, { text: 'Break it' }), desk.compose(chat, { text: 'Go on' })];
-    await desk.deliver(broken);
-    await desk.deliver(next);
+    const [broken, next] = [fixture.compose(chat, { text: 'Break it' }), fixture.compose(chat, { text: 'Go on' })];
+    await fixture.deliver(broken);
+    await fixture.deliver(next);
     await waitFor(
       async () => {
         await sql(`update agents.jobs set run_at = now() where state = 'queued' and sent_at is null`);
-        return (await desk.find(broken.update_id))?.outcome === 'failed';
+        return (await fixture.find(broken.update_id))?.outcome === 'failed';
       },
       { intervalMs: 100 },
     );
     await sql('drop function agents.break_turn() cascade');
-    expect(await desk.find(broken.update_id)).toMatchObject({ message: 'Internal error; see the log.', sends: [] });
-    expect((await desk.settled(next.update_id)).outcome).toBe('answered');
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Go on']);
+    expect(await fixture.find(broken.update_id)).toMatchObject({ message: 'Internal error; see the log.', sends: [] });
+    expect((await fixture.settled(next.update_id)).outcome).toBe('answered');
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Go on']);
   });
 
   it('loses what was said with the person who is forgotten, and keeps what became of it', async () => {
-    const [chat, other] = [desk.next(), desk.next()];
-    const receipt = await desk.ask(chat, { text: 'My secret wish' });
-    const kept = await desk.ask(other, { text: 'Another wish' });
+    const [chat, other] = [fixture.next(), fixture.next()];
+    const receipt = await fixture.ask(chat, { text: 'My secret wish' });
+    const kept = await fixture.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
-    expect(await desk.place.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
+    expect(await fixture.agents.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
     expect(await show(receipt.id)).toMatchObject({ body: null, outcome: 'answered', chat_id: null });
     expect((await show(kept.id)).body).toContain('Another wish');
     expect(await findNumber(chat)).toEqual([]);
     expect(await findNumber(other)).toEqual(['telegram_chats', 'telegram_sends', 'threads', 'webhook_receipts', 'webhook_receipts']);
-    const rows = await desk.place.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
+    const rows = await fixture.agents.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
     expect(rows.filter(({ row }) => row?.includes('My secret wish') === true)).toEqual([]);
   });
 
   it('answers 404 for a receipt that does not exist', async () => {
     expect((await failureOf(show(1))).code).toBe('not_found');
-    expect((await failureOf(desk.replay(1))).code).toBe('not_found');
+    expect((await failureOf(fixture.replay(1))).code).toBe('not_found');
   });
 
   it('replays none of many that are answered, or whose agent is not there', async () => {
     const replay = (outcome: 'answered' | 'agent_not_found', limit = 1_000) =>
-      desk.place.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
+      fixture.agents.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
     const { matched, replayed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
     expect([matched > 2, replayed, withoutBody + nothingLeft]).toEqual([true, 0, matched]);
     expect(await replay('answered', 1)).toMatchObject({ matched: 1, replayed: 0, more: true });
@@ -311,7 +313,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('lists by outcome, newest first', async () => {
-    const { items } = await desk.place.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
+    const { items } = await fixture.agents.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
     expect(items.every((item) => item.outcome === 'answered')).toBe(true);
     expect(items.map((item) => item.received_at)).toEqual(
       items
@@ -324,7 +326,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
 
 /** Where a user of the messaging platform is known by number; that of a private chat is the same. */
 async function findNumber(user: number): Promise<string[]> {
-  const rows = await desk.place.env.sql<{ place: string }>(
+  const rows = await fixture.agents.env.sql<{ place: string }>(
     `select 'telegram_chats' as place from agents.telegram_chats where chat_id = $1
      union all select 'telegram_sends' from agents.telegram_sends where chat_id = $1
      union all select 'threads' from agents.threads where thread_key like 'telegram:chat:' || $1 || ':%'
@@ -337,35 +339,36 @@ async function findNumber(user: number): Promise<string[]> {
 
 describe('order of acceptance (D32)', () => {
   it('holds an update back while one that was accepted before it has no receipt', async () => {
-    const chat = desk.next();
-    const [first, second] = [desk.compose(chat, { text: 'first' }), desk.compose(chat, { text: 'second' })];
-    const { sql } = desk.place.env;
+    const chat = fixture.next();
+    const [first, second] = [fixture.compose(chat, { text: 'first' }), fixture.compose(chat, { text: 'second' })];
+    const { sql } = fixture.agents.env;
     await sql(`create sequence agents.refusals`);
     await sql(`create function agents.refuse() returns trigger language plpgsql security definer as $$ begin
       if nextval('agents.refusals') <= 2 then raise exception 'not yet'; end if; return new; end $$`);
     await sql(`create trigger refuse before insert on agents.webhook_receipts for each row when (new.update_id = ${first.update_id})
       execute function agents.refuse()`);
-    await desk.deliver(first);
+    await fixture.deliver(first);
     await waitFor(async () => (await sql<{ called: boolean }>(`select is_called as called from agents.refusals`))[0]?.called);
-    await desk.deliver(second);
-    await waitFor(async () => (await desk.find(second.update_id))?.outcome === 'pending');
-    expect(await desk.find(first.update_id)).toBeUndefined();
-    expect((await desk.settled(second.update_id)).outcome).toBe('answered');
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
+    await fixture.deliver(second);
+    await waitFor(async () => (await fixture.find(second.update_id))?.outcome === 'pending');
+    expect(await fixture.find(first.update_id)).toBeUndefined();
+    expect((await fixture.settled(second.update_id)).outcome).toBe('answered');
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
   });
 });
 
 describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () => {
-  const set = (slug: string) => desk.place.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
+  const set = (slug: string) =>
+    fixture.agents.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
   it('registers the address of the agent with its secret, and tells what the Bot API knows', async () => {
     expect(await set('guide')).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', has_secret: true });
-    expect(desk.telegram.callsOf('setWebhook').at(-1)?.body).toEqual({
+    expect(fixture.telegram.callsOf('setWebhook').at(-1)?.body).toEqual({
       url: 'https://chat.example.org/api/hook/agents/guide',
       secret_token: webhookSecret,
       allowed_updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'my_chat_member'],
     });
-    const info = await desk.place.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, newContext());
+    const info = await fixture.agents.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, newContext());
     expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
   });
 

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BotApiFault, startTelegram, waitFor } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
-import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 beforeAll(async () => {
-  desk = await startDesk(import.meta.url, { TELEGRAM_TIMEOUT_MS: '3000' });
+  fixture = await startTelegramFixture(import.meta.url, { TELEGRAM_TIMEOUT_MS: '3000' });
 });
-afterAll(() => desk.stop());
+afterAll(() => fixture.stop());
 
-const sendsTo = (chat: number) => desk.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
+const sendsTo = (chat: number) => fixture.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
 const blockedAt = async (chat: number): Promise<unknown> =>
-  (await desk.place.env.sql<{ blocked_at: unknown }>('select blocked_at from agents.telegram_chats where chat_id = $1', [chat]))[0]
+  (await fixture.agents.env.sql<{ blocked_at: unknown }>('select blocked_at from agents.telegram_chats where chat_id = $1', [chat]))[0]
     ?.blocked_at;
 const threadsOf = async (chat: number) =>
-  await desk.place.env.sql<{ bodies: string[] }>(
+  await fixture.agents.env.sql<{ bodies: string[] }>(
     `select array(select m.body from agents.messages m where m.thread_id = t.id order by m.turn, m.id) as bodies
      from agents.threads t where t.thread_key like $1`,
     [`telegram:chat:${chat}:agent:%`],
@@ -22,46 +22,46 @@ const threadsOf = async (chat: number) =>
 
 describe('a send that the Bot API refuses (D33b)', () => {
   it('for its HTML is sent again as the visible text, without a parse mode', async () => {
-    const chat = desk.next();
-    desk.place.llm.answerWith(() => '**Bold** & <plain>');
-    desk.telegram.refuseHtml(true);
-    const receipt = await desk.ask(chat, { text: 'x' });
-    desk.telegram.refuseHtml(false);
-    desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
-    expect([receipt.outcome, desk.telegram.textsOf(chat)]).toEqual(['answered', ['Bold & <plain>']]);
+    const chat = fixture.next();
+    fixture.agents.llm.answerWith(() => '**Bold** & <plain>');
+    fixture.telegram.refuseHtml(true);
+    const receipt = await fixture.ask(chat, { text: 'x' });
+    fixture.telegram.refuseHtml(false);
+    fixture.agents.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat)]).toEqual(['answered', ['Bold & <plain>']]);
     expect(sendsTo(chat).map((call) => call.body['parse_mode'])).toEqual(['HTML', undefined]);
   });
 
   it('with 429 is repeated after the time that it names, and the messages of the chat stay in order', async () => {
-    const chat = desk.next();
-    desk.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
-    const updates = ['first', 'second'].map((text) => desk.compose(chat, { text }));
-    for (const update of updates) await desk.deliver(update);
-    for (const update of updates) expect((await desk.settled(update.update_id)).outcome).toBe('answered');
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
-    expect(desk.telegram.impatient).toBe(0);
+    const chat = fixture.next();
+    fixture.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
+    const updates = ['first', 'second'].map((text) => fixture.compose(chat, { text }));
+    for (const update of updates) await fixture.deliver(update);
+    for (const update of updates) expect((await fixture.settled(update.update_id)).outcome).toBe('answered');
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
+    expect(fixture.telegram.impatient).toBe(0);
   });
 
   it('for good is told by its receipt and not repeated; a reply or topic that is gone costs only itself', async () => {
-    const [chat, group] = [desk.next(), -desk.next()];
-    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
-    const receipt = await desk.ask(chat, { text: 'x' });
+    const [chat, group] = [fixture.next(), -fixture.next()];
+    fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
+    const receipt = await fixture.ask(chat, { text: 'x' });
     expect(receipt).toMatchObject({ outcome: 'send_refused', sends: [{ status: 'refused', error: '400: Bad Request: chat not found' }] });
     expect(sendsTo(chat)).toHaveLength(1);
-    desk.telegram.fail(group, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
+    fixture.telegram.fail(group, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
     const topic = { text: 'y', chat: { id: group, type: 'supergroup' }, message_thread_id: 9, is_topic_message: true };
-    expect((await desk.ask(group, topic)).outcome).toBe('answered');
-    expect(desk.telegram.shown.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
+    expect((await fixture.ask(group, topic)).outcome).toBe('answered');
+    expect(fixture.telegram.shown.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
   });
 
   it('with 403 marks the chat as blocked until somebody writes to the bot again', async () => {
-    const chat = desk.next();
-    desk.telegram.block(chat);
-    expect(await desk.ask(chat, { text: 'x' })).toMatchObject({ outcome: 'blocked', sends: [{ status: 'blocked' }] });
+    const chat = fixture.next();
+    fixture.telegram.block(chat);
+    expect(await fixture.ask(chat, { text: 'x' })).toMatchObject({ outcome: 'blocked', sends: [{ status: 'blocked' }] });
     expect(await blockedAt(chat)).not.toBeNull();
-    desk.telegram.unblock(chat);
-    expect((await desk.ask(chat, { text: 'back again' })).outcome).toBe('answered');
-    expect([await blockedAt(chat), desk.telegram.textsOf(chat)]).toEqual([null, ['You said: back again']]);
+    fixture.telegram.unblock(chat);
+    expect((await fixture.ask(chat, { text: 'back again' })).outcome).toBe('answered');
+    expect([await blockedAt(chat), fixture.telegram.textsOf(chat)]).toEqual([null, ['You said: back again']]);
   });
 });
 
@@ -73,41 +73,41 @@ describe('a send of unknown outcome (D33b)', () => {
     ['a time-out', { kind: 'silent', delivered: true }],
   ];
   it.each(faults)('after %s is shown for review, not repeated, and the chat goes on', async (_what, fault) => {
-    const chat = desk.next();
-    desk.telegram.fail(chat, fault);
-    const receipt = await desk.ask(chat, { text: 'one' });
+    const chat = fixture.next();
+    fixture.telegram.fail(chat, fault);
+    const receipt = await fixture.ask(chat, { text: 'one' });
     expect(receipt).toMatchObject({ outcome: 'send_unknown', sends: [{ part: 1, status: 'unknown', error: expect.any(String) }] });
-    expect((await desk.ask(chat, { text: 'two' })).outcome).toBe('answered');
+    expect((await fixture.ask(chat, { text: 'two' })).outcome).toBe('answered');
     const delivered = 'delivered' in fault && fault.delivered;
-    expect(desk.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
+    expect(fixture.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
     expect(sendsTo(chat)).toHaveLength(2);
   });
 
   it('is repeated by an operator’s replay, and an answered update is not', async () => {
-    const chat = desk.next();
-    desk.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
-    const receipt = await desk.ask(chat, { text: 'one' });
-    const asked = desk.place.llm.requests.length;
-    await desk.replay(receipt.id);
-    await waitFor(async () => (await desk.settled(receipt.update_id ?? 0)).outcome === 'answered');
-    expect(await desk.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
-    expect([desk.telegram.textsOf(chat), desk.place.llm.requests.length]).toEqual([['You said: one'], asked]);
+    const chat = fixture.next();
+    fixture.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
+    const receipt = await fixture.ask(chat, { text: 'one' });
+    const asked = fixture.agents.llm.requests.length;
+    await fixture.replay(receipt.id);
+    await waitFor(async () => (await fixture.settled(receipt.update_id ?? 0)).outcome === 'answered');
+    expect(await fixture.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
+    expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], asked]);
   });
 
   it('holds nothing of the token', async () => {
-    const rows = await desk.place.env.sql<{ error: string | null }>('select error from agents.telegram_sends');
+    const rows = await fixture.agents.env.sql<{ error: string | null }>('select error from agents.telegram_sends');
     expect(rows.filter((row) => row.error?.includes('test-bot-token') === true)).toEqual([]);
   });
 });
 
 describe('a group that becomes a supergroup (D32, D33b)', () => {
   it('told by a refused send: the reply goes to the new chat, and the thread with it', async () => {
-    const [from, to] = [-desk.next(), -desk.next() - 1_000_000];
-    await desk.ask(from, { text: 'before' });
-    desk.telegram.migrate(from, to);
-    expect((await desk.ask(from, { text: 'between' })).outcome).toBe('answered');
-    expect((await desk.ask(to, { text: 'after', chat: { id: to, type: 'supergroup' } })).outcome).toBe('answered');
-    expect(desk.telegram.textsOf(to)).toEqual(['You said: between', 'You said: after']);
+    const [from, to] = [-fixture.next(), -fixture.next() - 1_000_000];
+    await fixture.ask(from, { text: 'before' });
+    fixture.telegram.migrate(from, to);
+    expect((await fixture.ask(from, { text: 'between' })).outcome).toBe('answered');
+    expect((await fixture.ask(to, { text: 'after', chat: { id: to, type: 'supergroup' } })).outcome).toBe('answered');
+    expect(fixture.telegram.textsOf(to)).toEqual(['You said: between', 'You said: after']);
     expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
       [],
       ['before', 'between', 'after'],
@@ -119,17 +119,17 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
       ['to', 'from'],
       ['from', 'to'],
     ]) {
-      const [from, to] = [-desk.next(), -desk.next() - 1_000_000];
+      const [from, to] = [-fixture.next(), -fixture.next() - 1_000_000];
       const chatOf = { from: { id: from, type: 'group' }, to: { id: to, type: 'supergroup' } };
-      await desk.ask(from, { text: 'before' });
-      await desk.ask(to, { text: 'early', chat: chatOf.to });
+      await fixture.ask(from, { text: 'before' });
+      await fixture.ask(to, { text: 'early', chat: chatOf.to });
       const service = {
-        to: desk.compose(from, { chat: chatOf.from, migrate_to_chat_id: to }),
-        from: desk.compose(to, { chat: chatOf.to, migrate_from_chat_id: from }),
+        to: fixture.compose(from, { chat: chatOf.from, migrate_to_chat_id: to }),
+        from: fixture.compose(to, { chat: chatOf.to, migrate_from_chat_id: from }),
       };
-      for (const side of order) await desk.deliver(service[side as 'from' | 'to']);
-      for (const { update_id } of Object.values(service)) expect((await desk.settled(update_id)).outcome).toBe('migrated');
-      await desk.ask(to, { text: 'after', chat: chatOf.to });
+      for (const side of order) await fixture.deliver(service[side as 'from' | 'to']);
+      for (const { update_id } of Object.values(service)) expect((await fixture.settled(update_id)).outcome).toBe('migrated');
+      await fixture.ask(to, { text: 'after', chat: chatOf.to });
       expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
         [],
         ['before', 'early', 'after'],
@@ -143,48 +143,48 @@ describe('what is no migration (D32)', () => {
   const person = 7_654_321;
 
   it('told by a service message of whatever chat leaves a private chat where it is', async () => {
-    await desk.ask(person, { text: secrets });
-    const [group, supergroup] = [-desk.next(), -desk.next() - 1_000_000];
+    await fixture.ask(person, { text: secrets });
+    const [group, supergroup] = [-fixture.next(), -fixture.next() - 1_000_000];
     const claims = [
       { chat: { id: supergroup, type: 'supergroup' }, migrate_from_chat_id: person },
       { chat: { id: person, type: 'private' }, migrate_to_chat_id: supergroup },
       { chat: { id: group, type: 'group' }, migrate_to_chat_id: person },
     ];
     for (const { chat, ...claim } of claims) {
-      const { update_id: id, message } = desk.compose(chat.id, { chat, ...claim });
-      await desk.deliver({ update_id: id, message });
-      expect((await desk.settled(id)).outcome).toBe('ignored');
+      const { update_id: id, message } = fixture.compose(chat.id, { chat, ...claim });
+      await fixture.deliver({ update_id: id, message });
+      expect((await fixture.settled(id)).outcome).toBe('ignored');
     }
     expect((await threadsOf(person))[0]?.bodies).toContain(secrets);
     expect(await threadsOf(supergroup)).toEqual([]);
   });
 
   it('told by a refused send is refused for a private chat', async () => {
-    const supergroup = -desk.next() - 1_000_000;
-    await desk.ask(person, { text: secrets });
-    desk.telegram.migrate(person, supergroup);
-    expect((await desk.ask(person, { text: 'Where am I?' })).outcome).toBe('send_refused');
+    const supergroup = -fixture.next() - 1_000_000;
+    await fixture.ask(person, { text: secrets });
+    fixture.telegram.migrate(person, supergroup);
+    expect((await fixture.ask(person, { text: 'Where am I?' })).outcome).toBe('send_refused');
     expect((await threadsOf(person))[0]?.bodies).toContain(secrets);
-    expect([await threadsOf(supergroup), desk.telegram.textsOf(supergroup)]).toEqual([[], []]);
+    expect([await threadsOf(supergroup), fixture.telegram.textsOf(supergroup)]).toEqual([[], []]);
   });
 });
 
 describe('the Bot API away (D33b)', () => {
   it('is waited for, up to a day: nothing can have arrived, so the reply is sent when it is back', async () => {
     const port = await findFreePort();
-    const away = await startDesk(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
+    const away = await startTelegramFixture(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
     try {
       const update = away.compose(7, { text: 'anyone?' });
       await away.deliver(update);
       const error = 'select error from agents.telegram_sends where error is not null';
-      await waitFor(async () => (await away.place.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'));
+      await waitFor(async () => (await away.agents.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'));
       const old = away.compose(8, { text: 'too late?' });
       await away.deliver(old);
       await waitFor(async () => (await away.find(old.update_id))?.sends[0]?.error?.includes('ECONNREFUSED'));
-      await away.place.env.sql(`update agents.webhook_receipts set stored_at = now() - interval '25 hours' where chat_id = 8`);
+      await away.agents.env.sql(`update agents.webhook_receipts set stored_at = now() - interval '25 hours' where chat_id = 8`);
       expect(await away.settled(old.update_id)).toMatchObject({ outcome: 'expired', sends: [{ part: 1, status: 'given_up' }] });
       const back = await startTelegram({ port });
-      away.place.env.onStop(() => back.stop());
+      away.agents.env.onStop(() => back.stop());
       expect((await away.settled(update.update_id)).outcome).toBe('answered');
       expect(back.textsOf(7)).toEqual(['You said: anyone?']);
     } finally {

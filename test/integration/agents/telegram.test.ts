@@ -2,31 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { noAnswerNotice } from '../../../services/agents/telegram/workers/answer-question.ts';
-import { botToken, echoChannel, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
+import { botToken, echoChannel, startTelegramFixture, type TelegramFixture, webhookSecret } from './telegram-fixture.ts';
 
-let desk: TelegramDesk;
+let fixture: TelegramFixture;
 beforeAll(async () => {
   // No model is given up here for being slow: tests tell when it answers.
-  desk = await startDesk(import.meta.url, { LLM_TIMEOUT_MS: '60000' });
+  fixture = await startTelegramFixture(import.meta.url, { LLM_TIMEOUT_MS: '60000' });
 });
-afterAll(() => desk.stop());
-beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
+afterAll(() => fixture.stop());
+beforeEach(() => fixture.agents.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
 
 const agentId = async (slug = 'guide'): Promise<number> =>
-  (await desk.place.env.sql<{ id: number }>('select id from agents.agents where slug = $1', [slug]))[0]?.id ?? 0;
+  (await fixture.agents.env.sql<{ id: number }>('select id from agents.agents where slug = $1', [slug]))[0]?.id ?? 0;
 const recordOf = async (chatId: number, slug = 'guide') =>
-  await desk.place.env.sql<{ note_type: string; body: string }>(
+  await fixture.agents.env.sql<{ note_type: string; body: string }>(
     `select m.note_type, m.body from agents.messages m join agents.threads t on t.id = m.thread_id where t.thread_key = $1 order by m.id`,
     [`telegram:chat:${chatId}:agent:${await agentId(slug)}`],
   );
 
 describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
   it('is answered in its chat as HTML, and recorded as chat notes on the thread of the chat', async () => {
-    desk.place.llm.answerWith(() => '**Bold** and 1 < 2');
-    const chat = desk.next();
-    const receipt = await desk.ask(chat, { text: 'Hello *you*' });
+    fixture.agents.llm.answerWith(() => '**Bold** and 1 < 2');
+    const chat = fixture.next();
+    const receipt = await fixture.ask(chat, { text: 'Hello *you*' });
     expect(receipt).toMatchObject({ outcome: 'answered', kind: 'message', chat_id: chat, deliveries: 1 });
-    expect(desk.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+    expect(fixture.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
       expect.objectContaining({ text: 'Bold and 1 < 2', source: '<b>Bold</b> and 1 &lt; 2', html: true, replyTo: undefined }),
     ]);
     expect(receipt.sends).toEqual([expect.objectContaining({ part: 1, status: 'sent', chat_id: chat, message_id: expect.any(Number) })]);
@@ -34,58 +34,58 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
       { note_type: 'chat_visitor', body: 'Hello *you*' },
       { note_type: 'chat_agent', body: '**Bold** and 1 < 2' },
     ]);
-    expect(desk.telegram.callsOf('sendMessage').at(-1)).toMatchObject({ token: botToken });
+    expect(fixture.telegram.callsOf('sendMessage').at(-1)).toMatchObject({ token: botToken });
   });
 
   it('goes on with the thread of its chat, and shares none with another chat', async () => {
-    const [one, two] = [desk.next(), desk.next()];
-    await desk.ask(one, { text: 'My name is Ada' });
-    await desk.ask(one, { text: 'And now?' });
-    expect(desk.place.llm.requests.at(-1)?.messages.map((message) => message.content)).toContain('My name is Ada');
-    await desk.ask(two, { text: 'And here?' });
-    expect(desk.place.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain('My name is Ada');
+    const [one, two] = [fixture.next(), fixture.next()];
+    await fixture.ask(one, { text: 'My name is Ada' });
+    await fixture.ask(one, { text: 'And now?' });
+    expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).toContain('My name is Ada');
+    await fixture.ask(two, { text: 'And here?' });
+    expect(fixture.agents.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain('My name is Ada');
   });
 
   it('is shown as being typed on while the model works', async () => {
-    const chat = desk.next();
+    const chat = fixture.next();
     let typing = 0;
-    desk.place.llm.answerWith(async () => {
-      typing = await waitFor(() => desk.telegram.callsOf('sendChatAction').filter((call) => call.body['chat_id'] === chat).length);
+    fixture.agents.llm.answerWith(async () => {
+      typing = await waitFor(() => fixture.telegram.callsOf('sendChatAction').filter((call) => call.body['chat_id'] === chat).length);
       return 'done';
     });
-    await desk.ask(chat, { text: 'Hello' });
+    await fixture.ask(chat, { text: 'Hello' });
     expect(typing).toBe(1);
-    expect(desk.telegram.callsOf('sendChatAction').at(-1)?.body).toEqual({ chat_id: chat, action: 'typing' });
+    expect(fixture.telegram.callsOf('sendChatAction').at(-1)?.body).toEqual({ chat_id: chat, action: 'typing' });
   });
 
   it('of a group is answered as a reply to it, in its topic only when it is one', async () => {
-    const chat = -desk.next();
+    const chat = -fixture.next();
     const topic = { message_thread_id: 7, chat: { id: chat, type: 'supergroup', is_forum: true } };
-    await desk.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
-    await desk.ask(chat, { ...topic, text: 'In a thread of replies', message_id: 78 });
-    expect(desk.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+    await fixture.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
+    await fixture.ask(chat, { ...topic, text: 'In a thread of replies', message_id: 78 });
+    expect(fixture.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
       expect.objectContaining({ topicId: 7, replyTo: 77 }),
       expect.objectContaining({ topicId: undefined, replyTo: 78 }),
     ]);
-    const [first] = desk.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
+    const [first] = fixture.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
     expect(first?.body['reply_parameters']).toEqual({ message_id: 77, allow_sending_without_reply: true });
   });
 
   it('is asked without the name of the bot, which the Bot API tells', async () => {
-    const chat = -desk.next();
+    const chat = -fixture.next();
     const entities = [{ type: 'bot_command', offset: 0, length: 16 }];
-    await desk.ask(chat, { text: '/ask@example_bot hello', entities });
-    expect(desk.telegram.textsOf(chat)).toEqual(['You said: hello']);
-    const other = await desk.ask(chat, { text: '/ask@another_bot hello', entities });
-    expect([other.outcome, desk.telegram.textsOf(chat).length]).toEqual(['ignored', 1]);
+    await fixture.ask(chat, { text: '/ask@example_bot hello', entities });
+    expect(fixture.telegram.textsOf(chat)).toEqual(['You said: hello']);
+    const other = await fixture.ask(chat, { text: '/ask@another_bot hello', entities });
+    expect([other.outcome, fixture.telegram.textsOf(chat).length]).toEqual(['ignored', 1]);
   });
 
   it('that is too long to be answered in one message is answered in parts, in order', async () => {
-    const chat = desk.next();
+    const chat = fixture.next();
     const answer = Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n');
-    desk.place.llm.answerWith(() => answer);
-    const { sends } = await desk.ask(chat, { text: 'Tell me a lot' });
-    const texts = desk.telegram.textsOf(chat);
+    fixture.agents.llm.answerWith(() => answer);
+    const { sends } = await fixture.ask(chat, { text: 'Tell me a lot' });
+    const texts = fixture.telegram.textsOf(chat);
     expect([sends.map((send) => send.status), texts.every((text) => text.length <= 4_096)]).toEqual([Array(3).fill('sent'), true]);
     expect(texts.join('')).toBe(answer.replaceAll('**', ''));
   });
@@ -93,96 +93,96 @@ describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
 
 describe('one answer for each agent and update (D32)', () => {
   it('is given when an update is repeated, at the same time and later', async () => {
-    const chat = desk.next();
-    const update = desk.compose(chat, { text: 'Once' });
-    await Promise.all(Array.from({ length: 8 }, () => desk.deliver(update)));
-    await desk.settled(update.update_id);
-    await desk.deliver(update);
+    const chat = fixture.next();
+    const update = fixture.compose(chat, { text: 'Once' });
+    await Promise.all(Array.from({ length: 8 }, () => fixture.deliver(update)));
+    await fixture.settled(update.update_id);
+    await fixture.deliver(update);
     const receipt = await waitFor(async () =>
-      (await desk.find(update.update_id))?.deliveries === 9 ? await desk.settled(update.update_id) : undefined,
+      (await fixture.find(update.update_id))?.deliveries === 9 ? await fixture.settled(update.update_id) : undefined,
     );
-    expect([receipt.outcome, desk.telegram.textsOf(chat)]).toEqual(['answered', ['You said: Once']]);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat)]).toEqual(['answered', ['You said: Once']]);
     expect(await recordOf(chat)).toHaveLength(2);
   });
 
   it('counts a delivery that the broker repeats once', async () => {
-    const update = desk.compose(desk.next(), { text: 'Once' });
+    const update = fixture.compose(fixture.next(), { text: 'Once' });
     const deliveryId = randomUUID();
-    await desk.deliver(update, { deliveryId });
-    await desk.settled(update.update_id);
-    await desk.deliver(update, { deliveryId });
-    const later = desk.compose(desk.next(), { text: 'Later' });
-    await desk.deliver(later);
-    await desk.settled(later.update_id);
-    expect((await desk.find(update.update_id))?.deliveries).toBe(1);
+    await fixture.deliver(update, { deliveryId });
+    await fixture.settled(update.update_id);
+    await fixture.deliver(update, { deliveryId });
+    const later = fixture.compose(fixture.next(), { text: 'Later' });
+    await fixture.deliver(later);
+    await fixture.settled(later.update_id);
+    expect((await fixture.find(update.update_id))?.deliveries).toBe(1);
   });
 
   it('is apart for each agent', async () => {
-    const [chat, update] = [desk.next(), desk.compose(1, {})];
+    const [chat, update] = [fixture.next(), fixture.compose(1, {})];
     const own = { ...update, message: { ...update.message, chat: { id: chat, type: 'private' }, text: 'Both' } };
-    await desk.deliver(own);
-    await desk.deliver(own, { slug: 'mirrored' });
-    await waitFor(() => desk.telegram.textsOf(chat).length === 2);
+    await fixture.deliver(own);
+    await fixture.deliver(own, { slug: 'mirrored' });
+    await waitFor(() => fixture.telegram.textsOf(chat).length === 2);
     expect((await recordOf(chat, 'mirrored')).map((note) => note.body)).toEqual((await recordOf(chat)).map((note) => note.body));
   });
 });
 
 describe('order (D32: messages of one chat are answered in order)', () => {
   it('is kept in a chat, on two replicas, while a slow chat holds up nobody else', async () => {
-    await desk.place.replica();
-    const [slow, quick] = [desk.next(), desk.next()];
+    await fixture.agents.replica();
+    const [slow, quick] = [fixture.next(), fixture.next()];
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    desk.place.llm.answerWith(async (messages) => {
+    fixture.agents.llm.answerWith(async (messages) => {
       const said = String(messages.at(-1)?.content);
       if (said === 'slow 0') await held;
       return said;
     });
     const texts = (name: string): string[] => Array.from({ length: 10 }, (_value, index) => `${name} ${index}`);
     for (let index = 0; index < 10; index++) {
-      await desk.deliver(desk.compose(slow, { text: texts('slow')[index] ?? '' }));
-      await desk.deliver(desk.compose(quick, { text: texts('quick')[index] ?? '' }));
+      await fixture.deliver(fixture.compose(slow, { text: texts('slow')[index] ?? '' }));
+      await fixture.deliver(fixture.compose(quick, { text: texts('quick')[index] ?? '' }));
     }
-    await waitFor(() => desk.telegram.textsOf(quick).length === 10);
-    expect([desk.telegram.textsOf(quick), desk.telegram.textsOf(slow)]).toEqual([texts('quick'), []]);
+    await waitFor(() => fixture.telegram.textsOf(quick).length === 10);
+    expect([fixture.telegram.textsOf(quick), fixture.telegram.textsOf(slow)]).toEqual([texts('quick'), []]);
     release();
-    await waitFor(() => desk.telegram.textsOf(slow).length === 10);
-    expect(desk.telegram.textsOf(slow)).toEqual(texts('slow'));
+    await waitFor(() => fixture.telegram.textsOf(slow).length === 10);
+    expect(fixture.telegram.textsOf(slow)).toEqual(texts('slow'));
   });
 });
 
 describe('a model that fails (D33a)', () => {
   it('is told to the chat honestly, nothing is recorded, and a replay answers after all', async () => {
-    const chat = desk.next();
-    desk.place.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
-    const receipt = await desk.ask(chat, { text: 'Are you there?' });
-    expect([receipt.outcome, desk.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [noAnswerNotice], []]);
-    await desk.replay(receipt.id);
-    await waitFor(async () => (await desk.settled(receipt.update_id ?? 0)).outcome === 'answered');
-    expect(desk.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
+    const chat = fixture.next();
+    fixture.agents.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
+    const receipt = await fixture.ask(chat, { text: 'Are you there?' });
+    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [noAnswerNotice], []]);
+    await fixture.replay(receipt.id);
+    await waitFor(async () => (await fixture.settled(receipt.update_id ?? 0)).outcome === 'answered');
+    expect(fixture.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
   });
 
   it('is not asked when the tokens of the day are used up, and the chat is told so (D71)', async () => {
     const use = (tokens: number) =>
-      desk.place.env.sql(
+      fixture.agents.env.sql(
         `insert into agents.token_budgets (agent_id, day, tokens) select id, (now() at time zone 'UTC')::date, $1 from agents.agents
          on conflict (agent_id) do update set day = excluded.day, tokens = excluded.tokens`,
         [tokens],
       );
     await use(2_000_000);
-    const asked = desk.place.llm.requests.length;
-    const chat = desk.next();
-    const receipt = await desk.ask(chat, { text: 'Are you there?' });
+    const asked = fixture.agents.llm.requests.length;
+    const chat = fixture.next();
+    const receipt = await fixture.ask(chat, { text: 'Are you there?' });
     await use(0);
     const told = expect.stringMatching(/^Sorry, I have answered as much as I may today\. .+ again in \d+ hours?\.$/);
-    expect([receipt.outcome, desk.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [told], []]);
-    expect(desk.place.llm.requests).toHaveLength(asked);
+    expect([receipt.outcome, fixture.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [told], []]);
+    expect(fixture.agents.llm.requests).toHaveLength(asked);
   });
 
   it('is told as well when none is configured', async () => {
-    const silent = await startDesk(import.meta.url, { LLM_BASE_URL: '' });
+    const silent = await startTelegramFixture(import.meta.url, { LLM_BASE_URL: '' });
     try {
-      const chat = desk.next();
+      const chat = fixture.next();
       expect((await silent.ask(chat, { text: 'Hello?' })).outcome).toBe('not_answered');
       expect(silent.telegram.textsOf(chat)).toEqual([noAnswerNotice]);
     } finally {
@@ -192,24 +192,24 @@ describe('a model that fails (D33a)', () => {
 });
 
 describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
-  const echoes = (): string[] => desk.telegram.textsOf(echoChannel);
+  const echoes = (): string[] => fixture.telegram.textsOf(echoChannel);
 
   it('gets question and answer', async () => {
-    await desk.ask(desk.next(), { text: 'What is *it*?' }, 'mirrored');
+    await fixture.ask(fixture.next(), { text: 'What is *it*?' }, 'mirrored');
     await waitFor(() => echoes().at(-1) === 'Q: What is it?\n\nA: You said: What is it?');
   });
 
   it('gets a long mirror in parts, after the time that a 429 names', async () => {
     const [before, answer] = [echoes().length, Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n')];
-    desk.place.llm.answerWith(() => answer);
-    desk.telegram.fail(echoChannel, { kind: 'wait', seconds: 1 });
-    await desk.ask(desk.next(), { text: 'Tell *me* a lot' }, 'mirrored');
+    fixture.agents.llm.answerWith(() => answer);
+    fixture.telegram.fail(echoChannel, { kind: 'wait', seconds: 1 });
+    await fixture.ask(fixture.next(), { text: 'Tell *me* a lot' }, 'mirrored');
     const whole = `Q: Tell me a lot\n\nA: ${answer.replaceAll('**', '')}`;
     const parts = await waitFor(() => {
       const shown = echoes().slice(before);
       return shown.join('') === whole ? shown : undefined;
     });
-    expect([parts.length, parts.every((part) => part.length <= 4_096), desk.telegram.impatient]).toEqual([3, true, 0]);
+    expect([parts.length, parts.every((part) => part.length <= 4_096), fixture.telegram.impatient]).toEqual([3, true, 0]);
   });
 
   it.each([
@@ -222,12 +222,16 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     ],
     ['a callback query', () => ({ callback_query: { id: '1', from: { id: 5 }, data: 'x' } })],
   ])('gets %s as it came, which is not answered', async (_what, make) => {
-    const chat = desk.next();
-    const update = { update_id: desk.next(), ...make(chat) };
-    const asked = desk.place.llm.requests.length;
-    await desk.deliver(update, { slug: 'mirrored' });
-    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'echoed' });
-    expect([echoes().at(-1), desk.telegram.textsOf(chat), desk.place.llm.requests.length]).toEqual([JSON.stringify(update), [], asked]);
+    const chat = fixture.next();
+    const update = { update_id: fixture.next(), ...make(chat) };
+    const asked = fixture.agents.llm.requests.length;
+    await fixture.deliver(update, { slug: 'mirrored' });
+    expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'echoed' });
+    expect([echoes().at(-1), fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([
+      JSON.stringify(update),
+      [],
+      asked,
+    ]);
   });
 
   const channel = { id: echoChannel, type: 'channel', username: 'StaffRoom' };
@@ -254,39 +258,39 @@ describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
     ],
   ])('does not get %s', async (_what, slug, update) => {
     const messaging = { bot_token: botToken, webhook_secret: webhookSecret, echo_channel: '@staffroom' };
-    await desk.place.apply([{ slug: 'named', name: 'Named', config: { messaging } }]);
-    const before = desk.telegram.shown.length;
-    const updateId = desk.next();
-    await desk.deliver({ update_id: updateId, ...update }, { slug });
-    expect(await desk.settled(updateId)).toMatchObject({ outcome: 'ignored', message: expect.stringContaining('echo channel') });
-    expect(desk.telegram.shown.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
+    await fixture.agents.apply([{ slug: 'named', name: 'Named', config: { messaging } }]);
+    const before = fixture.telegram.shown.length;
+    const updateId = fixture.next();
+    await fixture.deliver({ update_id: updateId, ...update }, { slug });
+    expect(await fixture.settled(updateId)).toMatchObject({ outcome: 'ignored', message: expect.stringContaining('echo channel') });
+    expect(fixture.telegram.shown.slice(before).filter(({ text }) => text.includes('update_id'))).toEqual([]);
   });
 
   it('gets a long update cut to one message', async () => {
-    const update = { update_id: desk.next(), poll: { id: 'x'.repeat(5_000) } };
-    await desk.deliver(update, { slug: 'mirrored' });
-    await desk.settled(update.update_id);
+    const update = { update_id: fixture.next(), poll: { id: 'x'.repeat(5_000) } };
+    await fixture.deliver(update, { slug: 'mirrored' });
+    await fixture.settled(update.update_id);
     expect(echoes().at(-1)).toHaveLength(4_096);
   });
 
   it('is not in the way of the reply when it refuses everything, and is not tried again', async () => {
-    desk.telegram.fail(echoChannel, { kind: 'broken', status: 502, delivered: false });
-    const chat = desk.next();
-    expect((await desk.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');
+    fixture.telegram.fail(echoChannel, { kind: 'broken', status: 502, delivered: false });
+    const chat = fixture.next();
+    expect((await fixture.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');
     await waitFor(
       async () =>
-        (await desk.place.env.sql(`select 1 from agents.webhook_receipts where chat_id = $1 and echo = 'failed'`, [chat])).length === 1,
+        (await fixture.agents.env.sql(`select 1 from agents.webhook_receipts where chat_id = $1 and echo = 'failed'`, [chat])).length === 1,
     );
     expect(echoes().filter((text) => text.includes('Still there?'))).toEqual([]);
-    const raw = { update_id: desk.next(), poll: { id: 'p' } };
-    desk.telegram.fail(echoChannel, { kind: 'error', status: 403, description: 'Forbidden: bot is not a member' });
-    await desk.deliver(raw, { slug: 'mirrored' });
-    expect(await desk.settled(raw.update_id)).toMatchObject({ outcome: 'echo_failed', message: expect.stringContaining('Forbidden') });
+    const raw = { update_id: fixture.next(), poll: { id: 'p' } };
+    fixture.telegram.fail(echoChannel, { kind: 'error', status: 403, description: 'Forbidden: bot is not a member' });
+    await fixture.deliver(raw, { slug: 'mirrored' });
+    expect(await fixture.settled(raw.update_id)).toMatchObject({ outcome: 'echo_failed', message: expect.stringContaining('Forbidden') });
   });
 
   it('is left out for an agent without one', async () => {
-    const update = { update_id: desk.next(), poll: { id: 'p' } };
-    await desk.deliver(update);
-    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'ignored' });
+    const update = { update_id: fixture.next(), poll: { id: 'p' } };
+    await fixture.deliver(update);
+    expect(await fixture.settled(update.update_id)).toMatchObject({ outcome: 'ignored' });
   });
 });

@@ -1,20 +1,20 @@
 /** Rules of HTTP (docs/rules/http.md) on answers: headers, errors of operations, overload, CORS, ETag. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Probe, startProbe } from './probe.ts';
+import { type Probe, startGatewayFixture } from './fixture.ts';
 
-let probe: Probe;
+let fixture: Probe;
 beforeAll(async () => {
-  probe = await startProbe(import.meta.url);
+  fixture = await startGatewayFixture(import.meta.url);
 });
-afterAll(() => probe.stop());
+afterAll(() => fixture.stop());
 
 const thing = '/api/probe/things/7';
-const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 
 describe('Datetimes out (rules/http#datetimes-out)', () => {
   it('leave as the service wrote them: the bytes of a reply are not touched', async () => {
     const text = '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
-    expect((await probe.call('POST', '/api/probe/optional', { body: text })).text).toBe(
+    expect((await fixture.call('POST', '/api/probe/optional', { body: text })).text).toBe(
       '{"name":"é","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}',
     );
   });
@@ -22,22 +22,22 @@ describe('Datetimes out (rules/http#datetimes-out)', () => {
 
 describe('Request id (rules/http#request-id)', () => {
   it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns %s', async (id) => {
-    expect((await probe.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
+    expect((await fixture.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
   });
 
   it.each(['', 'a b', 'x'.repeat(129), 'é'])('makes one instead of %j', async (id) => {
-    const made = String((await probe.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id']);
+    const made = String((await fixture.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id']);
     expect(made).toMatch(/^[\x21-\x7e]{16,128}$/);
     expect(made).not.toBe(id);
   });
 
   it('is on every kind of answer', async () => {
     const replies = [
-      await probe.call('OPTIONS', thing, { headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' } }),
-      await probe.call('PUT', thing),
-      await probe.call('GET', thing, { auth: null }),
-      await probe.call('GET', '/nowhere'),
-      await probe.call('GET', '/api/probe/stream/2000'),
+      await fixture.call('OPTIONS', thing, { headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' } }),
+      await fixture.call('PUT', thing),
+      await fixture.call('GET', thing, { auth: null }),
+      await fixture.call('GET', '/nowhere'),
+      await fixture.call('GET', '/api/probe/stream/2000'),
     ];
     for (const reply of replies) expect(reply.headers['x-request-id']).toMatch(/./);
   });
@@ -46,9 +46,9 @@ describe('Request id (rules/http#request-id)', () => {
 describe('Rate limits (rules/http#rate-limits)', () => {
   it('answer 429 with Retry-After in the envelope of the surface', async () => {
     const json = { code: 'rate_limited', details: { retry_after: 17 } };
-    const api = await probe.call('POST', '/api/probe/fail', { json });
+    const api = await fixture.call('POST', '/api/probe/fail', { json });
     expect([api.status, api.headers['retry-after'], api.json]).toEqual([429, '17', { detail: 'as asked' }]);
-    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code: 'rate_limited' } });
+    const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code: 'rate_limited' } });
     expect([v1.status, v1.headers['retry-after'], v1.json]).toEqual([
       429,
       '60',
@@ -59,21 +59,21 @@ describe('Rate limits (rules/http#rate-limits)', () => {
 
 describe('Overload or a dependency down (rules/http#overload)', () => {
   it('answers 503 with Retry-After at the deadline, not later', async () => {
-    const reply = await probe.call('GET', '/api/probe/wait/600000');
+    const reply = await fixture.call('GET', '/api/probe/wait/600000');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
   });
 
   it.each(['unavailable', 'deadline_exceeded'])('answers 503 to %s on both surfaces', async (code) => {
-    const api = await probe.call('POST', '/api/probe/fail', { json: { code } });
-    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code } });
+    const api = await fixture.call('POST', '/api/probe/fail', { json: { code } });
+    const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code } });
     expect([api.status, v1.status, v1.json]).toEqual([503, 503, { code: 'server_error', message: 'as asked', retryable: true }]);
     expect(v1.headers['retry-after']).toBe('1');
   });
 
   it('hides what a fault says', async () => {
-    const api = await probe.call('POST', '/api/probe/fail', { json: { code: 'fault' } });
+    const api = await fixture.call('POST', '/api/probe/fail', { json: { code: 'fault' } });
     expect([api.status, api.json]).toEqual([500, { detail: 'Internal Server Error' }]);
-    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code: 'fault' } });
+    const v1 = await fixture.call('POST', '/api/v1/probe/fail', { json: { code: 'fault' } });
     expect([v1.status, v1.json]).toEqual([500, { code: 'server_error', message: 'Internal error', retryable: true }]);
   });
 });
@@ -81,7 +81,7 @@ describe('Overload or a dependency down (rules/http#overload)', () => {
 describe('Versioning (rules/http#headers-of-every-answer)', () => {
   it('puts X-Api-Version on every answer of /api/', async () => {
     for (const path of ['/api/nothing', '/api/v1/nothing', thing, '/api/probe/wait/abc']) {
-      expect([path, (await probe.call('GET', path)).headers['x-api-version']]).toEqual([path, '9.9']);
+      expect([path, (await fixture.call('GET', path)).headers['x-api-version']]).toEqual([path, '9.9']);
     }
   });
 
@@ -96,7 +96,7 @@ describe('CORS (rules/http#cross-origin-access)', () => {
   const origin = 'https://app.example.org';
 
   it('answers a preflight before anything else (D93)', async () => {
-    const reply = await probe.call('OPTIONS', '/api/nothing', {
+    const reply = await fixture.call('OPTIONS', '/api/nothing', {
       auth: null,
       headers: { origin, 'access-control-request-method': 'PATCH' },
     });
@@ -122,46 +122,46 @@ describe('CORS (rules/http#cross-origin-access)', () => {
       ['GET', '/api/probe/stream/2000'],
     ] as const) {
       const call = body === undefined ? {} : { body };
-      const allowed = await probe.call(method, path, { ...call, headers: { origin } });
+      const allowed = await fixture.call(method, path, { ...call, headers: { origin } });
       expect([path, allowed.headers['access-control-allow-origin'], allowed.headers['vary']]).toEqual([path, origin, 'Origin']);
       expect(allowed.headers['access-control-expose-headers']).toContain('X-Request-Id');
-      const other = await probe.call(method, path, { ...call, headers: { origin: 'https://evil.example.org' } });
+      const other = await fixture.call(method, path, { ...call, headers: { origin: 'https://evil.example.org' } });
       expect(Object.keys(other.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
 
   it('is not offered on /api/v1/', async () => {
-    const reply = await probe.call('GET', '/api/v1/probe/list', { headers: { origin } });
+    const reply = await fixture.call('GET', '/api/v1/probe/list', { headers: { origin } });
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control') || name === 'vary')).toEqual([]);
     expect(
-      (await probe.call('OPTIONS', '/api/v1/probe/list', { headers: { origin, 'access-control-request-method': 'GET' } })).status,
+      (await fixture.call('OPTIONS', '/api/v1/probe/list', { headers: { origin, 'access-control-request-method': 'GET' } })).status,
     ).toBe(405);
   });
 });
 
 describe('ETag (rules/http#etag)', () => {
   it('is strong, depends on the bytes alone and answers If-None-Match with 304', async () => {
-    const etag = String((await probe.call('GET', thing)).headers['etag']);
+    const etag = String((await fixture.call('GET', thing)).headers['etag']);
     expect(etag).toMatch(/^"[^"]+"$/);
-    expect((await probe.call('GET', '/api/probe/things/8')).headers['etag']).not.toBe(etag);
+    expect((await fixture.call('GET', '/api/probe/things/8')).headers['etag']).not.toBe(etag);
     for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, '*', `"a,b",W/${etag}`]) {
-      const reply = await probe.call('GET', thing, { headers: { 'if-none-match': condition } });
+      const reply = await fixture.call('GET', thing, { headers: { 'if-none-match': condition } });
       expect([condition, reply.status, reply.text, reply.headers['etag']]).toEqual([condition, 304, '', etag]);
     }
     for (const condition of ['"x"', '', 'x', `"${etag}"x`]) {
-      expect([condition, (await probe.call('GET', thing, { headers: { 'if-none-match': condition } })).status]).toEqual([condition, 200]);
+      expect([condition, (await fixture.call('GET', thing, { headers: { 'if-none-match': condition } })).status]).toEqual([condition, 200]);
     }
   });
 
   it('is on no list and no error', async () => {
-    expect((await probe.call('GET', '/api/probe/list')).headers['etag']).toBeUndefined();
-    expect((await probe.call('GET', '/api/probe/things/0')).headers['etag']).toBeUndefined();
+    expect((await fixture.call('GET', '/api/probe/list')).headers['etag']).toBeUndefined();
+    expect((await fixture.call('GET', '/api/probe/things/0')).headers['etag']).toBeUndefined();
   });
 
   it('is made for a reply that came in parts', async () => {
-    const first = await probe.call('GET', '/api/probe/large/900');
+    const first = await fixture.call('GET', '/api/probe/large/900');
     expect([first.status, first.text.length]).toEqual([200, 900 * 1024]);
-    const again = await probe.call('GET', '/api/probe/large/900', { headers: { 'if-none-match': String(first.headers['etag']) } });
+    const again = await fixture.call('GET', '/api/probe/large/900', { headers: { 'if-none-match': String(first.headers['etag']) } });
     expect([again.status, again.text]).toEqual([304, '']);
   });
 });
@@ -170,17 +170,17 @@ describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
   const path = '/api/v1/probe/things/7';
 
   it('uses {detail} for unparsable JSON, 413 and 422', async () => {
-    expect((await probe.call('PATCH', path, { body: '{' })).json).toEqual({ detail: 'Cannot parse request body' });
-    expect((await probe.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({ detail: expect.any(String) });
-    expect((await probe.call('PATCH', path, { json: { count: 'a' } })).json).toEqual({
+    expect((await fixture.call('PATCH', path, { body: '{' })).json).toEqual({ detail: 'Cannot parse request body' });
+    expect((await fixture.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({ detail: expect.any(String) });
+    expect((await fixture.call('PATCH', path, { json: { count: 'a' } })).json).toEqual({
       detail: [expect.objectContaining({ type: 'int_parsing' })],
     });
   });
 
   it('uses its envelope for 405 and for errors of operations', async () => {
-    const reply = await probe.call('DELETE', path);
+    const reply = await fixture.call('DELETE', path);
     expect([reply.status, reply.json]).toEqual([405, { code: 'method_not_allowed', message: 'Method not allowed', retryable: false }]);
-    const fail = async (json: unknown) => (await probe.call('POST', '/api/v1/probe/fail', { json })).json;
+    const fail = async (json: unknown) => (await fixture.call('POST', '/api/v1/probe/fail', { json })).json;
     expect(await fail({ code: 'bad_request' })).toEqual({ code: 'validation_error', message: 'as asked', retryable: false });
     expect(await fail({ code: 'conflict', reason: 'duplicate_person', details: { match_field: 'contact.email' } })).toEqual({
       code: 'duplicate_person',
@@ -193,7 +193,7 @@ describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
 
 describe('application errors on /api/ (rules/http#error-envelopes)', () => {
   it('show reason, message and details, or {detail} without a reason', async () => {
-    const fail = async (json: unknown) => (await probe.call('POST', '/api/probe/fail', { json })).json;
+    const fail = async (json: unknown) => (await fixture.call('POST', '/api/probe/fail', { json })).json;
     expect(await fail({ code: 'conflict', reason: 'version_conflict', details: { currentVersion: null } })).toEqual({
       error: 'version_conflict',
       message: 'as asked',
@@ -214,7 +214,7 @@ describe('Enumerations (rules/http#validation-items)', () => {
     expect(body).toEqual([
       { type: 'enum', loc: ['body', 'payload', 'kind'], msg: "Input should be 'red' or 'blue'", ctx: { expected: "'red' or 'blue'" } },
     ]);
-    const query = (await probe.call('GET', '/api/probe/list?sort=up')).json.detail;
+    const query = (await fixture.call('GET', '/api/probe/list?sort=up')).json.detail;
     expect(query).toEqual([
       {
         type: 'enum',

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { startProbe, token } from './probe.ts';
+import { startGatewayFixture, token } from './fixture.ts';
 
 const maxConnections = 10;
 
-let probe: Awaited<ReturnType<typeof startProbe>>;
+let fixture: Awaited<ReturnType<typeof startGatewayFixture>>;
 let clients: Client[] = [];
 beforeAll(async () => {
-  probe = await startProbe(import.meta.url, { maxConnections });
+  fixture = await startGatewayFixture(import.meta.url, { maxConnections });
 });
-afterAll(() => probe.stop());
+afterAll(() => fixture.stop());
 
 interface Client {
   readonly socket: Socket;
@@ -20,7 +20,7 @@ interface Client {
 }
 
 async function open(text = ''): Promise<Client> {
-  const socket = connect(probe.port, '127.0.0.1');
+  const socket = connect(fixture.port, '127.0.0.1');
   const client: Client = { socket, received: '', isClosed: false };
   socket.on('data', (chunk: Buffer) => (client.received += chunk.toString('latin1')));
   socket.on('error', () => undefined);
@@ -58,7 +58,7 @@ async function leave(): Promise<void> {
   clients = [];
 }
 
-const countRefused = (): number => probe.refusals.filter((reason) => reason === 'too_many_connections').length;
+const countRefused = (): number => fixture.refusals.filter((reason) => reason === 'too_many_connections').length;
 
 describe('connections beyond MAX_CONNECTIONS (D62)', () => {
   it.each([

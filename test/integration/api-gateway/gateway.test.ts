@@ -7,7 +7,7 @@ import { type Bus, connectBus } from '#libs/nats';
 import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { routes } from '../../../services/api-gateway/routes/index.ts';
-import { type Call, createCall, type Reply, startProbe, type Probe } from './probe.ts';
+import { type Call, createCall, type Reply, startGatewayFixture, type Probe } from './fixture.ts';
 import { type DirectoryStandIn, person, serveDirectory } from './stand-ins.ts';
 
 let env: TestEnvironment;
@@ -264,63 +264,63 @@ describe('a dependency down (rules/http#overload: 503, never 401)', () => {
 });
 
 describe('load and streams (architecture#large-messages; rules/http#overload)', () => {
-  let probe: Probe;
+  let fixture: Probe;
   beforeAll(async () => {
-    probe = await startProbe(import.meta.url, { maxInFlight: 3 });
+    fixture = await startGatewayFixture(import.meta.url, { maxInFlight: 3 });
   });
-  afterAll(() => probe.stop());
+  afterAll(() => fixture.stop());
 
   it('sheds what is more than it may work at the same time', async () => {
     let answered = 0;
-    const calls = Array.from({ length: 6 }, () => probe.call('GET', '/api/probe/wait/60000').finally(() => answered++));
-    await waitFor(() => answered === 3 && probe.state.waiting === 3);
-    probe.release();
+    const calls = Array.from({ length: 6 }, () => fixture.call('GET', '/api/probe/wait/60000').finally(() => answered++));
+    await waitFor(() => answered === 3 && fixture.state.waiting === 3);
+    fixture.release();
     const replies = await Promise.all(calls);
     const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
     expect([count(200), count(503)]).toEqual([3, 3]);
     expect(replies.find((reply) => reply.status === 503)?.headers['retry-after']).toBe('1');
-    expect((await probe.call('GET', '/api/probe/wait/1')).status).toBe(200);
+    expect((await fixture.call('GET', '/api/probe/wait/1')).status).toBe(200);
   });
 
   it('streams a reply of any size', async () => {
-    const reply = await probe.call('GET', '/api/probe/stream/20000');
+    const reply = await fixture.call('GET', '/api/probe/stream/20000');
     expect([reply.status, reply.complete, reply.text.length]).toEqual([200, true, 20_000 * 1024]);
   });
 
   it('breaks the connection when the stream breaks', async () => {
-    const reply = await probe.call('GET', '/api/probe/stream/5000?broken=true');
+    const reply = await fixture.call('GET', '/api/probe/stream/5000?broken=true');
     expect([reply.status, reply.complete]).toEqual([200, false]);
     expect(reply.text.length).toBeLessThan(5_000 * 1024);
   });
 
   it('stops the producer when the client leaves or does not read', async () => {
-    const cancelled = probe.state.cancelled;
-    const socket = connect(probe.port, '127.0.0.1');
+    const cancelled = fixture.state.cancelled;
+    const socket = connect(fixture.port, '127.0.0.1');
     socket.write('GET /api/probe/stream/2000000 HTTP/1.1\r\nHost: x\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
     socket.pause();
     socket.destroy();
-    await expect(waitFor(() => probe.state.cancelled > cancelled)).resolves.toBe(true);
+    await expect(waitFor(() => fixture.state.cancelled > cancelled)).resolves.toBe(true);
   });
 });
 
 describe('the end of the process (architecture#services)', () => {
   it('finishes the running request, closes kept connections and takes no new one', async () => {
-    const probe = await startProbe(import.meta.url);
+    const fixture = await startGatewayFixture(import.meta.url);
     const kept = new Agent({ keepAlive: true });
     const running = new Promise<string>((resolve, reject) => {
       get(
-        { port: probe.port, path: '/api/probe/wait/60000', agent: kept },
+        { port: fixture.port, path: '/api/probe/wait/60000', agent: kept },
         (response) => void response.toArray().then((parts) => resolve(String(parts[0]))),
       ).once('error', reject);
     });
-    await waitFor(() => probe.state.waiting === 1);
+    await waitFor(() => fixture.state.waiting === 1);
     // Neither this deadline nor the end of the kept connection by itself would come within the time of a test.
-    const stopped = probe.stop(600_000);
-    probe.release();
+    const stopped = fixture.stop(600_000);
+    fixture.release();
     await expect(running).resolves.toBe('{"done":true}');
     await stopped;
     kept.destroy();
-    await expect(probe.call('GET', '/api/probe/wait/1')).rejects.toThrow(/ECONNREFUSED/);
+    await expect(fixture.call('GET', '/api/probe/wait/1')).rejects.toThrow(/ECONNREFUSED/);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
 import type { Service } from '#libs/lifecycle';
 import { directory } from '#services/directory';
-import { createHarness, type Harness } from '../conversations/harness.ts';
+import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 
 interface Page {
   items: { type: string }[];
@@ -11,18 +11,18 @@ interface Page {
 }
 
 const account = { email: 'follower@example.org', password: 'a password of who follows' };
-let world: Harness;
+let fixture: ConversationFixture;
 let gateway: Service & { readonly port: number };
 let token: string;
 beforeAll(async () => {
-  world = await createHarness(import.meta.url);
-  await startService('events', world.env);
-  gateway = (await startService('api-gateway', world.env)) as typeof gateway;
-  await world.call(directory.rpcs.createAccount, { ...account, person: 'ada', superuser: true });
+  fixture = await startConversationFixture(import.meta.url);
+  await startService('events', fixture.env);
+  gateway = (await startService('api-gateway', fixture.env)) as typeof gateway;
+  await fixture.call(directory.rpcs.createAccount, { ...account, person: 'ada', superuser: true });
   const answer = await ask('/api/v1/auth/login', { method: 'POST', body: JSON.stringify(account) });
   ({ token } = (await answer.json()) as { token: string });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const ask = (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, {
@@ -43,10 +43,10 @@ const read = async (query: string): Promise<Page> => {
 /** A login, and a key, of an account of its own. */
 async function admit(name: string, superuser = false): Promise<{ email: string; session: string; key: { id: string; token: string } }> {
   const [email, password] = [`${name}@example.org`, `a password of ${name}`];
-  await world.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
+  await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser });
   const answer = await ask('/api/v1/auth/login', { method: 'POST', body: JSON.stringify({ email, password }) });
   const { token: session } = (await answer.json()) as { token: string };
-  const issued = await world.call(directory.rpcs.issueKey, { email, name, scopes: ['*'] });
+  const issued = await fixture.call(directory.rpcs.issueKey, { email, name, scopes: ['*'] });
   return { email, session, key: { id: issued.key.id, token: issued.token } };
 }
 
@@ -69,10 +69,10 @@ describe('a request that waits for events while a right ends (D89)', () => {
   it('is answered 401, whatever ends its credential, and with nothing that happens then', async () => {
     const acts: Record<string, (who: Awaited<ReturnType<typeof admit>>) => Promise<unknown>> = {
       'logged-out': logOut,
-      deactivated: ({ email }) => world.call(rpcs.deactivateAccount, { email }),
-      'key-revoked': ({ key }) => world.call(rpcs.revokeAnyKey, { key_id: key.id }),
-      'key-rotated': ({ key }) => world.call(rpcs.rotateAnyKey, { key_id: key.id, overlap_seconds: 0 }),
-      'key-deactivated': ({ email }) => world.call(rpcs.deactivateAccount, { email }),
+      deactivated: ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
+      'key-revoked': ({ key }) => fixture.call(rpcs.revokeAnyKey, { key_id: key.id }),
+      'key-rotated': ({ key }) => fixture.call(rpcs.rotateAnyKey, { key_id: key.id, overlap_seconds: 0 }),
+      'key-deactivated': ({ email }) => fixture.call(rpcs.deactivateAccount, { email }),
     };
     const { next } = await read('after=latest');
     const waits = await Promise.all(
@@ -85,9 +85,9 @@ describe('a request that waits for events while a right ends (D89)', () => {
     const expired = await admit('expired');
     const expiry = follow(expired.key.token, `after=${next}&wait=30&types=question.changed`);
     await read(`after=${next}&wait=1&types=question.changed`); // they are with the events service by then
-    await world.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [expired.key.id]);
+    await fixture.env.sql('update directory.service_keys set expires_at = clock_timestamp() where id = $1', [expired.key.id]);
     for (const { act } of waits) await act();
-    await world.create();
+    await fixture.create();
     const outcomes = await Promise.all(waits.map(async ({ name, answer }) => [name, await answer] as const));
     expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(waits.map(({ name }) => [name, { status: 401, types: [] }])));
     const startedMs = performance.now();
@@ -97,7 +97,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
 
   it('is answered 401 in the console when the session there ends', async () => {
     const [email, password] = ['console@example.org', 'a password of the console'];
-    await world.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser: true });
+    await fixture.call(directory.rpcs.createAccount, { email, password, person: 'ada', superuser: true });
     const origin = `http://127.0.0.1:${gateway.port}`;
     const inConsole = (path: string, init: RequestInit = {}, cookie = ''): Promise<Response> =>
       fetch(`${origin}/console${path}`, { ...init, headers: { 'content-type': 'application/json', origin, cookie } });
@@ -107,7 +107,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
     const waiting = inConsole(`/api/v1/events?after=${next}&wait=30&types=conversation.created`, {}, cookie);
     await read(`after=${next}&wait=1&types=question.changed`); // it is with the events service by then
     expect((await inConsole('/api/v1/auth/logout', { method: 'POST', body: '{}' }, cookie)).status).toBe(200);
-    await world.create();
+    await fixture.create();
     const answer = await waiting;
     expect([answer.status, await answer.text()]).toEqual([401, expect.not.stringContaining('conversation.created')]);
   });
@@ -125,7 +125,7 @@ describe('a request that waits for events while a right ends (D89)', () => {
     const query = `after=${next}&wait=6&types=webhook_endpoint.disabled`;
     const [waiting, whole] = [follow(demoted.session, query), follow(token, query)];
     await read(`after=${next}&wait=1&types=question.changed`);
-    await world.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
+    await fixture.call(rpcs.grantAccount, { email: demoted.email, superuser: false });
     await read(`after=${next}&wait=1&types=question.changed`); // longer than a credential is remembered
     await disable();
     expect(await whole).toEqual({ status: 200, types: ['webhook_endpoint.disabled'] });
@@ -140,7 +140,7 @@ describe('a request that waits for events', () => {
     const waiting = read(`after=${next}&wait=30&types=conversation.created`);
     // Longer than a turn.
     await read(`after=${next}&wait=6&types=question.changed`);
-    await world.create();
+    await fixture.create();
     expect((await waiting).items.map(({ type }) => type)).toEqual(['conversation.created']);
     expect(performance.now() - startedMs).toBeLessThan(25_000);
   });

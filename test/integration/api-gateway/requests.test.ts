@@ -1,28 +1,28 @@
 /** Rules of HTTP (docs/rules/http.md) on routing, credentials, parsing and validation. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Probe, startProbe } from './probe.ts';
+import { type Probe, startGatewayFixture } from './fixture.ts';
 
-let probe: Probe;
+let fixture: Probe;
 beforeAll(async () => {
-  probe = await startProbe(import.meta.url);
+  fixture = await startGatewayFixture(import.meta.url);
 });
-afterAll(() => probe.stop());
+afterAll(() => fixture.stop());
 
 const thing = '/api/probe/things/7';
-const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
 
 describe('Order of checks (rules/http#order-of-checks)', () => {
   it('decides route, method, credential, body, validation in this order', async () => {
     const broken = { body: '{', auth: null };
-    expect((await probe.call('PATCH', '/api/probe/nothing', broken)).status).toBe(404);
-    expect((await probe.call('PUT', '/api/probe/things/x', broken)).status).toBe(405);
-    expect((await probe.call('PATCH', '/api/probe/things/x', broken)).status).toBe(401);
-    expect((await probe.call('PATCH', '/api/probe/things/x', { body: '{' })).status).toBe(400);
-    expect((await probe.call('PATCH', '/api/probe/things/x', { json: { count: 'a' } })).status).toBe(422);
-    expect((await probe.call('PATCH', '/api/probe/things/0', { json: { count: 'a' } })).status).toBe(422);
-    expect((await probe.call('PATCH', '/api/probe/things/0', { json: {} })).status).toBe(404);
+    expect((await fixture.call('PATCH', '/api/probe/nothing', broken)).status).toBe(404);
+    expect((await fixture.call('PUT', '/api/probe/things/x', broken)).status).toBe(405);
+    expect((await fixture.call('PATCH', '/api/probe/things/x', broken)).status).toBe(401);
+    expect((await fixture.call('PATCH', '/api/probe/things/x', { body: '{' })).status).toBe(400);
+    expect((await fixture.call('PATCH', '/api/probe/things/x', { json: { count: 'a' } })).status).toBe(422);
+    expect((await fixture.call('PATCH', '/api/probe/things/0', { json: { count: 'a' } })).status).toBe(422);
+    expect((await fixture.call('PATCH', '/api/probe/things/0', { json: {} })).status).toBe(404);
   });
 });
 
@@ -30,13 +30,13 @@ describe('401 on /api/ (rules/http#unauthorized)', () => {
   it.each([null, '', 'Bearer', 'Bearer wrong', 'Basic probe-token', 'probe-token', 'Bearer probe-token x'])(
     'answers %j with the envelope and the challenge',
     async (auth) => {
-      const reply = await probe.call('GET', thing, { auth });
+      const reply = await fixture.call('GET', thing, { auth });
       expect([reply.status, reply.json, reply.headers['www-authenticate']]).toEqual([401, { detail: 'Unauthorized' }, 'Bearer']);
     },
   );
 
   it('accepts the scheme in any case', async () => {
-    expect((await probe.call('GET', thing, { auth: 'bEARER probe-token' })).status).toBe(200);
+    expect((await fixture.call('GET', thing, { auth: 'bEARER probe-token' })).status).toBe(200);
   });
 });
 
@@ -55,7 +55,7 @@ describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => 
     ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
   ])('answers 400 to %s', async (_name, body) => {
-    const reply = await probe.call('PATCH', thing, { body });
+    const reply = await fixture.call('PATCH', thing, { body });
     expect([reply.status, reply.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
   });
 
@@ -67,27 +67,30 @@ describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => 
     'nonsense',
     undefined,
   ])('reads JSON whatever the label says: %s', async (type) => {
-    const reply = await probe.call('PATCH', thing, { json: { name: 'é€😀' }, headers: type === undefined ? {} : { 'content-type': type } });
+    const reply = await fixture.call('PATCH', thing, {
+      json: { name: 'é€😀' },
+      headers: type === undefined ? {} : { 'content-type': type },
+    });
     expect([reply.status, reply.json]).toEqual([200, { name: 'é€😀', thing_id: 7 }]);
   });
 
   it('takes an optional body that is not there as {}', async () => {
-    expect((await probe.call('POST', '/api/probe/optional', { body: '' })).json).toEqual({});
-    expect((await probe.call('POST', '/api/probe/optional')).json).toEqual({});
-    expect((await probe.call('POST', '/api/probe/optional', { body: ' ' })).status).toBe(400);
+    expect((await fixture.call('POST', '/api/probe/optional', { body: '' })).json).toEqual({});
+    expect((await fixture.call('POST', '/api/probe/optional')).json).toEqual({});
+    expect((await fixture.call('POST', '/api/probe/optional', { body: ' ' })).status).toBe(400);
   });
 });
 
 describe('Content-Encoding (D61)', () => {
   const send = (encoding: string, call: Parameters<Probe['call']>[2] = {}, path = thing) =>
-    probe.call('PATCH', path, { body: gzipSync('{"count":1}'), headers: { 'content-encoding': encoding }, ...call });
+    fixture.call('PATCH', path, { body: gzipSync('{"count":1}'), headers: { 'content-encoding': encoding }, ...call });
 
   it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])('answers 415 to %s on both surfaces', async (encoding) => {
     for (const path of [thing, '/api/v1/probe/things/7']) {
       const reply = await send(encoding, {}, path);
       expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
     }
-    expect((await probe.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
+    expect((await fixture.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
   });
 
   it.each(['identity', 'Identity', '', 'identity,identity'])('reads a body under %j', async (encoding) => {
@@ -96,7 +99,7 @@ describe('Content-Encoding (D61)', () => {
 
   it('is looked at after route, method and credential', async () => {
     expect((await send('gzip', { auth: null })).status).toBe(401);
-    expect((await probe.call('PUT', thing, { headers: { 'content-encoding': 'gzip' } })).status).toBe(405);
+    expect((await fixture.call('PUT', thing, { headers: { 'content-encoding': 'gzip' } })).status).toBe(405);
     expect((await send('gzip', {}, '/api/probe/nothing')).status).toBe(404);
   });
 });
@@ -120,7 +123,7 @@ describe('Bounded errors (D60)', () => {
 
   it('answers in 64 KiB at most, whatever is wrong', async () => {
     const deep = `${'{"\\u0000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":'.repeat(60)}1${'}'.repeat(60)}`;
-    const reply = await probe.call('PATCH', thing, { body: `{"infos":${deep}}` });
+    const reply = await fixture.call('PATCH', thing, { body: `{"infos":${deep}}` });
     expect(reply.status).toBe(422);
     expect(Buffer.byteLength(reply.text)).toBeLessThanOrEqual(65_536);
     expect(reply.json.detail.length).toBeGreaterThan(0);
@@ -133,7 +136,7 @@ describe('Bounded errors (D60)', () => {
 
   it('lists fifty problems of all sources together', async () => {
     const people = Array.from({ length: 100 }, () => ({ id: 'x' }));
-    const reply = await probe.call('PATCH', '/api/probe/things/x', { json: { people } });
+    const reply = await fixture.call('PATCH', '/api/probe/things/x', { json: { people } });
     expect(reply.json.detail).toHaveLength(50);
     expect(reply.json.detail[0]?.loc).toEqual(['path', 'thing_id']);
   });
@@ -152,28 +155,28 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
     '/apis',
     '/api/v12',
   ])('answers 404 {detail} on %s', async (path) => {
-    const reply = await probe.call('GET', path);
+    const reply = await fixture.call('GET', path);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])('answers 404 in the v1 envelope on %s', async (path) => {
-    const reply = await probe.call('GET', path, { auth: null });
+    const reply = await fixture.call('GET', path, { auth: null });
     expect([reply.status, reply.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
   });
 
   it.each(['DELETE', 'PUT', 'POST', 'PROPFIND'])('answers 405 with Allow to %s', async (method) => {
-    const reply = await probe.call(method, thing, { auth: null });
+    const reply = await fixture.call(method, thing, { auth: null });
     expect([reply.status, reply.json, reply.headers['allow']]).toEqual([405, { detail: 'Method not allowed' }, 'GET, HEAD, PATCH']);
   });
 
   it('lets a fixed path decide its methods alone', async () => {
-    expect((await probe.call('GET', '/api/probe/things/special')).status).toBe(200);
-    const reply = await probe.call('PATCH', '/api/probe/things/special', { json: {} });
+    expect((await fixture.call('GET', '/api/probe/things/special')).status).toBe(200);
+    const reply = await fixture.call('PATCH', '/api/probe/things/special', { json: {} });
     expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
   });
 
   it('serves HEAD as GET without the body', async () => {
-    const [get, head] = [await probe.call('GET', thing), await probe.call('HEAD', thing)];
+    const [get, head] = [await fixture.call('GET', thing), await fixture.call('HEAD', thing)];
     expect([head.status, head.text, head.headers['content-length'], head.headers['etag']]).toEqual([
       200,
       '',
@@ -183,14 +186,14 @@ describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
   });
 
   it('answers what is no HTTP with a JSON envelope too', async () => {
-    const reply = await probe.call('GET', thing, { headers: { 'x-long': 'a'.repeat(20_000) } });
+    const reply = await fixture.call('GET', thing, { headers: { 'x-long': 'a'.repeat(20_000) } });
     expect([reply.status, reply.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
 
 describe('422 items (rules/http#validation-items)', () => {
   it('lists the problems of all sources together', async () => {
-    const reply = await probe.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
+    const reply = await fixture.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
     expect(reply.json).toEqual({
       detail: [
         { type: 'int_parsing', loc: ['query', 'person_id'], msg: 'Input should be a valid integer, unable to parse string as an integer' },
@@ -259,7 +262,7 @@ describe('422 items (rules/http#validation-items)', () => {
     ['time=yesterday', 'datetime_parsing', 'time'],
     ['slug=a%00b', 'string_unicode', 'slug'],
   ])('checks the query %s', async (query, type, name) => {
-    const reply = await probe.call('GET', `/api/probe/list?${query}`);
+    const reply = await fixture.call('GET', `/api/probe/list?${query}`);
     expect([reply.status, reply.json.detail[0]]).toEqual([422, expect.objectContaining({ type, loc: ['query', name] })]);
   });
 
@@ -267,12 +270,12 @@ describe('422 items (rules/http#validation-items)', () => {
     ['99999999999999999999', { le: 50 }],
     ['-99999999999999999999', { ge: 1 }],
   ])('names the bound of the parameter that %s is outside of', async (limit, ctx) => {
-    const { json } = await probe.call('GET', `/api/probe/list?limit=${limit}`);
+    const { json } = await fixture.call('GET', `/api/probe/list?limit=${limit}`);
     expect(json.detail).toEqual([expect.objectContaining({ ctx, msg: expect.stringMatching(new RegExp(` ${Object.values(ctx)[0]}$`)) })]);
   });
 
   it.each(['', ' ', '\t', 'k'.repeat(256)])('refuses the header value %j', async (key) => {
-    const reply = await probe.call('POST', '/api/probe/keyed?person_id=1', {
+    const reply = await fixture.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
       headers: { 'Idempotency-Key': key },
     });
@@ -280,7 +283,7 @@ describe('422 items (rules/http#validation-items)', () => {
   });
 
   it('maps the outcome of the reply to its status', async () => {
-    const reply = await probe.call('POST', '/api/probe/keyed?person_id=1', {
+    const reply = await fixture.call('POST', '/api/probe/keyed?person_id=1', {
       json: { questionId: 1 },
       headers: { 'idempotency-key': 'k' },
     });
@@ -292,20 +295,20 @@ describe('Trailing slash (rules/http#paths-and-methods)', () => {
   it.each([thing, '/api/probe/list', '/api/probe/slugs/abc', '/api/probe/v1/x:y', '/api/v1/probe/list'])(
     'is optional on %s, without a redirect',
     async (path) => {
-      expect([(await probe.call('GET', path)).status, (await probe.call('GET', `${path}/`)).status]).toEqual([200, 200]);
+      expect([(await fixture.call('GET', path)).status, (await fixture.call('GET', `${path}/`)).status]).toEqual([200, 200]);
     },
   );
 });
 
 describe('Unknown query parameters and body fields (rules/http#paths-and-methods)', () => {
   it('are ignored and not passed on', async () => {
-    const reply = await probe.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
+    const reply = await fixture.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
     expect([reply.status, reply.json]).toEqual([200, { count: 1, thing_id: 7 }]);
-    expect((await probe.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
+    expect((await fixture.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
   });
 
   it('takes the last of repeated parameters and the default of absent ones', async () => {
-    expect((await probe.call('GET', '/api/probe/list?limit=99&limit=3')).json).toEqual({ limit: 3 });
-    expect((await probe.call('GET', '/api/probe/list')).json).toEqual({ limit: 20 });
+    expect((await fixture.call('GET', '/api/probe/list?limit=99&limit=3')).json).toEqual({ limit: 3 });
+    expect((await fixture.call('GET', '/api/probe/list')).json).toEqual({ limit: 20 });
   });
 });

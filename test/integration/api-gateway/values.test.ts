@@ -1,15 +1,15 @@
 /** Rules of HTTP (docs/rules/http.md) on sizes, ids, datetimes, characters and numbers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Probe, startProbe } from './probe.ts';
+import { type Probe, startGatewayFixture } from './fixture.ts';
 
-let probe: Probe;
+let fixture: Probe;
 beforeAll(async () => {
-  probe = await startProbe(import.meta.url);
+  fixture = await startGatewayFixture(import.meta.url);
 });
-afterAll(() => probe.stop());
+afterAll(() => fixture.stop());
 
 const thing = '/api/probe/things/7';
-const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+const patch = (json: unknown) => fixture.call('PATCH', thing, { json });
 const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
 
 describe('JSON body cap (rules/http#json-body-cap)', () => {
@@ -18,15 +18,15 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
   it('lets exactly 4 194 304 bytes pass and refuses one more with 413', async () => {
     const exact = sized(4_194_304);
     expect(Buffer.byteLength(exact)).toBe(4_194_304);
-    const passed = await probe.call('PATCH', thing, { body: exact });
+    const passed = await fixture.call('PATCH', thing, { body: exact });
     expect([passed.status, passed.json.infos.a.length]).toEqual([200, 4_194_304 - 18]);
-    const refused = await probe.call('PATCH', thing, { body: sized(4_194_305) });
+    const refused = await fixture.call('PATCH', thing, { body: sized(4_194_305) });
     expect([refused.status, refused.json]).toEqual([413, { detail: expect.any(String) }]);
   });
 
   it('counts a body without a length too', async () => {
     const send = async (bytes: number) => {
-      const response = await fetch(`http://127.0.0.1:${probe.port}${thing}`, {
+      const response = await fetch(`http://127.0.0.1:${fixture.port}${thing}`, {
         method: 'PATCH',
         headers: { authorization: 'Bearer probe-token' },
         body: new Blob([sized(bytes)]).stream(),
@@ -43,7 +43,7 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
     [200_000, 400],
   ])('answers %i levels with %i', async (levels, status) => {
     const nested = `{"infos":${'{"a":'.repeat(levels - 2)}[]${'}'.repeat(levels - 2)}}`;
-    expect((await probe.call('PATCH', thing, { body: nested })).status).toBe(status);
+    expect((await fixture.call('PATCH', thing, { body: nested })).status).toBe(status);
   });
 
   it('does not count brackets inside strings', async () => {
@@ -53,12 +53,12 @@ describe('JSON body cap (rules/http#json-body-cap)', () => {
 
 describe('Ids (rules/http#ids)', () => {
   it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('answers 404 to the path id %s', async (id) => {
-    const reply = await probe.call('GET', `/api/probe/things/${id}`);
+    const reply = await fixture.call('GET', `/api/probe/things/${id}`);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])('answers 422 to the path id %s', async (id) => {
-    const reply = await probe.call('GET', `/api/probe/things/${encodeURI(id)}`);
+    const reply = await fixture.call('GET', `/api/probe/things/${encodeURI(id)}`);
     expect([reply.status, reply.json.detail[0]]).toEqual([
       422,
       expect.objectContaining({ type: 'int_parsing', loc: ['path', 'thing_id'] }),
@@ -66,7 +66,7 @@ describe('Ids (rules/http#ids)', () => {
   });
 
   it('passes the largest id on', async () => {
-    expect((await probe.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
+    expect((await fixture.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
   });
 
   it.each([
@@ -76,12 +76,12 @@ describe('Ids (rules/http#ids)', () => {
     ['99999999999999999999', 0],
     ['-99999999999999999999', 0],
   ])('hands the query id %s on as an id that nobody has', async (text, id) => {
-    expect((await probe.call('GET', `/api/probe/list?person_id=${text}`)).json).toEqual({ limit: 20, person_id: id });
+    expect((await fixture.call('GET', `/api/probe/list?person_id=${text}`)).json).toEqual({ limit: 20, person_id: id });
   });
 
   it('reads lists of ids (D18)', async () => {
     const ids = async (query: string) => {
-      const reply = await probe.call('GET', `/api/probe/batch${query}`);
+      const reply = await fixture.call('GET', `/api/probe/batch${query}`);
       return reply.status === 200 ? reply.json.ids : reply.json.detail.map(({ type, loc }) => [type, loc]);
     };
     expect(await ids('?ids=3,%201,,3,99999999999')).toEqual([3, 1, 0]);
@@ -108,19 +108,19 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
     ['types', ''],
     ['type[]=a&[]=b&types[x]=c&xtypes[]=d', undefined],
   ])('joins %s in the order of the query', async (query, types) => {
-    const { json } = await probe.call('GET', `/api/probe/list?${query}`);
+    const { json } = await fixture.call('GET', `/api/probe/list?${query}`);
     expect((json as { types?: string }).types).toBe(types);
   });
 
   it.each(['ids=3,1,2', 'ids=3&ids=1&ids=2', 'ids[]=3&ids=1,2', 'ids%5B%5D=3&ids[]=1&ids[]=2'])(
     'joins %s of numbers alike',
     async (query) => {
-      expect((await probe.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
+      expect((await fixture.call('GET', `/api/probe/batch?${query}`)).json.ids).toEqual([3, 1, 2]);
     },
   );
 
   it('checks what was joined', async () => {
-    const problems = async (path: string) => (await probe.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
+    const problems = async (path: string) => (await fixture.call('GET', path)).json.detail.map(({ type, loc }) => [type, loc]);
     expect(await problems('/api/probe/batch?ids[]=1&ids[]=x')).toEqual([['int_parsing', ['query', 'ids']]]);
     expect(await problems(`/api/probe/batch?${'ids[]=1&'.repeat(51)}`)).toEqual([['too_long', ['query', 'ids']]]);
     expect(await problems(`/api/probe/list?${'types=abcd&'.repeat(5)}`)).toEqual([['string_too_long', ['query', 'types']]]);
@@ -128,7 +128,7 @@ describe('Lists in queries (rules/http#lists-in-queries; D103)', () => {
   });
 
   it('gives no other parameter another spelling', async () => {
-    expect((await probe.call('GET', '/api/probe/list?limit=3&limit[]=4')).json).toEqual({ limit: 3 });
+    expect((await fixture.call('GET', '/api/probe/list?limit=3&limit[]=4')).json).toEqual({ limit: 3 });
   });
 });
 
@@ -141,7 +141,7 @@ describe('Datetimes in (rules/http#datetimes-in)', () => {
     ['2026-05-01%2010:00:00', '2026-05-01 10:00:00'],
     ['2026-05-01T10:00:00', '2026-05-01T10:00:00'],
   ])('reads time=%s', async (raw, time) => {
-    expect((await probe.call('GET', `/api/probe/list?time=${raw}`)).json).toEqual({ limit: 20, time });
+    expect((await fixture.call('GET', `/api/probe/list?time=${raw}`)).json).toEqual({ limit: 20, time });
   });
 });
 
@@ -153,23 +153,23 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#st
     ['{"infos":{"\\udc00x":1}}', ['infos', '\\udc00x']],
     ['{"unknown":"\\u0000"}', ['unknown']],
   ])('answers 422 to %s', async (body, path) => {
-    const reply = await probe.call('PATCH', thing, { body });
+    const reply = await fixture.call('PATCH', thing, { body });
     expect(reply.status).toBe(422);
     expect(reply.json.detail[0]?.type).toBe('string_unicode');
     expect(JSON.stringify(reply.json.detail[0]?.loc)).toBe(JSON.stringify(['body', 'payload', ...path]).replace('\\\\udc00', '\\udc00'));
   });
 
   it('lets whole surrogate pairs pass', async () => {
-    expect((await probe.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
+    expect((await fixture.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
   });
 
   it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])('answers 404 to control characters in a slug: %s (D74)', async (slug) => {
-    const reply = await probe.call('GET', `/api/probe/slugs/${slug}`);
+    const reply = await fixture.call('GET', `/api/probe/slugs/${slug}`);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
   });
 
   it('lets what is no control character pass in a slug', async () => {
-    expect((await probe.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
+    expect((await fixture.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
   });
 });
 
@@ -186,17 +186,17 @@ describe('Years 0001 to 9999 (rules/http#datetimes-in)', () => {
 describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-keys)', () => {
   it('survive a round trip', async () => {
     const body = '{"infos":{"a":9007199254740993,"b":[-12345678901234567890],"c":1.0,"d":1e2}}';
-    expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
+    expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
   });
 
   it('are integers where the schema asks for one', async () => {
-    expect((await probe.call('PATCH', thing, { body: '{"version":5.0}' })).json).toEqual({ version: 5, thing_id: 7 });
-    expect((await probe.call('PATCH', thing, { body: '{"version":5.5}' })).status).toBe(422);
-    expect((await probe.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe('less_than_equal');
+    expect((await fixture.call('PATCH', thing, { body: '{"version":5.0}' })).json).toEqual({ version: 5, thing_id: 7 });
+    expect((await fixture.call('PATCH', thing, { body: '{"version":5.5}' })).status).toBe(422);
+    expect((await fixture.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe('less_than_equal');
   });
 
   it('are refused when no store can hold them', async () => {
-    const reply = await probe.call('PATCH', thing, { body: '{"infos":{"a":1e5000}}' });
+    const reply = await fixture.call('PATCH', thing, { body: '{"infos":{"a":1e5000}}' });
     expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['body', 'payload', 'infos', 'a']]);
   });
 });
@@ -204,13 +204,13 @@ describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-ke
 describe('__proto__, constructor and the like as keys (rules/http#numbers-and-keys)', () => {
   it('are plain data', async () => {
     const body = '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
-    expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
+    expect((await fixture.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
   it('are ignored as unknown fields and parameters', async () => {
     expect(
-      (await probe.call('PATCH', `${thing}?__proto__=1&constructor=2`, { body: '{"__proto__":{"count":5},"constructor":1}' })).json,
+      (await fixture.call('PATCH', `${thing}?__proto__=1&constructor=2`, { body: '{"__proto__":{"count":5},"constructor":1}' })).json,
     ).toEqual({ thing_id: 7 });
   });
 });

@@ -15,7 +15,7 @@ import { createService } from '../../../services/api-gateway/service.ts';
 import { provideGoTool } from '../../../tools/servers/go-tool.ts';
 import { natsServerTool } from '../../../tools/servers/go-tools.ts';
 import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
-import { createCall, type Call, type Reply } from './probe.ts';
+import { createCall, type Call, type Reply } from './fixture.ts';
 
 const logged: string[] = [];
 const logger = createLogger({ service: 'test', level: 'warn', destination: { write: (line) => void logged.push(line) } });

@@ -2,20 +2,20 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { type Probe, startProbe, token } from './probe.ts';
+import { type Probe, startGatewayFixture, token } from './fixture.ts';
 
-let probe: Probe;
+let fixture: Probe;
 beforeAll(async () => {
-  probe = await startProbe(import.meta.url);
+  fixture = await startGatewayFixture(import.meta.url);
 });
-afterAll(() => probe.stop());
+afterAll(() => fixture.stop());
 
 const thing = '/api/probe/things/7';
 
 /** What comes back until the connection is closed, or until `isEnough` says so. */
 async function talk(text: string, isEnough: (received: string) => boolean = () => false): Promise<string> {
   let [received, isClosed] = ['', false];
-  const socket = connect(probe.port, '127.0.0.1').setEncoding('latin1');
+  const socket = connect(fixture.port, '127.0.0.1').setEncoding('latin1');
   socket.on('data', (part: string) => (received += part));
   socket.on('error', () => undefined).once('close', () => (isClosed = true));
   socket.write(text, 'latin1');
@@ -108,7 +108,7 @@ describe('Expect: 100-continue (D107)', () => {
 
   it('is told to go on where the body is read, and keeps the connection', async () => {
     let received = '';
-    const socket = connect(probe.port, '127.0.0.1').on('data', (part: Buffer) => (received += part.toString('latin1')));
+    const socket = connect(fixture.port, '127.0.0.1').on('data', (part: Buffer) => (received += part.toString('latin1')));
     socket.write(head(thing, credential, 'Content-Length: 11'));
     await waitFor(() => received === 'HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('{"count":1}');
@@ -122,15 +122,15 @@ describe('percent-encoded paths (D107)', () => {
   it.each(['/%61pi/prob%65/things/%37', '/api/probe/thin%67s/7', '/api/probe/things/%37/'])(
     'reads %s like the plain path',
     async (path) => {
-      expect((await probe.call('GET', path)).json).toEqual({ thing_id: 7 });
+      expect((await fixture.call('GET', path)).json).toEqual({ thing_id: 7 });
     },
   );
 
   it.each(['/api%2Fprobe/things/7', '/%2561pi/probe/things/7', '/api/probe/things%2F7'])('reads no other sign in %s', async (path) => {
-    expect((await probe.call('GET', path)).status).toBe(404);
+    expect((await fixture.call('GET', path)).status).toBe(404);
   });
 
   it('knows the surface by it', async () => {
-    expect((await probe.call('GET', '/%61pi/%761/nothing')).json).toEqual({ code: 'not_found', message: 'Not Found', retryable: false });
+    expect((await fixture.call('GET', '/%61pi/%761/nothing')).json).toEqual({ code: 'not_found', message: 'Not Found', retryable: false });
   });
 });

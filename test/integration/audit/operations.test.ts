@@ -9,13 +9,13 @@ import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { transcripts } from '#services/transcripts';
 import { contracts } from '../../../tools/servers/service-contracts.ts';
-import { endpointTypes, ip, issuer, password, type Place, startPlace } from './place.ts';
+import { endpointTypes, ip, issuer, password, type AuditFixture, startAuditFixture } from './fixture.ts';
 
-let place: Place;
+let fixture: AuditFixture;
 beforeAll(async () => {
-  place = await startPlace(import.meta.url);
+  fixture = await startAuditFixture(import.meta.url);
 });
-afterAll(() => place.env.stop());
+afterAll(() => fixture.env.stop());
 
 /** One call of an operation. `actor` is left out where an operator calls, or nobody who is known yet. */
 interface Act {
@@ -35,7 +35,7 @@ const ofCli =
     row();
 const ofRoot =
   (row: () => Promise<Omit<Act, 'actor'>>): Row =>
-  async () => ({ actor: place.root, ...(await row()) });
+  async () => ({ actor: fixture.root, ...(await row()) });
 
 /** What operators do through the API and by the admin CLI alike. */
 function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 'actor'>>): Record<string, Row> {
@@ -44,11 +44,11 @@ function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 
 
 function jobRows(service: string): Record<string, Row> {
   const act = (state: 'dead' | 'queued') => async () => {
-    const id = await place.newJob(service, state);
+    const id = await fixture.newJob(service, state);
     return { request: { ids: [id] }, target: null }; // a bulk act, of one too (D99)
   };
   const retry = async () => ({
-    request: { id: await place.newJob(service, 'dead'), conversation_id: 7 },
+    request: { id: await fixture.newJob(service, 'dead'), conversation_id: 7 },
     target: { type: 'conversation', id: 7 },
   });
   return {
@@ -75,17 +75,17 @@ function receiptRows(service: string, newOne: () => Promise<number>): Record<str
 }
 
 const guide = { type: 'agent', id: 'guide' };
-const sentence = async () => ({ request: { slug: 'guide', ids: [await place.newSentence()] }, target: guide });
+const sentence = async () => ({ request: { slug: 'guide', ids: [await fixture.newSentence()] }, target: guide });
 const thread =
   (by: 'root' | 'cli' | undefined, more: object = {}) =>
   async () => {
-    const id = await place.newThread();
-    if (by === 'root') await place.call(agents.rpcs.takeThread, { thread_id: id }, place.root);
-    if (by === 'cli') await place.call(agents.rpcs.adminTakeThread, { thread_id: id });
+    const id = await fixture.newThread();
+    if (by === 'root') await fixture.call(agents.rpcs.takeThread, { thread_id: id }, fixture.root);
+    if (by === 'cli') await fixture.call(agents.rpcs.adminTakeThread, { thread_id: id });
     return { request: { thread_id: id, ...more }, target: { type: 'thread', id } };
   };
 const agentRows: Record<string, Row> = {
-  ...receiptRows('agents', () => place.newUpdate()),
+  ...receiptRows('agents', () => fixture.newUpdate()),
   'admin.agents.webhook.set': ofCli(async () => ({ request: { slug: 'guide', base_url: 'https://chat.example.org' }, target: guide })),
   ...both(['agents.operations.approve-sentences', 'admin.agents.knowledge.approve'], sentence),
   ...both(['agents.operations.reject-sentences', 'admin.agents.knowledge.reject'], sentence),
@@ -94,22 +94,22 @@ const agentRows: Record<string, Row> = {
   'admin.agents.threads.say': ofCli(thread('cli', { body: 'Hello' })),
   ...both(['agents.operations.hand-thread-back', 'admin.agents.threads.hand-back'], thread('root')),
   'admin.agents.workspace.apply': ofCli(async () => ({
-    request: { agents: [{ slug: place.newName(), name: 'Other', config: {} }], dry_run: false },
+    request: { agents: [{ slug: fixture.newName(), name: 'Other', config: {} }], dry_run: false },
     target: null,
   })),
   'admin.agents.record.forget': ofCli(async () => {
-    await place.newThread();
+    await fixture.newThread();
     return { request: { slug: 'guide' }, target: guide };
   }),
   'admin.agents.memory.forget': ofCli(async () => {
-    const id = await place.newThread();
-    const [row] = await place.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [id]);
+    const id = await fixture.newThread();
+    const [row] = await fixture.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [id]);
     return { request: { thread_key: row?.key }, target: null };
   }),
 };
 
 const ofConversation = (more: object) => async () => {
-  const id = await place.newConversation();
+  const id = await fixture.newConversation();
   return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
 };
 const after =
@@ -117,12 +117,15 @@ const after =
   async () => {
     const act = await row();
     const rpc: Rpc = conversations.rpcs[name];
-    await place.call(rpc, act.request);
+    await fixture.call(rpc, act.request);
     return act;
   };
 const conversationRows: Record<string, Row> = {
-  ...receiptRows('conversations', () => place.newReceipt()),
-  'admin.conversations.import.apply': ofCli(async () => ({ request: { items: [{ key: place.newName() }], dry_run: false }, target: null })),
+  ...receiptRows('conversations', () => fixture.newReceipt()),
+  'admin.conversations.import.apply': ofCli(async () => ({
+    request: { items: [{ key: fixture.newName() }], dry_run: false },
+    target: null,
+  })),
   'admin.conversations.conversations.delete': ofCli(ofConversation({ operator: 'test' })),
   'admin.conversations.conversations.restore': ofCli(after('adminDelete', ofConversation({ operator: 'test' }))),
   'admin.conversations.conversations.move': ofCli(ofConversation({ operator: 'test', step_slug: 'done' })),
@@ -131,36 +134,36 @@ const conversationRows: Record<string, Row> = {
   'admin.conversations.conversations.import-transcript': ofCli(ofConversation({})),
   'admin.conversations.bookings.reconcile': ofCli(async () => ({ request: { dry_run: false }, target: null })),
   'admin.conversations.people.erase': ofCli(async () => {
-    const id = await place.newPerson();
-    await place.newConversation([id]);
+    const id = await fixture.newPerson();
+    await fixture.newConversation([id]);
     return { request: { person_id: id, emails: [], name: null, after: 0, dry_run: false }, target: { type: 'person', id } };
   }),
 };
 
 const ofAccount = (requestOf: (email: string) => object) => async () => {
-  const { email, id } = await place.newAccount();
+  const { email, id } = await fixture.newAccount();
   return { request: requestOf(email), target: { type: 'account', id } };
 };
 const ofKey =
   (more: object = {}) =>
   async () => {
-    const id = await place.newKey();
+    const id = await fixture.newKey();
     return { request: { key_id: id, ...more }, target: { type: 'key', id } };
   };
 const ofLogin = (requestOf: (sessionKey: string) => object) => async () => {
-  const { email, id } = await place.newAccount();
-  const { actor, sessionKey } = await place.logIn(email);
+  const { email, id } = await fixture.newAccount();
+  const { actor, sessionKey } = await fixture.logIn(email);
   return { request: requestOf(sessionKey), target: { type: 'account', id }, actor };
 };
 const merged = (requestOf: (keep: number, gone: number) => object) => async () => {
-  const [keep, gone] = [await place.newPerson(), await place.newPerson()];
+  const [keep, gone] = [await fixture.newPerson(), await fixture.newPerson()];
   return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
 };
 /** What the call makes is its target, and known behind it only. */
 const newest = (table: string) => ({ type: table, id: 'newest' });
 const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.create': ofCli(async () => ({
-    request: { email: `${place.newName()}@example.org` },
+    request: { email: `${fixture.newName()}@example.org` },
     target: newest('account'),
   })),
   'admin.directory.accounts.set-password': ofCli(ofAccount((email) => ({ email, password: 'eight green parrots' }))),
@@ -168,22 +171,22 @@ const directoryRows: Record<string, Row> = {
   'admin.directory.accounts.grant': ofCli(ofAccount((email) => ({ email, superuser: true }))),
   'admin.directory.accounts.delete': ofCli(ofAccount((email) => ({ email }))),
   'directory.identities.verify': async () => {
-    const { email, id } = await place.newAccount();
+    const { email, id } = await fixture.newAccount();
     return { request: { issuer, subject: email, email }, target: { type: 'account', id }, accountId: id };
   },
   'directory.identities.sign-in': async () => {
-    const { email, id } = await place.newAccount();
-    await place.call(directory.rpcs.linkIdentity, { email, subject: email });
+    const { email, id } = await fixture.newAccount();
+    await fixture.call(directory.rpcs.linkIdentity, { email, subject: email });
     return { request: { issuer, subject: email, ip }, target: { type: 'account', id }, accountId: id };
   },
   'admin.directory.identities.link': ofCli(ofAccount((email) => ({ email, subject: email }))),
   'admin.directory.identities.unlink': ofCli(async () => {
-    const { email, id } = await place.newAccount();
-    await place.call(directory.rpcs.linkIdentity, { email, subject: email });
+    const { email, id } = await fixture.newAccount();
+    await fixture.call(directory.rpcs.linkIdentity, { email, subject: email });
     return { request: { email, subject: email }, target: { type: 'account', id } };
   }),
   'directory.keys.create': ofRoot(async () => ({
-    request: { name: 'k', scopes: ['*'], account_id: place.root.accountId },
+    request: { name: 'k', scopes: ['*'], account_id: fixture.root.accountId },
     target: newest('key'),
   })),
   'admin.directory.keys.issue': ofCli(async () => ({
@@ -198,24 +201,24 @@ const directoryRows: Record<string, Row> = {
   'directory.sessions.revoke': ofLogin((key) => ({ session_id: key })),
   'directory.sessions.logout': ofLogin(() => ({})),
   'directory.sessions.login': async () => {
-    const { email, id } = await place.newAccount();
+    const { email, id } = await fixture.newAccount();
     return { request: { email, password, ip }, target: { type: 'account', id }, accountId: id };
   },
   'directory.sessions.refuse-login': async () => ({ request: { ip }, target: null, accountId: null, isRefused: true }),
   'admin.directory.people.suspend': ofCli(async () => {
-    const { personId: id } = await place.newAccount();
+    const { personId: id } = await fixture.newAccount();
     return { request: { person_id: id }, target: { type: 'person', id } };
   }),
   'admin.directory.people.erase': ofCli(async () => {
-    const id = await place.newPerson();
+    const id = await fixture.newPerson();
     return { request: { person_id: id, operator: 'test', dry_run: false }, target: { type: 'person', id } };
   }),
   'directory.steps.patch-config': ofRoot(async () => ({
     request: { journey_slug: 'circle', step_slug: 'done', write: { config: { advance_on_success: true } } },
-    target: { type: 'step', id: place.ids['steps']?.['circle/done'] ?? 0 },
+    target: { type: 'step', id: fixture.ids['steps']?.['circle/done'] ?? 0 },
   })),
   'admin.directory.workspace.apply': ofCli(async () => ({
-    request: { document: { people: [{ key: place.newName(), name: 'New' }] }, dry_run: false },
+    request: { document: { people: [{ key: fixture.newName(), name: 'New' }] }, dry_run: false },
     target: null,
   })),
 };
@@ -223,7 +226,7 @@ const directoryRows: Record<string, Row> = {
 const ofEndpoint =
   (more: object = {}) =>
   async () => {
-    const id = await place.newEndpoint();
+    const id = await fixture.newEndpoint();
     return { request: { endpoint_id: id, ...more }, target: { type: 'webhook_endpoint', id } };
   };
 const since = new Date(Date.now() - 3_600_000).toISOString();
@@ -238,14 +241,14 @@ const eventRows: Record<string, Row> = {
   'events.endpoints.rotate-secret': ofRoot(ofEndpoint({ overlap_seconds: 0 })),
   'admin.events.endpoints.switch': ofCli(ofEndpoint({ disabled: true })),
   'admin.events.people.erase': ofCli(async () => {
-    const { email, id, personId } = await place.newAccount();
-    const { actor } = await place.logIn(email);
-    await place.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
+    const { email, id, personId } = await fixture.newAccount();
+    const { actor } = await fixture.logIn(email);
+    await fixture.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
     return { request: { person_id: personId, account_ids: [id], dry_run: false }, target: { type: 'person', id: personId } };
   }),
   ...both(['events.deliveries.redeliver', 'admin.events.deliveries.redeliver-any'], async () => {
-    const endpointId = await place.newEndpoint();
-    const { delivery } = await place.call(events.rpcs.testEndpoint, { endpoint_id: endpointId }, place.root);
+    const endpointId = await fixture.newEndpoint();
+    const { delivery } = await fixture.call(events.rpcs.testEndpoint, { endpoint_id: endpointId }, fixture.root);
     return { request: { endpoint_id: endpointId, delivery_id: delivery.id }, target: { type: 'webhook_delivery', id: delivery.id } };
   }),
   ...both(['events.deliveries.test', 'admin.events.deliveries.test-any'], ofEndpoint()),
@@ -254,12 +257,12 @@ const eventRows: Record<string, Row> = {
 
 const mediaRows: Record<string, Row> = {
   'admin.media.people.erase': ofCli(async () => {
-    const id = await place.newPerson();
-    await place.newBlob('audio', id);
+    const id = await fixture.newPerson();
+    await fixture.newBlob('audio', id);
     return { request: { person_id: id, account_ids: [], dry_run: false }, target: { type: 'person', id } };
   }),
   'admin.media.recordings.set-finalized': ofCli(async () => {
-    const { conversationId } = await place.newBlob('recording_front_trimmed');
+    const { conversationId } = await fixture.newBlob('recording_front_trimmed');
     return { request: { items: [{ conversation_id: conversationId, finalized: true }] }, target: null };
   }),
   'admin.media.tickets.issue-upload': ofCli(async () => ({
@@ -268,10 +271,10 @@ const mediaRows: Record<string, Row> = {
   })),
 };
 const transcriptRows: Record<string, Row> = {
-  'admin.transcripts.rows.install-legacy': ofCli(async () => ({ request: await place.rowsOf(null), target: null })),
+  'admin.transcripts.rows.install-legacy': ofCli(async () => ({ request: await fixture.rowsOf(null), target: null })),
   'admin.transcripts.people.erase': ofCli(async () => {
-    const id = await place.newPerson();
-    await place.call(transcripts.rpcs.installLegacy, await place.rowsOf(id));
+    const id = await fixture.newPerson();
+    await fixture.call(transcripts.rpcs.installLegacy, await fixture.rowsOf(id));
     return { request: { person_id: id, after: 0, dry_run: false }, target: { type: 'person', id } };
   }),
 };
@@ -312,8 +315,8 @@ describe('operations with an action (A1)', () => {
       const row = table[subject];
       if (row === undefined) throw new Error(`${subject} has no row here`);
       const { request, target, actor, accountId = null, isRefused = false } = await row();
-      const last = await place.one(`select coalesce(max(id), 0)::integer as id from ${service}.audit_log`);
-      const answer = place.bus.call(rpc, request, {
+      const last = await fixture.one(`select coalesce(max(id), 0)::integer as id from ${service}.audit_log`);
+      const answer = fixture.bus.call(rpc, request, {
         ...newContext(),
         requestId: randomUUID(),
         ...(actor === undefined ? {} : { actor }),
@@ -323,7 +326,7 @@ describe('operations with an action (A1)', () => {
         (error: unknown) => error,
       );
       if (!isRefused) expect(refusal).toBeUndefined();
-      const entries = await place.env.sql<Entry>(
+      const entries = await fixture.env.sql<Entry>(
         `select action, actor_kind as kind, account_id as account, target_type as type, target_id as target, outcome from ${service}.audit_log
        where id > $1 order by id`,
         [last],
@@ -344,6 +347,6 @@ describe('operations with an action (A1)', () => {
 
   it('keep no text that an operator looked for', async () => {
     const logs = contracts.map(({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`);
-    expect(await place.env.sql(logs.join(' union all '))).toEqual([]);
+    expect(await fixture.env.sql(logs.join(' union all '))).toEqual([]);
   });
 });

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { conversations } from '#services/conversations';
-import { createHarness, type Harness } from './harness.ts';
+import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 
 const { rpcs } = conversations;
 type User = Extract<Actor, { kind: 'user' }>;
 
-let members: Harness;
-let open: Harness;
+let members: ConversationFixture;
+let open: ConversationFixture;
 beforeAll(async () => {
   [open, members] = await Promise.all([
-    createHarness(`${import.meta.url}?open`),
-    createHarness(`${import.meta.url}?members`, { CONVERSATION_ACCESS: 'members' }),
+    startConversationFixture(`${import.meta.url}?open`),
+    startConversationFixture(`${import.meta.url}?members`, { CONVERSATION_ACCESS: 'members' }),
   ]);
 });
 afterAll(() => Promise.all([open.stop(), members.stop()]));
@@ -34,41 +34,41 @@ const statusOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 /** An account with team authority over a holon, active or not. */
-async function lead(harness: Harness, holon: string, active: boolean): Promise<User> {
+async function lead(fixture: ConversationFixture, holon: string, active: boolean): Promise<User> {
   const key = `lead-${holon}-${String(active)}`;
-  await harness.apply({
+  await fixture.apply({
     people: [{ key, name: key, contact: {} }],
     accounts: [{ email: `${key}@example.org`, person: key, password: 'a-long-enough-password', teams: [{ holon, active }] }],
   });
-  const [row] = await harness.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [`${key}@example.org`]);
+  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [`${key}@example.org`]);
   return user({ accountId: row?.id ?? 0 });
 }
 
 describe('access to one conversation (D69)', () => {
   it.each([
-    ['a participant', 'ok', (harness: Harness) => user({ personId: harness.personId('ada') })],
-    ['another person', 'not_found', (harness: Harness) => user({ personId: harness.personId('ben') })],
+    ['a participant', 'ok', (fixture: ConversationFixture) => user({ personId: fixture.personId('ada') })],
+    ['another person', 'not_found', (fixture: ConversationFixture) => user({ personId: fixture.personId('ben') })],
     ['an account without a person', 'not_found', () => user({})],
     ['a global editor', 'not_found', () => user({ globalEditor: true })],
     ['coherence access', 'ok', () => user({ coherenceAccess: true })],
     ['a superuser', 'ok', () => user({ superuser: true, globalEditor: true, coherenceAccess: true })],
     ['the shared token', 'ok', (): Actor => ({ kind: 'shared' })],
-    ['team authority over the event', 'ok', (harness: Harness) => lead(harness, 'spring', true)],
-    ['team authority that is over', 'not_found', (harness: Harness) => lead(harness, 'spring', false)],
-    ['team authority over a holon above the event', 'ok', (harness: Harness) => lead(harness, 'host-org', true)],
-    ['team authority over a linked holon alone', 'not_found', (harness: Harness) => lead(harness, 'autumn', true)],
+    ['team authority over the event', 'ok', (fixture: ConversationFixture) => lead(fixture, 'spring', true)],
+    ['team authority that is over', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'spring', false)],
+    ['team authority over a holon above the event', 'ok', (fixture: ConversationFixture) => lead(fixture, 'host-org', true)],
+    ['team authority over a linked holon alone', 'not_found', (fixture: ConversationFixture) => lead(fixture, 'autumn', true)],
   ] as const)('of %s is %s while conversations are for members, and always granted while they are open', async (_who, expected, make) => {
-    for (const harness of [members, open]) {
-      const { id } = await harness.create();
-      await harness.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
-      const actor = await make(harness);
+    for (const fixture of [members, open]) {
+      const { id } = await fixture.create();
+      await fixture.call(rpcs.adminConnect, { conversation_id: id, holon_slug: 'autumn' });
+      const actor = await make(fixture);
       const statuses = await Promise.all([
-        statusOf(harness.call(rpcs.get, { conversation_id: id }, actor)),
-        statusOf(harness.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
-        statusOf(harness.call(rpcs.exists, { id }, actor)),
-        statusOf(harness.call(rpcs.describe, { id }, actor)),
+        statusOf(fixture.call(rpcs.get, { conversation_id: id }, actor)),
+        statusOf(fixture.call(rpcs.patch, { conversation_id: id, infos: { probe: 1 } }, actor)),
+        statusOf(fixture.call(rpcs.exists, { id }, actor)),
+        statusOf(fixture.call(rpcs.describe, { id }, actor)),
       ]);
-      expect(new Set(statuses)).toEqual(new Set([harness === members ? expected : 'ok']));
+      expect(new Set(statuses)).toEqual(new Set([fixture === members ? expected : 'ok']));
     }
   });
 });

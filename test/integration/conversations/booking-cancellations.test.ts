@@ -11,15 +11,15 @@ import {
   seated,
   uidOf,
 } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   it('notes it on every participant without an author and deletes the conversation', async () => {
@@ -31,7 +31,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
       chain.envelope('BOOKING_CANCELLED', 0, { cancellationReason: 'ill', startTime: '2030-01-15T10:00:00+00:00' }),
     );
     expect(receipt).toMatchObject({ outcome: 'applied', conversation_id: conversation?.id });
-    expect(await harness.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
     for (const key of ['ada', 'ben'] as const) {
       const note = await waitFor(async () =>
         (await simulator.personNotes(key)).length > before[key] ? (await simulator.personNotes(key))[0] : undefined,
@@ -55,7 +55,7 @@ describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
     expect(waiting.outcome).toBe('waiting');
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await waitFor(async () => (await simulator.booked(chain)).length === 0);
-    expect(await harness.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
   });
 
   it('is not undone by a creation that is delivered again', async () => {
@@ -97,7 +97,7 @@ describe('a guest with a phone number alone (D83)', () => {
     const chains = [createChain(), createChain(), createChain()];
     for (const [index, phone] of ['+49 151 1234567', '0049151-1234567', '+49 (0)151 1234567'].entries())
       await simulator.settle(chains[index]?.envelope('BOOKING_CREATED', 0, { attendees: [guest(phone)] }));
-    const people = await harness.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
+    const people = await fixture.env.sql(`select contact ->> 'phone' as phone from directory.people where name = 'Fon'`);
     expect(people).toEqual([{ phone: '+49 151 1234567' }]);
     const booked = await Promise.all(chains.map(async (chain) => names((await simulator.booked(chain))[0])));
     expect(booked).toEqual([
@@ -144,7 +144,7 @@ const orderOf = (count: number) => fc.shuffledSubarray([...Array(count).keys()],
 
 /** Receipts that are to be worked. */
 const findOpenJobs = () =>
-  harness.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
+  fixture.env.sql(`select from conversations.jobs where type = 'conversations.booking-event' and state in ('queued', 'running')`);
 
 describe('a request to reschedule that waits for its confirmation (D79, D102)', () => {
   const request = (chain: Chain, extra = {}) => chain.envelope('BOOKING_REQUESTED', 1, { rescheduleUid: uidOf(chain, 0), ...extra });

@@ -13,15 +13,15 @@ import {
   seated,
   uidOf,
 } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 describe('a booking with seats (D78, D102)', () => {
   it('gets a participant by each event and loses the one whose seat is cancelled, whose notes stay', async () => {
@@ -111,10 +111,10 @@ describe('a booking with seats (D78, D102)', () => {
   it('takes the event of another host: that host takes part, no guest twice', async () => {
     const chain = createChain();
     for (const key of ['ada', 'cleo'])
-      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(harness.personId(key)) });
+      await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 0, ['Ben']), { person: String(fixture.personId(key)) });
     expect(names((await simulator.booked(chain))[0])).toEqual(['Ada', 'Cleo', 'Ben']);
     for (const key of ['cleo', 'ada'])
-      await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(harness.personId(key)) });
+      await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 1, ['Ben']), { person: String(fixture.personId(key)) });
     expect(await simulator.booked(chain)).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('a booking with seats (D78, D102)', () => {
   it('of the release before has a seat for each participant', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: ['Ben', 'Cleo'].map(attendee) }));
-    await harness.env.sql(
+    await fixture.env.sql(
       `delete from conversations.booking_attendees where booking_id = (select booking_id from conversations.booking_identifiers where identifier = $1)`,
       [`uid:${uidOf(chain, 0)}`],
     );
@@ -144,17 +144,17 @@ describe('a booking with seats (D78, D102)', () => {
     await simulator.settle(seated(chain, 'BOOKING_CREATED', 0, 1, ['Ida']));
     const [{ id, participants } = { id: 0, participants: [] }] = await simulator.booked(chain);
     const [mo = 0, ida = 0] = ['Mo', 'Ida'].map((name) => participants.find((person) => person.name === name)?.id ?? 0);
-    await harness.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: harness.personId('cleo'), after: 0 });
+    await fixture.call(conversations.rpcs.mergePerson, { gone_id: mo, into_id: fixture.personId('cleo'), after: 0 });
     await simulator.settle(seated(chain, 'BOOKING_CANCELLED', 0, 2, ['Mo']));
-    expect(names(await harness.get(id))).toEqual(['Ada', 'Ida']);
+    expect(names(await fixture.get(id))).toEqual(['Ada', 'Ida']);
     const erased = { person_id: ida, emails: ['ida@example.org'], name: 'Ida', after: 0, dry_run: false };
-    await harness.call(conversations.rpcs.erasePerson, erased);
-    const rows = await harness.env.sql(
+    await fixture.call(conversations.rpcs.erasePerson, erased);
+    const rows = await fixture.env.sql(
       `select a.person_id, b.was_erased_from from conversations.bookings b left join conversations.booking_attendees a on a.booking_id = b.id
        where b.conversation_id = $1`,
       [id],
     );
-    expect(rows).toEqual([{ person_id: harness.personId('cleo'), was_erased_from: true }]);
+    expect(rows).toEqual([{ person_id: fixture.personId('cleo'), was_erased_from: true }]);
   });
 
   it('ends the same in every order of delivery, one by one and all at once', async () => {
@@ -196,11 +196,11 @@ describe('a booking with seats (D78, D102)', () => {
       guests.toReversed().map((guest, index) => simulator.deliver(seated(chain, 'BOOKING_CREATED', 0, 0, [guest], { note: index }))),
     );
     await eventually(async () => expect(await simulator.seatsOf(chain, 0)).toHaveLength(21));
-    const receipts = (await harness.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
+    const receipts = (await fixture.call(conversations.rpcs.listReceipts, { limit: 100 })).items.filter(({ id }) => !before.has(id));
     expect(receipts.map(({ outcome }) => outcome)).toEqual(guests.map(() => 'applied'));
     const id = receipts[0]?.id ?? 0;
-    await harness.call(conversations.rpcs.replayReceipt, { id });
-    await waitFor(async () => (await harness.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
+    await fixture.call(conversations.rpcs.replayReceipt, { id });
+    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id })).message === 'Nothing to change.');
   });
 });
 
@@ -245,15 +245,15 @@ describe('a series of bookings with one iCalUID (D79)', () => {
     const [mine, soleIds] = [createChain(), createChain()];
     const bookingId = 77;
     await simulator.settle(mine.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined }));
-    const other = { person: String(harness.personId('cleo')) };
+    const other = { person: String(fixture.personId('cleo')) };
     await simulator.settle(soleIds.envelope('BOOKING_CREATED', 0, { bookingId, uid: undefined, attendees: [attendee('Zed')] }), other);
-    const rows = await harness.env.sql<{ n: number }>(
+    const rows = await fixture.env.sql<{ n: number }>(
       `select cardinality(participant_ids) as n from conversations.conversations where config #>> '{booking,booking_id}' = '77' order by id`,
     );
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
     const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { bookingId, uid: undefined });
     await simulator.settle(cancelled);
-    expect(await harness.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
+    expect(await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,booking_id}' = '77'`)).toHaveLength(1);
   });
 });
 
@@ -276,7 +276,7 @@ describe('a late event (D80)', () => {
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
     for (let n = 0; n < 12; n++) await simulator.deliver({ ...envelope, payload: { ...(payload as object), title: `Title ${n}` } });
     await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ config: { booking: { title: 'Title 11' } } }]));
-    const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 12 });
+    const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 12 });
     expect(items.every(({ outcome }) => outcome === 'applied')).toBe(true);
     const worked = items.map(({ processed_at: at }) => at ?? '');
     expect(worked).toEqual(worked.toSorted().toReversed());
@@ -292,14 +292,14 @@ describe('a cancellation that asks for another time (D81)', () => {
     const [before] = await simulator.booked(chain);
     expect(await simulator.settle(asked(chain))).toMatchObject({ outcome: 'applied', conversation_id: before?.id });
     expect(await simulator.booked(chain)).toMatchObject([{ id: before?.id, start: null, finish: null }]);
-    expect((await harness.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
+    expect((await fixture.notes(before?.id ?? 0))[0]?.body).toMatch(/^Another time was asked for: "Intro".* Reason: ill$/);
     expect(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'late' }))).toMatchObject({ outcome: 'stale' });
     expect(await simulator.booked(chain)).toMatchObject([{ start: null }]);
     await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     expect(await simulator.booked(chain)).toMatchObject([
       { id: before?.id, start: '2030-01-15T11:00:00Z', finish: '2030-01-15T11:30:00Z' },
     ]);
-    expect(await harness.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
+    expect(await fixture.env.sql('select from conversations.bookings where requested_at is not null')).toEqual([]);
   });
 
   it('deletes the conversation when thirty days pass without one', async () => {
@@ -309,10 +309,10 @@ describe('a cancellation that asks for another time (D81)', () => {
       [late, '2030-01-11T00:00:00Z'],
     ] as const) {
       await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-      harness.clock.set(at);
+      fixture.clock.set(at);
       await simulator.settle(asked(chain));
     }
-    harness.clock.set('2030-02-01T00:00:00Z');
+    fixture.clock.set('2030-02-01T00:00:00Z');
     await eventually(async () => expect(await simulator.booked(early)).toEqual([]));
     expect(await simulator.booked(late)).toHaveLength(1);
     const note = await waitFor(async () => (await simulator.personNotes('ben')).find(({ body }) => body.includes('30 days ago')));

@@ -6,7 +6,7 @@ import { signBooking } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, type ConversationOut, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { type Harness, waitFor } from './harness.ts';
+import { type ConversationFixture, waitFor } from './fixture.ts';
 
 const hour = 3_600_000;
 const firstMeeting = Date.UTC(2030, 0, 15, 10);
@@ -36,23 +36,23 @@ export interface BookingSimulator {
   personNotes(key: string): Promise<PersonNote[]>;
 }
 
-export function createBookingSimulator(harness: Harness): BookingSimulator {
+export function createBookingSimulator(fixture: ConversationFixture): BookingSimulator {
   const receiptIds: BookingSimulator['receiptIds'] = async () =>
-    new Set((await harness.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
-  const deliver: BookingSimulator['deliver'] = async (envelope, { person = String(harness.personId('ada')), body, headers } = {}) => {
+    new Set((await fixture.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
+  const deliver: BookingSimulator['deliver'] = async (envelope, { person = String(fixture.personId('ada')), body, headers } = {}) => {
     const raw = body === null || Buffer.isBuffer(body) ? body : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
     const signed = raw === null ? {} : signBooking(raw);
     const facts = { id, received_at: new Date().toISOString(), person_id: person, headers: headers ?? signed };
-    await harness.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
+    await fixture.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
   };
   const booked: BookingSimulator['booked'] = async ({ name }) => {
-    const rows = await harness.env.sql<{ id: number }>(
+    const rows = await fixture.env.sql<{ id: number }>(
       `select id from conversations.conversations where exists
          (select from jsonb_array_elements_text(config #> '{booking,uids}') as uid where uid like $1 || '%') order by id`,
       [name],
     );
-    return Promise.all(rows.map((row) => harness.get(row.id)));
+    return Promise.all(rows.map((row) => fixture.get(row.id)));
   };
   return {
     deliver,
@@ -69,11 +69,11 @@ export function createBookingSimulator(harness: Harness): BookingSimulator {
       const before = await receiptIds();
       await deliver(envelope, options);
       return waitFor(async () => {
-        const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 10 });
+        const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 10 });
         return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
       });
     },
-    personNotes: async (key) => (await harness.call(directory.rpcs.listNotes, { person_id: harness.personId(key) })).items,
+    personNotes: async (key) => (await fixture.call(directory.rpcs.listNotes, { person_id: fixture.personId(key) })).items,
   };
 }
 

@@ -3,21 +3,21 @@ import fc from 'fast-check';
 import { signBooking } from '#libs/testing';
 import { conversations, type ConversationOut } from '#services/conversations';
 import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 /** Ids of the conversations whose change other services are told from now on. */
 function listenToChanges(): readonly number[] {
   const told: number[] = [];
-  const stop = harness.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
-  harness.env.onStop(async () => stop());
+  const stop = fixture.bus.subscribeEvent(conversations.events.changed, ({ id }) => void told.push(id));
+  fixture.env.onStop(async () => stop());
   return told;
 }
 
@@ -46,9 +46,9 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
       },
     });
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Newcomer']);
-    const [row] = await harness.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
-    expect(row).toEqual({ event_id: harness.ids['holons']?.['spring'] });
-    expect(await harness.notes(conversation?.id ?? 0)).toMatchObject([
+    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
+    expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
+    expect(await fixture.notes(conversation?.id ?? 0)).toMatchObject([
       { note_type: 'booking', author_person: null, body: expect.stringContaining('"Intro"') },
     ]);
   });
@@ -76,7 +76,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
     const before = (await simulator.personNotes('cleo')).length;
     const location = 'https://meet.example.org/open-circle';
     const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata, location }), {
-      person: String(harness.personId('cleo')),
+      person: String(fixture.personId('cleo')),
     });
     expect(receipt.outcome).toBe('journey_error');
     expect(await simulator.booked(chain)).toEqual([]);
@@ -91,7 +91,7 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
       const chain = createChain();
       await simulator.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
       const [conversation] = await simulator.booked(chain);
-      expect(await harness.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
+      expect(await fixture.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
         { event_id: null },
       ]);
     }
@@ -117,10 +117,10 @@ describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('adds the person of another hook to the one conversation', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-    await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(harness.personId('cleo')) });
+    await simulator.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(fixture.personId('cleo')) });
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
-    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => harness.personId(key)));
+    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => fixture.personId(key)));
   });
 });
 
@@ -144,7 +144,7 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
       },
     });
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Extra']);
-    expect((await harness.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
+    expect((await fixture.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
   });
 
   it('to the same time is noted too, and once when it comes again', async () => {
@@ -152,12 +152,12 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     const times = { startTime: '2030-01-15T10:00:00Z', endTime: '2030-01-15T10:30:00Z' };
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0, times));
     for (const person of ['ada', 'ben']) {
-      const settled = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(harness.personId(person)) });
+      const settled = await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, times), { person: String(fixture.personId(person)) });
       expect(settled).toMatchObject({ outcome: 'applied' });
     }
     const [conversation] = await simulator.booked(chain);
     expect(conversation).toMatchObject({ start: times.startTime, finish: times.endTime, config: { booking: { uid: `${chain.name}1` } } });
-    expect((await harness.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
+    expect((await fixture.notes(conversation?.id ?? 0)).map((note) => note.body)).toEqual([
       expect.stringMatching(/^Booking rescheduled: /),
       expect.stringMatching(/^Booking created: /),
     ]);
@@ -194,10 +194,10 @@ describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
     expect(await simulator.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
     // On the hook of somebody else it adds that person alone.
     const told = listenToChanges();
-    const late = { person: String(harness.personId('cleo')) };
+    const late = { person: String(fixture.personId('cleo')) };
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1), late)).toMatchObject({ outcome: 'stale' });
     expect(await simulator.booked(chain)).toMatchObject([
-      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: harness.personId(key) })) },
+      { start: '2030-01-15T12:00:00Z', config, participants: ['ada', 'ben', 'cleo'].map((key) => ({ id: fixture.personId(key) })) },
     ]);
     const [{ id }] = (await simulator.booked(chain)) as [ConversationOut];
     await waitFor(() => told.includes(id));
@@ -258,7 +258,7 @@ describe('an event that names two bookings (D65)', () => {
 
 describe('an event with many attendees (D66)', () => {
   const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
-  const countPeople = async () => (await harness.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+  const countPeople = async () => (await fixture.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
 
   it('makes 50 new people and as many known ones take part as it names', async () => {
     const chain = createChain();
@@ -296,7 +296,7 @@ describe('a booking that is moved again and again', () => {
   it('has the latest hundred uids in config.booking', async () => {
     const chain = createChain();
     await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.booking_identifiers (identifier, booking_id)
        select 'uid:' || $1 || 'moved' || n, (select booking_id from conversations.booking_identifiers where identifier = 'uid:' || $1 || '0')
        from generate_series(1, 150) n`,
@@ -329,7 +329,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
             if (link === 3) await simulator.settle(chain.envelope('BOOKING_CANCELLED', 2));
             else
               await simulator.settle(chain.envelope(link === 0 ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', link), {
-                person: String(harness.personId(number < 10 ? 'ada' : 'cleo')),
+                person: String(fixture.personId(number < 10 ? 'ada' : 'cleo')),
               });
           }
           const latest = { start: '2030-01-15T12:00:00Z', participants: { length: 3 } };
@@ -348,7 +348,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     const apart = await simulator.booked(chain);
     expect(apart).toHaveLength(2);
     for (const [index, { id, questions }] of apart.entries()) {
-      await harness.call(conversations.rpcs.recordQuestionChange, {
+      await fixture.call(conversations.rpcs.recordQuestionChange, {
         conversation_id: id,
         idempotency_key: `key-${index}`,
         change: { questionId: questions[index]?.id ?? 0, occurredAt: `2029-05-01T10:00:0${2 - index}Z` },
@@ -379,7 +379,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     ];
     await Promise.all([...envelopes, ...envelopes, ...envelopes].map((envelope) => simulator.deliver(envelope)));
     await waitFor(async () => {
-      const { items } = await harness.call(conversations.rpcs.listReceipts, { limit: 100 });
+      const { items } = await fixture.call(conversations.rpcs.listReceipts, { limit: 100 });
       const own = items.filter((item) => !before.has(item.id));
       return own.length === 3 && own.every((item) => item.outcome !== 'pending' && item.deliveries === 3);
     });

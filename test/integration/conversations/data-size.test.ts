@@ -5,18 +5,18 @@ import { parseJson } from '#libs/json';
 import { createDatabase } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { createBookingSimulator, createChain, type BookingSimulator } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
 const { rpcs, jobs: declared } = conversations;
 const limit = 1_048_576;
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 const audio = {
   path: 'audio/a',
@@ -40,22 +40,22 @@ interface Writer {
 }
 
 const call =
-  (run: (id: number) => [Parameters<Harness['call']>[0], unknown]) =>
+  (run: (id: number) => [Parameters<ConversationFixture['call']>[0], unknown]) =>
   (id: number): Promise<unknown> =>
-    harness.call(...(run(id) as Parameters<Harness['call']>));
+    fixture.call(...(run(id) as Parameters<ConversationFixture['call']>));
 const imported = (field: string) => ({
   create: async () => {
     const key = `size-${++created}`;
-    const { items } = await harness.call(rpcs.importConversations, { items: [{ key }], dry_run: false });
+    const { items } = await fixture.call(rpcs.importConversations, { items: [{ key }], dry_run: false });
     keys.set(items[0]?.id ?? 0, key);
     return items[0]?.id ?? 0;
   },
   write: (id: number) =>
-    harness.call(rpcs.importConversations, { items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }], dry_run: false }),
+    fixture.call(rpcs.importConversations, { items: [{ key: keys.get(id) ?? '', [field]: { given: 'x' } }], dry_run: false }),
   refuse: async (id: number) => {
     const key = keys.get(id) ?? '';
     for (const dry_run of [true, false]) {
-      const error = await harness.refusal(rpcs.importConversations, { items: [{ key, [field]: { given: 'x' } }], dry_run });
+      const error = await fixture.refusal(rpcs.importConversations, { items: [{ key, [field]: { given: 'x' } }], dry_run });
       expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
       expect(error.message).toContain(`Conversation "${key}": `);
     }
@@ -152,21 +152,21 @@ function finished(id: number) {
 
 /** Puts a job into this service's queue and waits for its end. */
 async function work(job: (typeof declared)[keyof typeof declared], payload: object): Promise<unknown> {
-  const { settings, logger } = harness.env;
+  const { settings, logger } = fixture.env;
   const url = settings['DATABASE_URL'] ?? '';
   const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger, applicationName: 'enqueue' });
-  const jobs = createJobs({ contract: conversations, db, bus: harness.bus, logger });
+  const jobs = createJobs({ contract: conversations, db, bus: fixture.bus, logger });
   const id = await jobs.transaction((tx) => jobs.enqueue(tx, job, payload as never));
   await db.close();
   return waitFor(async () => {
-    const [row] = await harness.env.sql<{ status: string }>('select state as status, error from conversations.jobs where id = $1', [id]);
+    const [row] = await fixture.env.sql<{ status: string }>('select state as status, error from conversations.jobs where id = $1', [id]);
     return row?.status === 'succeeded' || row?.status === 'dead' ? row : undefined;
   });
 }
 
 /** The field as a read of the conversation shows it. */
 async function served(id: number, field: 'infos' | 'config'): Promise<string> {
-  const reply = await harness.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
+  const reply = await fixture.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') {
     const chunks: Uint8Array[] = [];
     for await (const chunk of reply.chunks) chunks.push(chunk);
@@ -183,8 +183,8 @@ function cut(text: string, field: 'infos' | 'config'): string {
 
 /** A conversation whose field holds a text of so many characters beside what is there. */
 async function createFilled({ create, field }: Writer, length: number): Promise<number> {
-  const id = await (create?.() ?? harness.create().then((conversation) => conversation.id));
-  await harness.env.sql(
+  const id = await (create?.() ?? fixture.create().then((conversation) => conversation.id));
+  await fixture.env.sql(
     `update conversations.conversations set ${field} = ${field} || jsonb_build_object('fill', repeat('x', $2)) where id = $1`,
     [id, length],
   );
@@ -202,11 +202,11 @@ describe('the size of infos and config (D63)', () => {
     expect(Buffer.byteLength(await served(exact, writer.field))).toBe(limit);
 
     const over = await createFilled(writer, room + 1);
-    const before = await harness.get(over);
+    const before = await fixture.get(over);
     if (writer.refuse === undefined)
       await expect(writer.write(over)).rejects.toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
     else await writer.refuse(over);
-    expect(await harness.get(over)).toEqual(before);
+    expect(await fixture.get(over)).toEqual(before);
   });
 
   it('audio.check answers as audio.attach would, and changes nothing', async () => {
@@ -219,51 +219,51 @@ describe('the size of infos and config (D63)', () => {
     await writer.write(measured);
     const room = limit - Buffer.byteLength(await served(measured, 'infos'));
     const [exact, over] = [await createFilled(writer, room), await createFilled(writer, room + 1)];
-    expect(await harness.call(rpcs.checkAudio, { conversation_id: exact, audio })).toEqual({ ok: true });
-    const refusal = await harness.refusal(rpcs.checkAudio, { conversation_id: over, audio });
+    expect(await fixture.call(rpcs.checkAudio, { conversation_id: exact, audio })).toEqual({ ok: true });
+    const refusal = await fixture.refusal(rpcs.checkAudio, { conversation_id: over, audio });
     expect(refusal).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await harness.get(exact)).infos).not.toHaveProperty('audio');
+    expect((await fixture.get(exact)).infos).not.toHaveProperty('audio');
   });
 
   it('infos.patch refuses numbers that are short to send and long to store', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const given = parseJson(`[${Array.from({ length: 2_000 }, () => '1e1000').join(',')}]`);
-    const error = await harness.refusal(rpcs.patchInfos, { conversation_id: id, infos: { given } });
+    const error = await fixture.refusal(rpcs.patchInfos, { conversation_id: id, infos: { given } });
     expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await harness.get(id)).infos).toEqual({});
+    expect((await fixture.get(id)).infos).toEqual({});
   });
 
   it('questions.record-change refuses a state of more than 1 MiB', async () => {
-    const conversation = await harness.create();
+    const conversation = await fixture.create();
     const [question] = conversation.questions;
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.question_changes (conversation_id, question_id, key, occurred_at)
        select $1, $2, 'seed-' || g, timestamptz '2029-01-01T00:00:00Z' + g * interval '1.5 seconds' from generate_series(1, 20000) g`,
       [conversation.id, question?.id],
     );
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-    const error = await harness.refusal(rpcs.recordQuestionChange, {
+    const error = await fixture.refusal(rpcs.recordQuestionChange, {
       conversation_id: conversation.id,
       idempotency_key: 'one-more',
       change,
     });
     expect(error).toMatchObject({ code: 'payload_too_large', reason: 'conversation_data_too_large' });
-    expect((await harness.get(conversation.id)).question_state.changes).toEqual([]);
+    expect((await fixture.get(conversation.id)).question_state.changes).toEqual([]);
   });
 
   it('leaves what is too large from earlier alone, and lets the rest of the conversation change', async () => {
-    const { id } = await harness.create();
-    await harness.env.sql('alter table conversations.all_conversations disable trigger user');
-    await harness.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
+    const { id } = await fixture.create();
+    await fixture.env.sql('alter table conversations.all_conversations disable trigger user');
+    await fixture.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
       id,
     ]);
-    await harness.env.sql('alter table conversations.all_conversations enable trigger user');
-    await harness.patch(id, { config: { given: 1 } });
-    await harness.writeRoom(id, { phase: 'lounge' });
-    await harness.recorded(id);
-    const error = await harness.refusal(rpcs.patch, { conversation_id: id, infos: { more: 1 } });
+    await fixture.env.sql('alter table conversations.all_conversations enable trigger user');
+    await fixture.patch(id, { config: { given: 1 } });
+    await fixture.writeRoom(id, { phase: 'lounge' });
+    await fixture.recorded(id);
+    const error = await fixture.refusal(rpcs.patch, { conversation_id: id, infos: { more: 1 } });
     expect(error).toMatchObject({ code: 'payload_too_large' });
-    await harness.patch(id, { infos: { fill: 'less' } });
-    expect((await harness.get(id)).infos).toEqual({ fill: 'less' });
+    await fixture.patch(id, { infos: { fill: 'less' } });
+    expect((await fixture.get(id)).infos).toEqual({ fill: 'less' });
   });
 });

@@ -7,32 +7,32 @@ import { listLockWaits } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from './booking-simulator.ts';
-import { createHarness, instant, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, instant, waitFor, type ConversationFixture } from './fixture.ts';
 
 const { rpcs } = conversations;
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 /** A booked conversation with something in each of its parts. */
 async function createBooked(): Promise<{ id: number; chain: Chain }> {
   const chain = createChain();
   const { conversation_id: id } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
   if (typeof id !== 'number') throw new Error('nothing was booked');
-  await harness.patch(id, { infos: { publishing: { fields: { title: 'Kept' } } }, config: { mine: true } });
-  await harness.writeRoom(id, {
+  await fixture.patch(id, { infos: { publishing: { fields: { title: 'Kept' } } }, config: { mine: true } });
+  await fixture.writeRoom(id, {
     phase: 'lounge',
     meetingId: `meeting-${id}`,
-    participants: [{ customParticipantId: 'c', personId: harness.personId('ada') }],
+    participants: [{ customParticipantId: 'c', personId: fixture.personId('ada') }],
   });
-  const [question] = (await harness.get(id)).questions;
+  const [question] = (await fixture.get(id)).questions;
   const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-  await harness.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+  await fixture.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
   return { id, chain };
 }
 
@@ -41,9 +41,9 @@ const cancel = async (chain: Chain, link = 0) => {
   expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation deleted.' });
   return receipt;
 };
-const restore = (id: number) => harness.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
-const listDeleted = async () => (await harness.call(rpcs.adminListDeleted, {})).items;
-const stateOf = async (id: number) => (await harness.call(rpcs.getState, { id })).state;
+const restore = (id: number) => fixture.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
+const listDeleted = async () => (await fixture.call(rpcs.adminListDeleted, {})).items;
+const stateOf = async (id: number) => (await fixture.call(rpcs.getState, { id })).state;
 
 describe('a deleted conversation (D67)', () => {
   it('is gone for every operation, and listed with when, why and by what', async () => {
@@ -72,12 +72,12 @@ describe('a deleted conversation (D67)', () => {
       [rpcs.adminImportTranscript, { conversation_id: id }],
     ] as const;
     for (const [rpc, request] of asked) {
-      const error = await harness.refusal(rpc, request);
+      const error = await fixture.refusal(rpc, request);
       expect([rpc.subject, error.code, error.reason]).toEqual([rpc.subject, 'not_found', undefined]);
     }
-    const found = await harness.call(rpcs.search, { person_id: harness.personId('ada') });
+    const found = await fixture.call(rpcs.search, { person_id: fixture.personId('ada') });
     expect(found.map((item) => item.id)).not.toContain(id);
-    const browsed = await harness.call(rpcs.browseJourney, { journey_slug: 'open-circle' });
+    const browsed = await fixture.call(rpcs.browseJourney, { journey_slug: 'open-circle' });
     expect(browsed.conversations.map((item) => item.id)).not.toContain(id);
     const [listed] = await listDeleted();
     expect(listed).toEqual({
@@ -93,14 +93,14 @@ describe('a deleted conversation (D67)', () => {
 
   it('comes back with all that hung on it, and says by whom', async () => {
     const { id, chain } = await createBooked();
-    const before = await harness.get(id);
-    const notes = await harness.notes(id);
+    const before = await fixture.get(id);
+    const notes = await fixture.notes(id);
     const receipt = await cancel(chain);
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
-    const { updated_at: restoredAt, ...after } = await harness.get(id);
+    const { updated_at: restoredAt, ...after } = await fixture.get(id);
     expect({ ...after, updated_at: before.updated_at }).toEqual(before);
     expect(instant(restoredAt)).toBeGreaterThan(instant(before.updated_at));
-    const [note, ...rest] = await harness.notes(id);
+    const [note, ...rest] = await fixture.notes(id);
     expect(note).toMatchObject({
       note_type: 'system',
       body: `Restored by grace; deleted: booking cancelled (receipt ${receipt.id}), 2030-01-01T00:00:00Z`,
@@ -111,23 +111,23 @@ describe('a deleted conversation (D67)', () => {
     // The key of a question change is known as before.
     const [question] = before.questions;
     const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
-    const replay = await harness.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+    const replay = await fixture.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
     expect(replay.replayed).toBe(true);
   });
 
   it('is restored only while it is deleted', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const again = { conversation_id: id, operator: 'grace' };
-    expect(await harness.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
-    expect(await harness.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
+    expect(await fixture.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
   it('gives its place to another for find-or-create', async () => {
     const { id, chain } = await createBooked();
-    const { start } = await harness.get(id);
+    const { start } = await fixture.get(id);
     await cancel(chain);
-    const request = { person_id: harness.personId('ben'), journey: 'open-circle', time: start ?? '' };
-    const found = await harness.call(rpcs.findActive, request);
+    const request = { person_id: fixture.personId('ben'), journey: 'open-circle', time: start ?? '' };
+    const found = await fixture.call(rpcs.findActive, request);
     expect(found.map((item) => item.id)).not.toContain(id);
     expect(found).toHaveLength(1);
   });
@@ -137,7 +137,7 @@ describe('the booking of a deleted conversation (D67)', () => {
   it('counts as booked again when the conversation is restored: later events move that one', async () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
-    const bookingOf = async () => (await harness.call(rpcs.adminShow, { conversation_id: id })).booking;
+    const bookingOf = async () => (await fixture.call(rpcs.adminShow, { conversation_id: id })).booking;
     expect(await bookingOf()).toMatchObject({ cancelled: true });
     await restore(id);
     expect(await bookingOf()).toMatchObject({ cancelled: false });
@@ -170,14 +170,14 @@ describe('the booking of a deleted conversation (D67)', () => {
 
 describe('the key of a bulk-imported conversation that is deleted (D67)', () => {
   const importKey = async (key: string) => {
-    const { items } = await harness.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
+    const { items } = await fixture.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
     return items[0]?.id ?? 0;
   };
   /** Deletes it by a booking that is made its own. */
   async function deleteImported(id: number): Promise<void> {
     const chain = createChain();
     const { conversation_id: booked } = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
-    await harness.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
+    await fixture.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
     await cancel(chain);
   }
 
@@ -195,7 +195,7 @@ describe('the key of a bulk-imported conversation that is deleted (D67)', () => 
     expect(other).not.toBe(id);
     await restore(id);
     expect(await importKey('key-taken')).toBe(other);
-    expect((await harness.get(id)).infos).toEqual({ key: 'key-taken' });
+    expect((await fixture.get(id)).infos).toEqual({ key: 'key-taken' });
   });
 });
 
@@ -203,22 +203,22 @@ describe('erasing a person (D67)', () => {
   it('reaches deleted conversations: what was soleIds alone is removed, the rest forgets them', async () => {
     const shared = await createBooked();
     const alone = await createBooked();
-    const [ada, ben] = [harness.personId('ada'), harness.personId('ben')];
-    await harness.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
+    const [ada, ben] = [fixture.personId('ada'), fixture.personId('ben')];
+    await fixture.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
       alone.id,
       ben,
     ]);
     await cancel(shared.chain);
     await cancel(alone.chain);
-    const { items } = await harness.call(rpcs.exportPerson, { person_id: ben, after: 0 });
+    const { items } = await fixture.call(rpcs.exportPerson, { person_id: ben, after: 0 });
     const exported = items as { id: number; deleted_at: string | null }[];
     for (const { id } of [shared, alone])
       expect(exported).toContainEqual(expect.objectContaining({ id, deleted_at: expect.stringMatching(/Z$/) }));
     const request = { person_id: ben, emails: ['ben@example.org'], name: null, after: 0, dry_run: false };
-    await harness.call(rpcs.erasePerson, request);
+    await fixture.call(rpcs.erasePerson, request);
     expect(await stateOf(alone.id)).toBe('gone');
     await restore(shared.id);
-    expect((await harness.get(shared.id)).participants.map((person) => person.id)).toEqual([ada]);
+    expect((await fixture.get(shared.id)).participants.map((person) => person.id)).toEqual([ada]);
   });
 });
 
@@ -227,27 +227,27 @@ describe('the end of the retention (D67)', () => {
     const { id, chain } = await createBooked();
     await cancel(chain);
     const { id: next, chain: nextChain } = await createBooked();
-    harness.clock.set('2030-01-01T00:00:00.000001Z');
+    fixture.clock.set('2030-01-01T00:00:00.000001Z');
     await cancel(nextChain);
     // The service looks all the time: that it leaves the later one shows that it looked in between.
-    harness.clock.set('2030-01-31T00:00:00.000001Z');
+    fixture.clock.set('2030-01-31T00:00:00.000001Z');
     await waitFor(async () => (await stateOf(id)) === 'gone');
     expect(await stateOf(next)).toBe('deleted');
-    expect(await harness.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
     for (const table of ['notes', 'question_changes', 'pipeline_entries'])
-      expect(await harness.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
-    harness.clock.set('2030-01-31T00:00:00.000002Z');
+      expect(await fixture.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
+    fixture.clock.set('2030-01-31T00:00:00.000002Z');
     await waitFor(async () => (await stateOf(next)) === 'gone');
-    harness.clock.set('2030-01-01T00:00:00Z');
+    fixture.clock.set('2030-01-01T00:00:00Z');
   });
 });
 
 describe('a booked conversation that is deleted while an event of its booking is worked (D19)', () => {
   it('is followed by another, of the journey that the event names', async () => {
     const { id, chain } = await createBooked();
-    const letGo = await holdLocks(harness.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
-    const waits = (count: number) => waitFor(async () => (await listLockWaits(harness.env.sql)).length === count);
-    const deletion = harness.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    const letGo = await holdLocks(fixture.env, 'select from conversations.bookings where conversation_id = $1 for update', [id]);
+    const waits = (count: number) => waitFor(async () => (await listLockWaits(fixture.env.sql)).length === count);
+    const deletion = fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
     await waits(1);
     const settled = simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
     await waits(2);
@@ -262,11 +262,11 @@ describe('a booked conversation that is deleted while an event of its booking is
 });
 
 describe('conversations of the admin CLI', () => {
-  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => harness.call(rpcs.adminList, { limit: 1_000, ...request });
+  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => fixture.call(rpcs.adminList, { limit: 1_000, ...request });
 
   it('list: pages, latest first, with names in the place of ids, deleted ones left out', async () => {
-    const ids = [(await harness.create()).id, (await harness.create('open-circle', 'ben')).id, (await harness.create()).id];
-    await harness.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
+    const ids = [(await fixture.create()).id, (await fixture.create('open-circle', 'ben')).id, (await fixture.create()).id];
+    await fixture.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
     const first = await list({ limit: 2 });
     expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
     expect(first.next).toBe(ids[1]);
@@ -276,34 +276,34 @@ describe('conversations of the admin CLI', () => {
         id: ids[0],
         title: 'The first',
         journey: 'open-circle',
-        participants: [{ id: harness.personId('ada'), name: 'Ada' }],
+        participants: [{ id: fixture.personId('ada'), name: 'Ada' }],
       }),
     ]);
-    await harness.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
+    await fixture.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
     expect((await list()).items.map(({ id }) => id)).not.toContain(ids[1]);
     expect((await list({ limit: (await list()).items.length })).next).toBeNull();
   });
 
   it('list: filters by journey, event, person and start, and says which name is wrong', async () => {
-    const { id } = await harness.create('open-circle', 'ben');
+    const { id } = await fixture.create('open-circle', 'ben');
     const { start } = (await list({ limit: 1 })).items[0] ?? {};
     const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
-    expect(await idsOf({ journey_slug: 'open-circle', person_id: harness.personId('ben') })).toContain(id);
-    expect(await idsOf({ person_id: harness.personId('ada') })).not.toContain(id);
-    expect(await idsOf({ since: start ?? '', person_id: harness.personId('ben') })).toContain(id);
-    expect(await idsOf({ until: start ?? '', person_id: harness.personId('ben') })).not.toContain(id);
+    expect(await idsOf({ journey_slug: 'open-circle', person_id: fixture.personId('ben') })).toContain(id);
+    expect(await idsOf({ person_id: fixture.personId('ada') })).not.toContain(id);
+    expect(await idsOf({ since: start ?? '', person_id: fixture.personId('ben') })).toContain(id);
+    expect(await idsOf({ until: start ?? '', person_id: fixture.personId('ben') })).not.toContain(id);
     expect(await idsOf({ event_slug: 'host-org' })).toEqual([]);
     const request = { limit: 1, journey_slug: 'opn-circle' };
-    expect(await harness.refusal(rpcs.adminList, request)).toMatchObject({
+    expect(await fixture.refusal(rpcs.adminList, request)).toMatchObject({
       reason: 'journey_not_found',
       message: 'No journey has the slug "opn-circle".',
     });
-    expect(await harness.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
+    expect(await fixture.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
   });
 
   it('show: tells all that is stored, before and after a deletion', async () => {
     const { id } = await createBooked();
-    const before = await harness.call(rpcs.adminShow, { conversation_id: id });
+    const before = await fixture.call(rpcs.adminShow, { conversation_id: id });
     expect(before).toMatchObject({
       id,
       title: 'Kept',
@@ -313,40 +313,40 @@ describe('conversations of the admin CLI', () => {
       booking: { cancelled: false },
       deleted: null,
     });
-    await harness.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    await fixture.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
     const deleted = { reason: 'operator', by: 'operator grace', deleted_at: '2030-01-01T00:00:00Z', removed_from: '2030-01-31T00:00:00Z' };
-    expect(await harness.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
-    expect(await harness.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
+    expect(await fixture.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
   it('notes list: pages, newest first', async () => {
     const { id } = await createBooked();
     const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
     for (const body of ids)
-      await harness.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
+      await fixture.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
     const page = async (request: { limit: number; before?: number }) =>
-      (await harness.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
+      (await fixture.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
     const [first, second] = await page({ limit: 2 });
     expect([first?.body, second?.body]).toEqual(['Note 2', 'Note 1']);
     const rest = await page({ limit: 1_000, before: second?.id ?? 0 });
     expect(rest[0]?.body).toBe('Note 0');
-    expect(rest).toEqual((await harness.notes(id)).slice(2));
+    expect(rest).toEqual((await fixture.notes(id)).slice(2));
   });
 
   it('delete: takes it out of sight until it is restored, once', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };
-    expect(await harness.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
+    expect(await fixture.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
     expect(await stateOf(id)).toBe('deleted');
-    expect(await harness.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
     const { id: later } = await createBooked();
-    await harness.call(rpcs.adminDelete, { ...request, conversation_id: later });
-    await harness.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
+    await fixture.call(rpcs.adminDelete, { ...request, conversation_id: later });
+    await fixture.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '1 second' where id = $1`, [id]);
     const listed = (await listDeleted()).map((item) => item.id);
     expect(listed.indexOf(later)).toBeLessThan(listed.indexOf(id));
-    expect(await harness.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
-    expect(await harness.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
+    expect(await fixture.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
     expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
     expect(await stateOf(id)).toBe('present');
   });

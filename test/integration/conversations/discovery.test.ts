@@ -3,9 +3,9 @@ import pg from 'pg';
 import type { Actor } from '#libs/contract';
 import { contextFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { createHarness, type Harness } from './harness.ts';
+import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let journeyIds: Record<string, number>;
 let eventId: number;
 const { rpcs } = conversations;
@@ -13,15 +13,15 @@ const user: Actor = { kind: 'user', accountId: 1, personId: null, superuser: fal
 
 beforeAll(async () => {
   // Statements of periodic work would be counted with those of a request.
-  harness = await createHarness(import.meta.url, {}, { dueIntervalMs: 3_600_000 });
-  journeyIds = harness.ids['journeys'] ?? {};
-  eventId = harness.ids['holons']?.['spring'] ?? 0;
+  fixture = await startConversationFixture(import.meta.url, {}, { dueIntervalMs: 3_600_000 });
+  journeyIds = fixture.ids['journeys'] ?? {};
+  eventId = fixture.ids['holons']?.['spring'] ?? 0;
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 /** Conversations of the journey at `spring`, each with two people of its own and an envelope in its publishing. */
 async function fill(journey: string, count: number): Promise<void> {
-  await harness.env.sql(
+  await fixture.env.sql(
     `with people as (
        insert into directory.people (name, contact) select 'P' || n, '{}' from generate_series(1, 2 * $3::integer) n returning id
      ), numbered as (select id, row_number() over () - 1 as place from people)
@@ -54,7 +54,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
   const many = 300;
   /** The cursor's six; people, holons, journeys, the holon of the request, and who sees it. */
   const most = 11;
-  const browse = (journey: string) => harness.call(rpcs.browseJourney, { journey_slug: journey }, user);
+  const browse = (journey: string) => fixture.call(rpcs.browseJourney, { journey_slug: journey }, user);
 
   beforeAll(async () => {
     await fill('plain', 1);
@@ -63,7 +63,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
     await fill('hosting', many);
     // Journeys and the holon are in the cache, the people of the rows are not.
     for (const journey of ['plain', 'straight-in']) {
-      await harness.call(rpcs.browseJourney, { journey_slug: journey, holon_slug: 'autumn' }, user);
+      await fixture.call(rpcs.browseJourney, { journey_slug: journey, holon_slug: 'autumn' }, user);
     }
     await browse('shared');
   });
@@ -77,7 +77,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
 
   it('browse of a holon and search ask for the rows of all groups at once', async () => {
     const statements = await recordStatements(async () => {
-      const { events } = await harness.call(rpcs.browseHolon, { holon_slug: 'host-org' }, user);
+      const { events } = await fixture.call(rpcs.browseHolon, { holon_slug: 'host-org' }, user);
       const sizes = events.flatMap((event) => event.journeys.map((group) => group.conversations.length));
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(many);
     });
@@ -86,7 +86,7 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
     expect(statements.length).toBeLessThanOrEqual(most);
     let found = 0;
     const searched = await recordStatements(async () => {
-      found = (await harness.call(rpcs.search, { holon_slug: 'host-org' }, user)).length;
+      found = (await fixture.call(rpcs.search, { holon_slug: 'host-org' }, user)).length;
     });
     expect(found).toBeGreaterThan(2 * many);
     // A search holds 200 rows at a time: each further batch is one fetch and one look-up of its people.
@@ -98,12 +98,12 @@ describe('browse and search with few and with many rows (rules/discovery#browse,
 
 describe('search while its reader takes its time (rules/http#limits: no pagination)', () => {
   it('holds one batch and goes on where it stopped', async () => {
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, infos)
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,
       [eventId, journeyIds['open-circle']],
     );
-    const reply = await harness.bus.callRaw(rpcs.search, { sort: 'date_asc' }, contextFor(rpcs.search, user));
+    const reply = await fixture.bus.callRaw(rpcs.search, { sort: 'date_asc' }, contextFor(rpcs.search, user));
     if (reply.kind !== 'stream') throw new Error('a long answer is a stream');
     const parts: Buffer[] = [];
     for await (const chunk of reply.chunks) {
@@ -119,19 +119,19 @@ describe('search while its reader takes its time (rules/http#limits: no paginati
 
 describe('conversations.questions.record-change (rules/questions#record-a-change; D14)', () => {
   it('decides a replay before the future check, by the clock of the service (D14)', async () => {
-    harness.clock.set('2030-06-01T00:00:00Z');
-    const { id, questions } = await harness.create();
+    fixture.clock.set('2030-06-01T00:00:00Z');
+    const { id, questions } = await fixture.create();
     const request = (occurredAt: string) => ({
       conversation_id: id,
       idempotency_key: 'k',
       change: { questionId: questions[0]?.id ?? 0, occurredAt },
     });
-    expect(await harness.refusal(rpcs.recordQuestionChange, request('2030-06-01T00:05:00.000001Z'))).toMatchObject({
+    expect(await fixture.refusal(rpcs.recordQuestionChange, request('2030-06-01T00:05:00.000001Z'))).toMatchObject({
       reason: 'occurred_at_in_future',
     });
-    expect(await harness.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: false });
-    harness.clock.set('2030-05-01T00:00:00Z');
-    expect(await harness.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: true });
-    harness.clock.set('2030-01-01T00:00:00Z');
+    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: false });
+    fixture.clock.set('2030-05-01T00:00:00Z');
+    expect(await fixture.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: true });
+    fixture.clock.set('2030-01-01T00:00:00Z');
   });
 });

@@ -3,59 +3,59 @@ import { startService, startTcpProxy, type TcpProxy, waitForLockWait } from '#li
 import { conversations } from '#services/conversations';
 import { holdLocks } from '../../hold-locks.ts';
 import { createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 let database: TcpProxy;
 let broker: TcpProxy;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url, async ({ settings }) => {
+  fixture = await startConversationFixture(import.meta.url, async ({ settings }) => {
     database = await startTcpProxy(settings['DATABASE_URL'] ?? '');
     broker = await startTcpProxy(settings['NATS_URL'] ?? '');
     return { DATABASE_URL: database.url, NATS_URL: broker.url };
   });
-  simulator = createBookingSimulator(harness);
+  simulator = createBookingSimulator(fixture);
 });
 afterEach(() => {
   database.restore();
   broker.restore();
 });
 afterAll(async () => {
-  await harness.stop();
+  await fixture.stop();
   await database.stop();
   await broker.stop();
 });
 
-const untilReady = (id: number) => waitFor(() => harness.get(id));
-const recordedNotes = async (id: number) => (await harness.notes(id)).filter((note) => note.note_type === 'recorded');
+const untilReady = (id: number) => waitFor(() => fixture.get(id));
+const recordedNotes = async (id: number) => (await fixture.notes(id)).filter((note) => note.note_type === 'recorded');
 
 /** Holds the row of a conversation while `work` runs, so that writers wait for it. */
 async function whileLocked(id: number, work: () => Promise<void>): Promise<void> {
-  const letGo = await holdLocks(harness.env, 'select from conversations.conversations where id = $1 for update', [id]);
+  const letGo = await holdLocks(fixture.env, 'select from conversations.conversations where id = $1 for update', [id]);
   await work();
   expect(await letGo()).toBe('stopped');
 }
 
 describe('PostgreSQL goes away (rules/http#overload)', () => {
   it('answers unavailable to reads and writes, and works again when it is back', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     database.cut();
-    expect(await harness.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({ code: 'unavailable' });
-    expect(await harness.refusal(conversations.rpcs.patch, { conversation_id: id, infos: { a: 1 } })).toMatchObject({
+    expect(await fixture.refusal(conversations.rpcs.get, { conversation_id: id })).toMatchObject({ code: 'unavailable' });
+    expect(await fixture.refusal(conversations.rpcs.patch, { conversation_id: id, infos: { a: 1 } })).toMatchObject({
       code: 'unavailable',
     });
-    expect(await harness.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} })).toMatchObject({
+    expect(await fixture.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} })).toMatchObject({
       code: 'unavailable',
     });
     database.restore();
     expect(await untilReady(id)).toMatchObject({ infos: {}, step_slug: 'held' });
-    expect(await harness.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
   it('makes one step and one note when connections break under repeated calls with one key', async () => {
-    const { id } = await harness.create();
-    const calls = Array.from({ length: 20 }, () => waitFor(() => harness.recorded(id, { infos: { a: 1 } }, 'k')));
+    const { id } = await fixture.create();
+    const calls = Array.from({ length: 20 }, () => waitFor(() => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     for (let round = 0; round < 5; round++) {
       database.breakConnections();
       await new Promise((resolve) => setImmediate(resolve));
@@ -66,12 +66,12 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
   });
 
   it('writes nothing of a /recorded whose connection breaks before the commit', async () => {
-    const { id } = await harness.create();
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    const before = await fixture.get(id);
     let call: Promise<unknown> = Promise.resolve();
     await whileLocked(id, async () => {
-      call = harness.recorded(id, {}, 'k').catch((error: unknown) => error);
-      await waitForLockWait(harness.env.sql);
+      call = fixture.recorded(id, {}, 'k').catch((error: unknown) => error);
+      await waitForLockWait(fixture.env.sql);
       database.breakConnections();
       expect(await call).toMatchObject({ code: 'unavailable' });
     });
@@ -91,20 +91,20 @@ describe('PostgreSQL goes away (rules/http#overload)', () => {
 
 describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)', () => {
   it('hands over the job of a step that was entered while the broker was away, once', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     await whileLocked(id, async () => {
-      void harness.recorded(id, {}, 'k').catch(() => undefined);
-      await waitForLockWait(harness.env.sql);
+      void fixture.recorded(id, {}, 'k').catch(() => undefined);
+      await waitForLockWait(fixture.env.sql);
       broker.cut();
     });
     await eventually(async () => {
-      expect(await harness.env.sql('select step_id from conversations.pipeline_entries where conversation_id = $1', [id])).toHaveLength(1);
+      expect(await fixture.env.sql('select step_id from conversations.pipeline_entries where conversation_id = $1', [id])).toHaveLength(1);
     });
     broker.restore();
-    const retried = await waitFor(() => harness.recorded(id, {}, 'k'));
+    const retried = await waitFor(() => fixture.recorded(id, {}, 'k'));
     expect(retried.step_slug).toBe('import');
-    await waitFor(() => harness.importsOf(id).length > 0);
-    expect(new Set(harness.importsOf(id).map((job) => job.cause))).toEqual(new Set(['step_entered']));
+    await waitFor(() => fixture.importsOf(id).length > 0);
+    expect(new Set(fixture.importsOf(id).map((job) => job.cause))).toEqual(new Set(['step_entered']));
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
@@ -117,10 +117,10 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
   });
 
   it('asks the directory anew after a reconnection, since change events may have been missed', async () => {
-    const { id, participants } = await harness.create('plain', 'cleo');
+    const { id, participants } = await fixture.create('plain', 'cleo');
     expect(participants[0]?.name).toBe('Cleo');
     broker.cut();
-    await harness.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
+    await fixture.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
     broker.restore();
     expect((await untilReady(id)).participants[0]?.name).toBe('Cleopatra');
   });
@@ -128,16 +128,16 @@ describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)
 
 describe('the directory goes away (rules/http#overload)', () => {
   it('answers unavailable where it must be asked, and works bookings when it is back', async () => {
-    const { id } = await harness.create();
-    await harness.stopDirectory();
+    const { id } = await fixture.create();
+    await fixture.stopDirectory();
     const request = { person_id: 123_456, journey: 'open-circle', time: '2030-01-01T00:00:00Z' };
-    expect(await harness.refusal(conversations.rpcs.findActive, request)).toMatchObject({ code: 'unavailable' });
-    expect(await harness.get(id)).toMatchObject({ step_slug: 'held' }); // cached
+    expect(await fixture.refusal(conversations.rpcs.findActive, request)).toMatchObject({ code: 'unavailable' });
+    expect(await fixture.get(id)).toMatchObject({ step_slug: 'held' }); // cached
     const chain = createChain();
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await waitFor(async () => (await harness.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items.length >= 1);
-    await startService('directory', harness.env);
+    await waitFor(async () => (await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items.length >= 1);
+    await startService('directory', fixture.env);
     await eventually(async () => expect(await simulator.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]));
-    await eventually(async () => expect((await harness.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items).toEqual([]));
+    await eventually(async () => expect((await fixture.call(conversations.rpcs.listReceipts, { outcome: 'pending' })).items).toEqual([]));
   });
 });

@@ -1,33 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { conversations } from '#services/conversations';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
+  fixture = await startConversationFixture(import.meta.url);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 const find = (person: number, journey: string, time: string) =>
-  harness.call(conversations.rpcs.findActive, { person_id: person, journey, time });
+  fixture.call(conversations.rpcs.findActive, { person_id: person, journey, time });
 const refusal = (person: number, journey: string) =>
-  harness.refusal(conversations.rpcs.findActive, { person_id: person, journey, time: '2030-01-01T00:00:00Z' });
+  fixture.refusal(conversations.rpcs.findActive, { person_id: person, journey, time: '2030-01-01T00:00:00Z' });
 const insert = async (person: number, start: string | null, finish: string | null): Promise<number> => {
-  const [row] = await harness.env.sql<{ id: number }>(
+  const [row] = await fixture.env.sql<{ id: number }>(
     `insert into conversations.conversations (journey_id, start_at, finish_at, participant_ids) values ($1, $2, $3, array[$4::integer]) returning id`,
-    [harness.ids['journeys']?.['open-circle'], start, finish, person],
+    [fixture.ids['journeys']?.['open-circle'], start, finish, person],
   );
   return row?.id ?? 0;
 };
 
 describe('conversations.find-active creates an unscheduled conversation (rules/conversations#find-or-create; D1)', () => {
   it('starts at the caller’s time to the microsecond, open-ended, at the first active step, owned by the only event', async () => {
-    const [created, ...others] = await find(harness.personId('ada'), 'open-circle', '2030-03-01T10:00:00.123456+02:00');
+    const [created, ...others] = await find(fixture.personId('ada'), 'open-circle', '2030-03-01T10:00:00.123456+02:00');
     expect(others).toEqual([]);
     expect(created).toEqual({
       id: expect.any(Number),
       participants: [
-        { id: harness.personId('ada'), name: 'Ada', photo: 'https://example.org/ada.png', contact: { email: 'ada@example.org' } },
+        { id: fixture.personId('ada'), name: 'Ada', photo: 'https://example.org/ada.png', contact: { email: 'ada@example.org' } },
       ],
       connected: [],
       infos: {},
@@ -47,36 +47,36 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
       updated_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?Z$/),
       question_state: { active_question_id: null, changes: [] },
     });
-    const [row] = await harness.env.sql('select event_id from conversations.conversations where id = $1', [created?.id]);
-    expect(row).toEqual({ event_id: harness.ids['holons']?.['spring'] });
+    const [row] = await fixture.env.sql('select event_id from conversations.conversations where id = $1', [created?.id]);
+    expect(row).toEqual({ event_id: fixture.ids['holons']?.['spring'] });
   });
 
   it('is found again by the same lookup', async () => {
-    const [first] = await find(harness.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
-    const again = await find(harness.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
+    const [first] = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
+    const again = await find(fixture.personId('ben'), 'open-circle', '2030-04-01T10:00:00Z');
     expect(again.map((item) => item.id)).toEqual([first?.id]);
   });
 
   it('has an empty step when the journey has none', async () => {
-    const [created] = await find(harness.personId('ada'), 'plain', '2030-03-01T10:00:00Z');
+    const [created] = await find(fixture.personId('ada'), 'plain', '2030-03-01T10:00:00Z');
     expect(created).toMatchObject({ step_slug: '', step_title: '', questions: [], texts: {} });
   });
 
   it('starts the job of a first step that has one (rules/steps#pipeline-jobs)', async () => {
-    const [created] = await find(harness.personId('ada'), 'straight-in', '2030-03-01T10:00:00Z');
-    const [entry] = await harness.env.sql('select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1', [
+    const [created] = await find(fixture.personId('ada'), 'straight-in', '2030-03-01T10:00:00Z');
+    const [entry] = await fixture.env.sql('select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1', [
       created?.id,
     ]);
     expect(entry).toEqual({ pipeline_job: 'transcript_import', job_id: expect.any(String) });
   });
 
   it('reads a time without an offset as UTC', async () => {
-    const [created] = await find(harness.personId('cleo'), 'plain', '2030-05-01T10:00:00');
+    const [created] = await find(fixture.personId('cleo'), 'plain', '2030-05-01T10:00:00');
     expect(created?.start).toBe('2030-05-01T10:00:00Z');
   });
 
   it('creates one for 50 identical lookups at the same time', async () => {
-    const lookups = Array.from({ length: 50 }, () => find(harness.personId('ben'), 'plain', '2030-06-01T10:00:00Z'));
+    const lookups = Array.from({ length: 50 }, () => find(fixture.personId('ben'), 'plain', '2030-06-01T10:00:00Z'));
     const found = (await Promise.all(lookups)).map((items) => items.map((item) => item.id));
     expect(new Set(found.flat()).size).toBe(1);
     expect(found.every((items) => items.length === 1)).toBe(true);
@@ -86,7 +86,7 @@ describe('conversations.find-active creates an unscheduled conversation (rules/c
 describe('conversations.find-active match rules 1 to 4 (rules/conversations#find-or-create; D2)', () => {
   let person: number;
   beforeAll(async () => {
-    const { ids } = await harness.apply({ people: [{ key: 'dora', name: 'Dora', contact: {}, actor_kind: 'human' }] });
+    const { ids } = await fixture.apply({ people: [{ key: 'dora', name: 'Dora', contact: {}, actor_kind: 'human' }] });
     person = ids['people']?.['dora'] ?? 0;
   });
 
@@ -95,7 +95,7 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     expect((await find(person, 'open-circle', '2031-01-01T10:00:00Z')).map((item) => item.id)).toEqual([id]);
     const [other] = await find(person, 'open-circle', '2031-01-01T09:59:59.999999Z');
     expect(other?.id).not.toBe(id);
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
   it('matches a finish equal to the time and not a microsecond earlier', async () => {
@@ -103,21 +103,21 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     expect((await find(person, 'open-circle', '2031-01-01T11:00:00Z')).map((item) => item.id)).toEqual([id]);
     const [other] = await find(person, 'open-circle', '2031-01-01T11:00:00.000001Z');
     expect(other?.id).not.toBe(id);
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
   it('never matches a conversation without a start', async () => {
     const id = await insert(person, null, null);
     const found = await find(person, 'open-circle', '2031-01-01T10:00:00Z');
     expect(found.map((item) => item.id)).not.toContain(id);
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
   it('matches only the journey and the participant that are asked for', async () => {
-    await insert(harness.personId('cleo'), '2031-01-01T10:00:00Z', null);
+    await insert(fixture.personId('cleo'), '2031-01-01T10:00:00Z', null);
     const [other] = await find(person, 'plain', '2031-01-01T10:00:00Z');
     expect(other?.participants.map((item) => item.id)).toEqual([person]);
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
   it('returns all matches ordered by start, then id, and creates nothing', async () => {
@@ -126,20 +126,20 @@ describe('conversations.find-active match rules 1 to 4 (rules/conversations#find
     const alsoLate = await insert(person, '2031-01-01T10:00:00Z', null);
     const found = await find(person, 'open-circle', '2031-01-01T10:00:00Z');
     expect(found.map((item) => item.id)).toEqual([early, late, alsoLate]);
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 
   it('returns more matches than one message holds, in order', async () => {
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.conversations (journey_id, start_at, participant_ids, infos)
        select $1, '2031-01-01T00:00:00Z'::timestamptz + n * interval '1 second', array[$2::integer], jsonb_build_object('text', repeat('x', 2000))
        from generate_series(1, 700) as n`,
-      [harness.ids['journeys']?.['open-circle'], person],
+      [fixture.ids['journeys']?.['open-circle'], person],
     );
     const found = await find(person, 'open-circle', '2031-01-02T00:00:00Z');
     expect(found).toHaveLength(700);
     expect(found.map((item) => item.id)).toEqual(found.map((item) => item.id).toSorted((a, b) => a - b));
-    await harness.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
+    await fixture.env.sql('delete from conversations.conversations where participant_ids @> array[$1::integer]', [person]);
   });
 });
 
@@ -149,43 +149,43 @@ describe('conversations.find-active errors, in order (rules/conversations#find-o
   });
 
   it.each(['unknown', '', 'hosting'])('answers journey_not_found for journey "%s"', async (journey) => {
-    expect(await refusal(harness.personId('ada'), journey)).toMatchObject({ code: 'not_found', reason: 'journey_not_found' });
+    expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'not_found', reason: 'journey_not_found' });
   });
 
   it.each(['shared', 'orphan'])('answers journey_ownership_ambiguous for journey "%s", owned by two events or none', async (journey) => {
-    expect(await refusal(harness.personId('ada'), journey)).toMatchObject({ code: 'conflict', reason: 'journey_ownership_ambiguous' });
+    expect(await refusal(fixture.personId('ada'), journey)).toMatchObject({ code: 'conflict', reason: 'journey_ownership_ambiguous' });
   });
 
   it('does not ask for the owner when something matches', async () => {
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.conversations (journey_id, start_at, participant_ids) values ($1, '2029-12-31T00:00:00Z', array[$2::integer])`,
-      [harness.ids['journeys']?.['shared'], harness.personId('ada')],
+      [fixture.ids['journeys']?.['shared'], fixture.personId('ada')],
     );
-    expect(await find(harness.personId('ada'), 'shared', '2030-01-01T00:00:00Z')).toHaveLength(1);
+    expect(await find(fixture.personId('ada'), 'shared', '2030-01-01T00:00:00Z')).toHaveLength(1);
   });
 });
 
 describe('the directory cache of conversations (architecture#ownership: reading one’s own write)', () => {
   it('shows a renamed person after the writer’s answer', async () => {
-    const created = await harness.create('open-circle', 'cleo');
+    const created = await fixture.create('open-circle', 'cleo');
     expect(created.participants[0]?.name).toBe('Cleo');
-    await harness.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
-    const read = await harness.get(created.id);
+    await fixture.apply({ people: [{ key: 'cleo', name: 'Cleopatra', contact: {}, actor_kind: 'human' }] });
+    const read = await fixture.get(created.id);
     expect(read.participants[0]?.name).toBe('Cleopatra');
   });
 
   it('shows a renamed step and journey after the writer’s answer', async () => {
-    const created = await harness.create('plain');
+    const created = await fixture.create('plain');
     expect(created).toMatchObject({ journey_name: 'Plain', step_slug: '' });
-    await harness.apply({ journeys: [{ slug: 'plain', name: 'Plainer', steps: [{ slug: 'first', title: 'First' }] }] });
-    expect(await harness.get(created.id)).toMatchObject({ journey_name: 'Plainer', step_slug: '' });
-    expect(await harness.create('plain')).toMatchObject({ step_slug: 'first', step_title: 'First' });
+    await fixture.apply({ journeys: [{ slug: 'plain', name: 'Plainer', steps: [{ slug: 'first', title: 'First' }] }] });
+    expect(await fixture.get(created.id)).toMatchObject({ journey_name: 'Plainer', step_slug: '' });
+    expect(await fixture.create('plain')).toMatchObject({ step_slug: 'first', step_title: 'First' });
   });
 
   it('finds a person that was unknown a moment ago', async () => {
-    const unknown = Math.max(...Object.values(harness.ids['people'] ?? {})) + 1_000;
+    const unknown = Math.max(...Object.values(fixture.ids['people'] ?? {})) + 1_000;
     expect(await refusal(unknown, 'plain')).toMatchObject({ reason: 'person_not_found' });
-    const { ids } = await harness.apply({ people: [{ key: 'new', name: 'New', contact: {}, actor_kind: 'human' }] });
+    const { ids } = await fixture.apply({ people: [{ key: 'new', name: 'New', contact: {}, actor_kind: 'human' }] });
     await waitFor(async () => (await find(ids['people']?.['new'] ?? 0, 'plain', '2030-01-01T00:00:00Z')).length === 1);
   });
 });

@@ -3,31 +3,31 @@ import fc from 'fast-check';
 import { entityTag } from '#libs/etag';
 import { parseJson } from '#libs/json';
 import { conversations } from '#services/conversations';
-import { createHarness, type Harness } from './harness.ts';
+import { startConversationFixture, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
+  fixture = await startConversationFixture(import.meta.url);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
-const refusal = (id: number, body: object) => harness.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
+const refusal = (id: number, body: object) => fixture.refusal(conversations.rpcs.patch, { conversation_id: id, ...body });
 /** The reply's bytes, as the gateway passes them on. */
 const readText = async (id: number): Promise<string> => {
-  const reply = await harness.bus.callRaw(conversations.rpcs.get, { conversation_id: id }, { requestId: 'test' });
+  const reply = await fixture.bus.callRaw(conversations.rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') throw new Error('a single conversation is one message');
   return Buffer.from(reply.bytes).toString('utf8');
 };
 
 describe('conversations.get (rules/conversations#read-and-patch)', () => {
   it.each([999_999, 0, -7, 2 ** 31, 1e15])('answers 404 without a reason for id %d', async (id) => {
-    const error = await harness.refusal(conversations.rpcs.get, { conversation_id: id });
+    const error = await fixture.refusal(conversations.rpcs.get, { conversation_id: id });
     expect(error).toMatchObject({ code: 'not_found', reason: undefined, message: 'Not Found' });
   });
 
   it('shows empty strings and null where nothing is set (rules/conversations#conversationout; D18h)', async () => {
-    const [row] = await harness.env.sql<{ id: number }>('insert into conversations.conversations default values returning id');
-    expect(await harness.get(row?.id ?? 0)).toMatchObject({
+    const [row] = await fixture.env.sql<{ id: number }>('insert into conversations.conversations default values returning id');
+    expect(await fixture.get(row?.id ?? 0)).toMatchObject({
       participants: [],
       connected: [],
       infos: {},
@@ -45,47 +45,47 @@ describe('conversations.get (rules/conversations#read-and-patch)', () => {
   });
 
   it('shows explicit links with id, name, type and slug', async () => {
-    const { id } = await harness.create();
-    await harness.call(conversations.rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' });
-    expect((await harness.get(id)).connected).toEqual([
-      { id: harness.ids['holons']?.['host-org'], name: 'Host', type: 'group', slug: 'host-org' },
+    const { id } = await fixture.create();
+    await fixture.call(conversations.rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' });
+    expect((await fixture.get(id)).connected).toEqual([
+      { id: fixture.ids['holons']?.['host-org'], name: 'Host', type: 'group', slug: 'host-org' },
     ]);
   });
 
   it('prints instants with six digits of fraction or none (rules/http#datetimes-out)', async () => {
-    const [row] = await harness.env.sql<{ id: number }>(
+    const [row] = await fixture.env.sql<{ id: number }>(
       `insert into conversations.conversations (start_at, finish_at) values ('0001-01-01T00:00:00.5Z', '9999-12-31T23:59:59Z') returning id`,
     );
-    expect(await harness.get(row?.id ?? 0)).toMatchObject({ start: '0001-01-01T00:00:00.500000Z', finish: '9999-12-31T23:59:59Z' });
+    expect(await fixture.get(row?.id ?? 0)).toMatchObject({ start: '0001-01-01T00:00:00.500000Z', finish: '9999-12-31T23:59:59Z' });
   });
 });
 
 describe('conversations.patch merges shallowly (rules/conversations#read-and-patch)', () => {
   it('replaces whole values of supplied keys and keeps the others, in both fields', async () => {
-    const { id } = await harness.create();
-    await harness.patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { c: [1, 2] } });
-    const patched = await harness.patch(id, { infos: { a: { z: 3 } }, config: { d: null } });
+    const { id } = await fixture.create();
+    await fixture.patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { c: [1, 2] } });
+    const patched = await fixture.patch(id, { infos: { a: { z: 3 } }, config: { d: null } });
     expect(patched.infos).toEqual({ a: { z: 3 }, b: 1 });
     expect(patched.config).toEqual({ c: [1, 2], d: null });
-    expect(await harness.get(id)).toEqual(patched);
+    expect(await fixture.get(id)).toEqual(patched);
   });
 
   it('keeps numbers beyond 2^53, prototype keys and deep nesting (rules/http#numbers-and-keys)', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const infos = '{"big":123456789012345678901234567890,"__proto__":{"x":1},"constructor":"c","precise":0.10000000000000000001}';
-    await harness.patch(id, { infos: parseJson(infos) as object });
+    await fixture.patch(id, { infos: parseJson(infos) as object });
     const text = await readText(id);
     expect(text).toContain('123456789012345678901234567890');
     expect(text).toContain('0.10000000000000000001');
     expect(text).toContain('"__proto__": {"x": 1}');
     const deep = parseJson('['.repeat(60) + ']'.repeat(60));
-    expect(await harness.patch(id, { infos: { deep } })).toMatchObject({ infos: { deep } });
+    expect(await fixture.patch(id, { infos: { deep } })).toMatchObject({ infos: { deep } });
   });
 
   it('moves updated_at when only the digits of a number change, and not when nothing does (D9a)', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const patched = async (store: 'infos' | 'config', digits: string): Promise<string> =>
-      (await harness.patch(id, { [store]: parseJson(`{"x":${digits}}`) as object })).updated_at;
+      (await fixture.patch(id, { [store]: parseJson(`{"x":${digits}}`) as object })).updated_at;
     for (const store of ['infos', 'config'] as const) {
       const first = await patched(store, '1');
       const second = await patched(store, '1.0');
@@ -96,7 +96,7 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
   });
 
   it('takes no number for a store, however long it is', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     for (const infos of ['1', '12345678901234567890', '1.50']) {
       expect(await refusal(id, parseJson(`{"infos":${infos}}`) as object)).toMatchObject({ code: 'bad_request', reason: undefined });
     }
@@ -110,9 +110,9 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
     );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record({ infos: store, config: store }), { maxLength: 5 }), async (patches) => {
-        const { id } = await harness.create();
-        for (const patch of patches) await harness.patch(id, patch);
-        const { infos, config } = await harness.get(id);
+        const { id } = await fixture.create();
+        for (const patch of patches) await fixture.patch(id, patch);
+        const { infos, config } = await fixture.get(id);
         const merged = (key: 'infos' | 'config') =>
           JSON.parse(JSON.stringify(Object.assign({}, ...patches.map((patch) => patch[key])))) as object;
         expect(infos).toEqual(merged('infos'));
@@ -123,19 +123,19 @@ describe('conversations.patch merges shallowly (rules/conversations#read-and-pat
   });
 
   it('loses nothing of 50 patches of different keys at the same time', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const keys = Array.from({ length: 50 }, (_, index) => `key${index}`);
-    const replies = await Promise.all(keys.map((key) => harness.patch(id, { infos: { [key]: key }, config: { [key]: key } })));
-    const { infos, config } = await harness.get(id);
+    const replies = await Promise.all(keys.map((key) => fixture.patch(id, { infos: { [key]: key }, config: { [key]: key } })));
+    const { infos, config } = await fixture.get(id);
     expect(Object.keys(infos).toSorted()).toEqual(keys.toSorted());
     expect(Object.keys(config).toSorted()).toEqual(keys.toSorted());
     expect(new Set(replies.map((reply) => reply.updated_at)).size).toBe(50);
   });
 
   it('keeps room state and booking beside what it merges', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { phase: 'lounge' });
-    const patched = await harness.patch(id, { config: { own: 1 } });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { phase: 'lounge' });
+    const patched = await fixture.patch(id, { config: { own: 1 } });
     expect(patched.config).toEqual({ own: 1, 'enter-coherence': { phase: 'lounge' } });
   });
 });
@@ -153,26 +153,26 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
         ] as const,
     ),
   )('rejects in %s the key %s, null included, and writes nothing', async (field, key) => {
-    const { id, updated_at } = await harness.create();
+    const { id, updated_at } = await fixture.create();
     for (const value of [{}, null, 1]) {
       const error = await refusal(id, { infos: { fine: 1 }, config: { fine: 1 }, [field]: { fine: 1, [key]: value } });
       expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_namespace_placement' });
       expect(error.message).toContain(key);
     }
-    expect(await harness.get(id)).toMatchObject({ infos: {}, config: {}, updated_at });
+    expect(await fixture.get(id)).toMatchObject({ infos: {}, config: {}, updated_at });
   });
 
   it.each(onlyInfos)('rejects %s in config and takes it in infos', async (key) => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     expect(await refusal(id, { config: { [key]: {} } })).toMatchObject({ reason: 'invalid_namespace_placement' });
-    expect(await harness.patch(id, { infos: { [key]: { any: 1 } } })).toMatchObject({ infos: { [key]: { any: 1 } } });
+    expect(await fixture.patch(id, { infos: { [key]: { any: 1 } } })).toMatchObject({ infos: { [key]: { any: 1 } } });
   });
 
   it.each(['audio', 'anything', 'pipelines', 'bookings', 'enter_coherence', ''])(
     'takes the other namespace "%s" in both fields',
     async (key) => {
-      const { id } = await harness.create();
-      expect(await harness.patch(id, { infos: { [key]: 1 }, config: { [key]: 2 } })).toMatchObject({
+      const { id } = await fixture.create();
+      expect(await fixture.patch(id, { infos: { [key]: 1 }, config: { [key]: 2 } })).toMatchObject({
         infos: { [key]: 1 },
         config: { [key]: 2 },
       });
@@ -180,7 +180,7 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
   );
 
   it('names the endpoint to use, or says that the namespace is written internally only', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     expect((await refusal(id, { config: { 'enter-coherence': {} } })).message).toContain('POST /conversations/{id}/enter-coherence');
     expect((await refusal(id, { infos: { question_changes: [] } })).message).toContain('question-changes');
     expect((await refusal(id, { config: { publishing: {} } })).message).toContain('infos');
@@ -191,19 +191,19 @@ describe('conversations.patch namespace rules (rules/conversations#namespaces; D
 
 describe('conversations.patch guards (D9, D9a)', () => {
   it('takes the present updated_at in any offset, and null as absent', async () => {
-    const { id, updated_at } = await harness.create();
-    const first = await harness.patch(id, { infos: { a: 1 }, expected_updated_at: updated_at });
+    const { id, updated_at } = await fixture.create();
+    const first = await fixture.patch(id, { infos: { a: 1 }, expected_updated_at: updated_at });
     const shifted = first.updated_at
       .replace(/T(\d{2})/, (_, hour: string) => `T${String((Number(hour) + 1) % 24).padStart(2, '0')}`)
       .replace('Z', '+01:00');
     const sameInstant = Number(first.updated_at.slice(11, 13)) < 23 ? shifted : first.updated_at;
-    await harness.patch(id, { infos: { a: 2 }, expected_updated_at: sameInstant });
-    expect(await harness.patch(id, { infos: { a: 3 }, expected_updated_at: null })).toMatchObject({ infos: { a: 3 } });
+    await fixture.patch(id, { infos: { a: 2 }, expected_updated_at: sameInstant });
+    expect(await fixture.patch(id, { infos: { a: 3 }, expected_updated_at: null })).toMatchObject({ infos: { a: 3 } });
   });
 
   it('answers 409 stale_conversation with updated_at for any difference, to the microsecond', async () => {
-    const { id, updated_at } = await harness.create();
-    await harness.env.sql(`update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`, [id]);
+    const { id, updated_at } = await fixture.create();
+    await fixture.env.sql(`update conversations.conversations set updated_at = '2030-01-01T00:00:00.000001Z' where id = $1`, [id]);
     for (const stale of ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000002Z', updated_at]) {
       const error = await refusal(id, { infos: { a: 1 }, expected_updated_at: stale });
       expect(error).toMatchObject({
@@ -212,19 +212,19 @@ describe('conversations.patch guards (D9, D9a)', () => {
         details: { updated_at: '2030-01-01T00:00:00.000001Z' },
       });
     }
-    expect((await harness.get(id)).infos).toEqual({});
+    expect((await fixture.get(id)).infos).toEqual({});
   });
 
   it('lets one of two writers with the same updated_at through', async () => {
-    const { id, updated_at } = await harness.create();
+    const { id, updated_at } = await fixture.create();
     const results = await Promise.allSettled(
-      [1, 2].map((value) => harness.patch(id, { infos: { value }, expected_updated_at: updated_at })),
+      [1, 2].map((value) => fixture.patch(id, { infos: { value }, expected_updated_at: updated_at })),
     );
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('takes If-Match with the ETag of the representation, a list and the star; mismatch is 412 with updated_at', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
     expect(await refusal(id, { infos: { a: 1 }, if_match: '"other"' })).toMatchObject({
       code: 'precondition_failed',
@@ -232,21 +232,21 @@ describe('conversations.patch guards (D9, D9a)', () => {
       details: { updated_at: expect.any(String) },
     });
     expect(await refusal(id, { infos: { a: 1 }, if_match: `W/${tag}` })).toMatchObject({ code: 'precondition_failed' });
-    const patched = await harness.patch(id, { infos: { a: 1 }, if_match: `"other", ${tag}` });
+    const patched = await fixture.patch(id, { infos: { a: 1 }, if_match: `"other", ${tag}` });
     expect(patched.infos).toEqual({ a: 1 });
     expect(await refusal(id, { infos: { a: 2 }, if_match: tag })).toMatchObject({ code: 'precondition_failed' });
-    expect(await harness.patch(id, { infos: { a: 3 }, if_match: '*' })).toMatchObject({ infos: { a: 3 } });
+    expect(await fixture.patch(id, { infos: { a: 3 }, if_match: '*' })).toMatchObject({ infos: { a: 3 } });
   });
 
   it('lets one of two writers with the same ETag through', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const tag = entityTag(await readText(id));
-    const results = await Promise.allSettled([1, 2].map((value) => harness.patch(id, { infos: { value }, if_match: tag })));
+    const results = await Promise.allSettled([1, 2].map((value) => fixture.patch(id, { infos: { value }, if_match: tag })));
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('decides 404, then 412, then 409, then 400', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const all = { infos: { booking: 1 }, expected_updated_at: '2030-01-01T00:00:00Z', if_match: '"other"' };
     expect(await refusal(999_999, all)).toMatchObject({ code: 'not_found' });
     expect(await refusal(id, all)).toMatchObject({ code: 'precondition_failed' });
@@ -257,25 +257,25 @@ describe('conversations.patch guards (D9, D9a)', () => {
 
 describe('updated_at of a conversation (D9a)', () => {
   it('stays when a write changes nothing', async () => {
-    const { id } = await harness.create();
-    const patched = await harness.patch(id, { infos: { a: { b: [1] } } });
-    expect((await harness.patch(id, { infos: { a: { b: [1] } } })).updated_at).toBe(patched.updated_at);
-    expect((await harness.patch(id, {})).updated_at).toBe(patched.updated_at);
-    expect((await harness.patch(id, { infos: {}, config: {} })).updated_at).toBe(patched.updated_at);
-    await harness.writeRoom(id, { phase: 'lounge' });
-    const written = await harness.get(id);
-    await harness.writeRoom(id, { phase: 'lounge' });
-    await harness.writeRoom(id, { sessionId: 'ignored' });
-    expect((await harness.get(id)).updated_at).toBe(written.updated_at);
+    const { id } = await fixture.create();
+    const patched = await fixture.patch(id, { infos: { a: { b: [1] } } });
+    expect((await fixture.patch(id, { infos: { a: { b: [1] } } })).updated_at).toBe(patched.updated_at);
+    expect((await fixture.patch(id, {})).updated_at).toBe(patched.updated_at);
+    expect((await fixture.patch(id, { infos: {}, config: {} })).updated_at).toBe(patched.updated_at);
+    await fixture.writeRoom(id, { phase: 'lounge' });
+    const written = await fixture.get(id);
+    await fixture.writeRoom(id, { phase: 'lounge' });
+    await fixture.writeRoom(id, { sessionId: 'ignored' });
+    expect((await fixture.get(id)).updated_at).toBe(written.updated_at);
   });
 
   it('moves strictly forward with every write, even when the clock of the database stands behind it', async () => {
-    const { id } = await harness.create();
-    await harness.env.sql(`update conversations.conversations set updated_at = '2999-01-01T00:00:00Z' where id = $1`, [id]);
-    expect((await harness.patch(id, { infos: { a: 1 } })).updated_at).toBe('2999-01-01T00:00:00.000001Z');
-    await harness.writeRoom(id, { phase: 'x' });
-    expect((await harness.get(id)).updated_at).toBe('2999-01-01T00:00:00.000002Z');
-    expect((await harness.recorded(id)).updated_at).toBe('2999-01-01T00:00:00.000003Z');
+    const { id } = await fixture.create();
+    await fixture.env.sql(`update conversations.conversations set updated_at = '2999-01-01T00:00:00Z' where id = $1`, [id]);
+    expect((await fixture.patch(id, { infos: { a: 1 } })).updated_at).toBe('2999-01-01T00:00:00.000001Z');
+    await fixture.writeRoom(id, { phase: 'x' });
+    expect((await fixture.get(id)).updated_at).toBe('2999-01-01T00:00:00.000002Z');
+    expect((await fixture.recorded(id)).updated_at).toBe('2999-01-01T00:00:00.000003Z');
   });
 });
 

@@ -7,27 +7,27 @@ import { maxRefusalsPerHour, sweepReceipts } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { dropOldBodies } from '../../../services/conversations/receipts/statements.ts';
 import { attendee, createBookingSimulator, createChain, eventually, type BookingSimulator } from './booking-simulator.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
 const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
 
-let harness: Harness;
+let fixture: ConversationFixture;
 let simulator: BookingSimulator;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
-  simulator = createBookingSimulator(harness);
+  fixture = await startConversationFixture(import.meta.url);
+  simulator = createBookingSimulator(fixture);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 describe('webhook receipts (D20, D33d)', () => {
   it('stores a repeated request once and applies it once', async () => {
     const chain = createChain();
     const receipt = await simulator.settle(chain.envelope('BOOKING_CREATED', 0));
     await simulator.deliver(chain.envelope('BOOKING_CREATED', 0));
-    await waitFor(async () => (await harness.call(conversations.rpcs.showReceipt, { id: receipt.id })).deliveries === 2);
+    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).deliveries === 2);
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
-    expect(await harness.notes(conversation?.id ?? 0)).toHaveLength(1);
+    expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
   });
 
   it.each([
@@ -44,11 +44,11 @@ describe('webhook receipts (D20, D33d)', () => {
     ['no object', '["BOOKING_CREATED"]'],
     ['too deep', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100)}${']'.repeat(100)}}`],
   ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
-    const receipt = await simulator.settle(undefined, { body, person: `${harness.personId('ada')}` });
+    const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
-    await harness.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     const replayed = await waitFor(async () => {
-      const shown = await harness.call(conversations.rpcs.showReceipt, { id: receipt.id });
+      const shown = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
       return shown.processed_at === receipt.processed_at ? undefined : shown;
     });
     expect(replayed).toMatchObject({ outcome: 'rejected_unreadable', body });
@@ -64,7 +64,7 @@ describe('webhook receipts (D20, D33d)', () => {
     expect(receipt).toMatchObject({ outcome: 'applied' });
     const [booked] = await simulator.booked(chain);
     expect(JSON.stringify(booked)).toContain('A talk');
-    const shown = await harness.call(conversations.rpcs.showReceipt, { id: receipt.id });
+    const shown = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
     expect(JSON.parse(shown.body ?? '')).toEqual(envelope);
   });
 
@@ -72,10 +72,10 @@ describe('webhook receipts (D20, D33d)', () => {
     ['of more than 64 KiB', `{"triggerEvent":"BOOKING_CREATED","payload":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['of nothing', ''],
   ])('keeps no body of an unreadable request %s', async (_what, body) => {
-    const receipt = await simulator.settle(undefined, { body, person: `${harness.personId('ada')}` });
+    const receipt = await simulator.settle(undefined, { body, person: `${fixture.personId('ada')}` });
     expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
-    expect(await harness.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
-    expect(await harness.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({ reason: 'receipt_without_body' });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({ reason: 'receipt_without_body' });
   });
 
   it.each([
@@ -85,10 +85,10 @@ describe('webhook receipts (D20, D33d)', () => {
   ])('keeps of what is %s the digest, the size and the headers, never the body (D68)', async (outcome, envelope, headers) => {
     const body = JSON.stringify({ ...envelope, marker: randomUUID() });
     const receipt = await simulator.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
-    const { body: kept, ...shown } = await harness.call(conversations.rpcs.showReceipt, { id: receipt.id });
+    const { body: kept, ...shown } = await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id });
     expect(shown).toMatchObject({ outcome, body_size: body.length, body_digest: digestOf(body), headers: headers ?? signBooking(body) });
     expect(kept).toBeNull();
-    expect(await harness.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
       reason: 'receipt_without_body',
       message: 'Bodies of rejected or ignored webhooks are not stored; ask the sender to send it again.',
     });
@@ -112,16 +112,16 @@ describe('webhook receipts (D20, D33d)', () => {
     const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/later-journey' } });
     const receipt = await simulator.settle(envelope);
     expect(receipt.outcome).toBe('journey_error');
-    await harness.apply({
+    await fixture.apply({
       journeys: [{ slug: 'later-journey', name: 'Later', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
     });
-    await harness.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
-    await harness.call(conversations.rpcs.replayReceipt, { id: receipt.id });
-    await waitFor(async () => (await harness.call(conversations.rpcs.showReceipt, { id: receipt.id })).message === 'Nothing to change.');
+    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await waitFor(async () => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).message === 'Nothing to change.');
     const [conversation, ...others] = await simulator.booked(chain);
     expect(others).toEqual([]);
-    expect(await harness.notes(conversation?.id ?? 0)).toHaveLength(1);
+    expect(await fixture.notes(conversation?.id ?? 0)).toHaveLength(1);
   });
 
   it('are replayed together: those that match, oldest first, at most so many, and a dry run counts alone', async () => {
@@ -131,11 +131,11 @@ describe('webhook receipts (D20, D33d)', () => {
     for (const chain of chains) receipts.push(await simulator.settle(chain.envelope('BOOKING_CREATED', 0, journey)));
     const since = receipts[0]?.received_at ?? '';
     const rejected = await simulator.settle({ triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' }, marker: randomUUID() });
-    await harness.apply({
+    await fixture.apply({
       journeys: [{ slug: 'latest-journey', name: 'Latest', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
     });
     const replay = (filter: Partial<RequestOf<typeof conversations.rpcs.replayReceipts>>) =>
-      harness.call(conversations.rpcs.replayReceipts, { limit: 1_000, dry_run: false, since, ...filter });
+      fixture.call(conversations.rpcs.replayReceipts, { limit: 1_000, dry_run: false, since, ...filter });
     const booked = async () => (await Promise.all(chains.map((chain) => simulator.booked(chain)))).map(({ length }) => length);
 
     const all = { matched: 3, replayed: 3, without_body: 0, nothing_left: 0, more: false };
@@ -153,13 +153,13 @@ describe('webhook receipts (D20, D33d)', () => {
     });
     await waitFor(async () => (await booked()).join() === '1,1,0');
     expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({ matched: 1, replayed: 0, without_body: 1 });
-    expect((await harness.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(rejected.processed_at);
-    expect((await harness.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe('bad_request');
+    expect((await fixture.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(rejected.processed_at);
+    expect((await fixture.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe('bad_request');
   });
 
   it('are listed by source and time', async () => {
     const list = async (request: RequestOf<typeof conversations.rpcs.listReceipts>) =>
-      (await harness.call(conversations.rpcs.listReceipts, request)).items;
+      (await fixture.call(conversations.rpcs.listReceipts, request)).items;
     const [newest, next] = await list({ limit: 2 });
     expect(await list({ until: newest?.received_at ?? '', limit: 1 })).toEqual([next]);
     expect(await list({ since: newest?.received_at ?? '' })).toEqual([newest]);
@@ -167,16 +167,16 @@ describe('webhook receipts (D20, D33d)', () => {
   });
 
   it('answers 404 for a receipt that does not exist', async () => {
-    expect(await harness.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
-    expect(await harness.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
-  let signed: Harness;
+  let signed: ConversationFixture;
   let counter: BookingSimulator;
   beforeAll(async () => {
-    signed = await createHarness(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'secret', BOOKING_CREATE_ATTENDEES: 'false' });
+    signed = await startConversationFixture(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'secret', BOOKING_CREATE_ATTENDEES: 'false' });
     counter = createBookingSimulator(signed);
   });
   afterAll(() => signed.stop());
@@ -208,10 +208,10 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
 });
 
 describe('rotation of the secret (K8)', () => {
-  let rotated: Harness;
+  let rotated: ConversationFixture;
   let counter: BookingSimulator;
   beforeAll(async () => {
-    rotated = await createHarness(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'old' });
+    rotated = await startConversationFixture(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'old' });
     counter = createBookingSimulator(rotated);
   });
   afterAll(() => rotated.stop());
@@ -272,14 +272,14 @@ describe('rotation of the secret (K8)', () => {
 describe('the retention of receipts (D68)', () => {
   let db: Database;
   beforeAll(async () => {
-    const { DATABASE_URL: url = '' } = harness.env.settings;
-    db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: harness.env.logger, applicationName: 'retention' });
+    const { DATABASE_URL: url = '' } = fixture.env.settings;
+    db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: fixture.env.logger, applicationName: 'retention' });
   });
   afterAll(() => db.close());
 
   const sweep = (days: number) => sweepReceipts({ db, dropContents: dropOldBodies, days });
   const age = (ids: readonly number[], days: number) =>
-    harness.env.sql(
+    fixture.env.sql(
       `update conversations.webhook_receipts set received_at = clock_timestamp() - make_interval(days => $2, mins => 1) where id = any($1)`,
       [ids, days],
     );
@@ -291,12 +291,12 @@ describe('the retention of receipts (D68)', () => {
     const rejected = await simulator.settle(undefined, { body: randomUUID() });
     await age([failed.id, rejected.id], 89);
     await sweep(90);
-    expect(await harness.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ body: JSON.stringify(envelope) });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ body: JSON.stringify(envelope) });
     await age([failed.id, rejected.id], 90);
     expect(await sweep(90)).toEqual({ rows: 1, bodies: 1 });
-    expect(await harness.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({ code: 'not_found' });
-    expect(await harness.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ outcome: 'journey_error', body: null });
-    expect(await harness.refusal(conversations.rpcs.replayReceipt, { id: failed.id })).toMatchObject({
+    expect(await fixture.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ outcome: 'journey_error', body: null });
+    expect(await fixture.refusal(conversations.rpcs.replayReceipt, { id: failed.id })).toMatchObject({
       reason: 'receipt_without_body',
       message: expect.stringContaining('RECEIPT_RETENTION_DAYS'),
     });
@@ -308,16 +308,16 @@ describe('the retention of receipts (D68)', () => {
     const { id } = await simulator.settle(envelope);
     await age([id], 90);
     await sweep(90);
-    await harness.apply({
+    await fixture.apply({
       journeys: [{ slug: 'late-journey', name: 'Late', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
     });
     await simulator.deliver(envelope);
     await waitFor(async () => (await simulator.booked(chain)).length === 1);
-    expect(await harness.call(conversations.rpcs.showReceipt, { id })).toMatchObject({ outcome: 'applied', deliveries: 2 });
+    expect(await fixture.call(conversations.rpcs.showReceipt, { id })).toMatchObject({ outcome: 'applied', deliveries: 2 });
   });
 
   it('removes more than one batch', async () => {
-    await harness.env.sql(
+    await fixture.env.sql(
       `insert into conversations.webhook_receipts (dedupe_key, delivery_id, received_at, person_id, headers, outcome)
        select 'old-' || n, 'old', clock_timestamp() - interval '100 days', '1', '{}', 'rejected_unsigned' from generate_series(1, 1234) n`,
     );
@@ -328,7 +328,7 @@ describe('the retention of receipts (D68)', () => {
 describe('a flood of what is refused (D68)', () => {
   it('makes a bounded number of receipts, of which one counts the rest, and uses up no numbers', async () => {
     const last = async () =>
-      (await harness.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
+      (await fixture.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
     const before = await last();
     const hour = () => Math.floor(Date.now() / 3_600_000);
     const began = hour();
@@ -337,7 +337,7 @@ describe('a flood of what is refused (D68)', () => {
     const posts = 2 * maxRefusalsPerHour;
     for (let n = 0; n < posts; n++) await simulator.deliver(undefined, { body: `flood ${n}`, headers });
     await eventually(async () => {
-      const [sum] = await harness.env.sql<{ rows: number; deliveries: number }>(
+      const [sum] = await fixture.env.sql<{ rows: number; deliveries: number }>(
         `select count(*)::integer as rows, sum(deliveries)::integer as deliveries from conversations.webhook_receipts where id > $1`,
         [before],
       );
@@ -346,7 +346,7 @@ describe('a flood of what is refused (D68)', () => {
     });
     const sideBySide = 16; // of those that are judged at the same time some take a number for nothing
     expect((await last()) - before).toBeLessThanOrEqual(most() + sideBySide);
-    const { items } = await harness.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
+    const { items } = await fixture.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
     const common = items.filter(({ deliveries }) => deliveries > 1);
     expect(common.map(({ message }) => message)).toContainEqual(expect.stringContaining('these are only counted'));
   });
@@ -354,7 +354,7 @@ describe('a flood of what is refused (D68)', () => {
 
 describe('conversations.bookings.hint (rules/bookings#booking-webhook; D19a)', () => {
   it.each([1, 0, -5, 999_999])('answers plain text for id %d', async (id) => {
-    const reply = await harness.bus.callRaw(conversations.rpcs.bookingHint, { person_id: id }, { requestId: 'test' });
+    const reply = await fixture.bus.callRaw(conversations.rpcs.bookingHint, { person_id: id }, { requestId: 'test' });
     expect(reply.kind === 'bytes' && Buffer.from(reply.bytes).toString()).toMatch(/webhook/i);
   });
 });

@@ -9,7 +9,7 @@ import { type CalComBooking, type CalComServer, signBooking, startCalCom, startI
 import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, conversations, type ReconcileResult } from '#services/conversations';
 import { sized } from '../../drill.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
 const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? sized({ smoke: 150, release: 600 }));
 const { reconcileBookings, listReceipts } = conversations.rpcs;
@@ -24,15 +24,15 @@ interface Happened {
 }
 
 let calCom: CalComServer;
-let harness: Harness;
+let fixture: ConversationFixture;
 let random: () => number;
 beforeAll(async () => {
   calCom = await startCalCom();
-  harness = await createHarness(import.meta.url, { CALCOM_API_URL: calCom.baseUrl, CALCOM_API_KEY: calCom.apiKey });
-  harness.env.onStop(() => calCom.stop());
+  fixture = await startConversationFixture(import.meta.url, { CALCOM_API_URL: calCom.baseUrl, CALCOM_API_KEY: calCom.apiKey });
+  fixture.env.onStop(() => calCom.stop());
   random = createRandom(20_300_101);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 /** Mulberry32: the same sequence for the same seed. */
 function createRandom(seed: number): () => number {
@@ -114,14 +114,14 @@ function toWebhook({ trigger, at, uid, former }: Happened): Buffer {
 }
 
 async function deliver(happened: readonly Happened[]): Promise<void> {
-  const person = String(harness.personId('ada'));
+  const person = String(fixture.personId('ada'));
   for (let begin = 0; begin < happened.length; begin += 50) {
     const batch = happened.slice(begin, begin + 50).map((event) => {
       const body = toWebhook(event);
       const facts = { id: randomUUID(), received_at: new Date().toISOString(), person_id: person, headers: signBooking(body) };
       return { facts, body };
     });
-    await harness.bus.publishDurable(bookingWebhookSubject, packWebhooks(batch), { msgId: randomUUID() });
+    await fixture.bus.publishDurable(bookingWebhookSubject, packWebhooks(batch), { msgId: randomUUID() });
   }
 }
 
@@ -130,16 +130,16 @@ async function deliverBody(event: object): Promise<void> {
   const facts = {
     id: randomUUID(),
     received_at: new Date().toISOString(),
-    person_id: String(harness.personId('ada')),
+    person_id: String(fixture.personId('ada')),
     headers: signBooking(body),
   };
-  await harness.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
+  await fixture.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
 }
 
 async function settled(receipts: number): Promise<void> {
   await waitFor(
     async () => {
-      const [row] = await harness.env.sql<{ all: string; open: string }>(
+      const [row] = await fixture.env.sql<{ all: string; open: string }>(
         `select (select count(*) from conversations.webhook_receipts) as all, (select count(*) from conversations.jobs
            where type = 'conversations.booking-event' and state in ('queued', 'running')) as open`,
       );
@@ -150,10 +150,10 @@ async function settled(receipts: number): Promise<void> {
 }
 
 async function reconcile(request: { since?: string; dry_run?: boolean } = {}): Promise<ReconcileResult> {
-  const { job_id: id } = await harness.call(reconcileBookings, { dry_run: false, ...request });
+  const { job_id: id } = await fixture.call(reconcileBookings, { dry_run: false, ...request });
   const job = await waitFor(
     async () => {
-      const shown = await harness.call(adminShowJob, { id });
+      const shown = await fixture.call(adminShowJob, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
     // Of a hundred bookings every other request is asked to wait for a second.
@@ -165,7 +165,7 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
 
 /** Conversations by the uid of the booking that they follow; those of one chain are told by its first uid. */
 async function compare(): Promise<{ missing: string[]; doubled: string[]; wrong: string[] }> {
-  const rows = await harness.env.sql<{ uids: string[]; start: string }>(
+  const rows = await fixture.env.sql<{ uids: string[]; start: string }>(
     `select array(select jsonb_array_elements_text(config #> '{booking,uids}')) as uids, to_char(start_at at time zone 'UTC',
        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as start from conversations.conversations where config ? 'booking'`,
   );
@@ -207,7 +207,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       expect(result).toMatchObject({ missing: counted.missing, fed: counted.missing });
       await settled(kept.length + result.fed);
       expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
-      const { items } = await harness.call(listReceipts, { limit: 1000 });
+      const { items } = await fixture.call(listReceipts, { limit: 1000 });
       const fed = items.filter(({ reconciled }) => reconciled);
       if (eventCount <= 900) expect(fed).toHaveLength(result.fed);
       expect(fed.filter(({ outcome }) => outcome !== 'applied' && outcome !== 'stale')).toEqual([]);
@@ -219,7 +219,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       await settled(kept.length + result.fed + lost.length);
       expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
       // An event looks at what belongs to its booking, however many there are.
-      const [looked] = await harness.env.sql<{ entries: string }>(
+      const [looked] = await fixture.env.sql<{ entries: string }>(
         `select idx_tup_read as entries from pg_stat_user_indexes where indexrelname = 'booking_identifiers_pkey'`,
       );
       expect(Number(looked?.entries)).toBeLessThan(eventCount * 20);
@@ -251,18 +251,18 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     const since = new Date(at).toISOString();
     expect(await reconcile({ since })).toMatchObject({ listed: 2, missing: 0, fed: 0, without_person: 1, without_journey: 1 });
     expect(await compare()).toEqual(before);
-    expect((await harness.call(listReceipts, { outcome: 'journey_error', limit: 10 })).items).toEqual([]);
+    expect((await fixture.call(listReceipts, { outcome: 'journey_error', limit: 10 })).items).toEqual([]);
     calCom.bookings.clear();
   });
 
   it.each([{ start: 'junk' }, { end: '' }])('refuses a booking with the unreadable time %j, with a note (D82)', async (times) => {
     const at = Date.UTC(2033, 6, 1);
-    const countRefused = async () => (await harness.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
+    const countRefused = async () => (await fixture.call(listReceipts, { outcome: 'refused_times', limit: 100 })).items.length;
     const before = await countRefused();
     const { uid } = Object.assign(book(at), times);
     expect(await reconcile({ since: new Date(at).toISOString() })).toMatchObject({ listed: 1, missing: 1, fed: 1 });
     await waitFor(async () => (await countRefused()) === before + 1);
-    expect(await harness.env.sql(`select from conversations.conversations where config #>> '{booking,uid}' = $1`, [uid])).toEqual([]);
+    expect(await fixture.env.sql(`select from conversations.conversations where config #>> '{booking,uid}' = $1`, [uid])).toEqual([]);
     calCom.bookings.clear();
   });
 
@@ -297,7 +297,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     };
     const who = async ({ uid }: CalComBooking) =>
       (
-        await harness.env.sql<{ names: string }>(
+        await fixture.env.sql<{ names: string }>(
           `select string_agg(p.name, ' ' order by p.name) as names from conversations.conversations c join directory.people p on p.id = any(c.participant_ids)
          where c.config #>> '{booking,uid}' = $1`,
           [uid],
@@ -316,7 +316,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     await waitFor(async () => (await who(seats)) === 'Ada missed stays' && (await who(plain)) === 'Ada added known');
     expect(await reconcile({ since })).toMatchObject({ missing: 0, fed: 0 });
     // Late, and known to be over.
-    const countStale = async () => (await harness.call(listReceipts, { outcome: 'stale', limit: 200 })).items.length;
+    const countStale = async () => (await fixture.call(listReceipts, { outcome: 'stale', limit: 200 })).items.length;
     const before = await countStale();
     await send('BOOKING_CREATED', seats, 2, [guest('left')], { seatsPerTimeSlot: 5 });
     await waitFor(async () => (await countStale()) === before + 1);
@@ -331,7 +331,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     await deliver(all.map(({ uid }) => ({ trigger: 'BOOKING_CREATED', at, uid })));
     const left = async () =>
       (
-        await harness.env.sql<{ uid: string }>(
+        await fixture.env.sql<{ uid: string }>(
           `select config #>> '{booking,uid}' as uid from conversations.conversations where config #>> '{booking,uid}' = any($1)`,
           [all.map(({ uid }) => uid)],
         )
@@ -351,7 +351,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
   it('ends at once when Cal.com refuses the key, and when it fails for good is dead in the end, which is alerted', async () => {
     calCom.fail({ kind: 'status', status: 401 });
     await expect(reconcile()).rejects.toThrow('CALCOM_API_KEY');
-    const [row] = await harness.env.sql<{ error: string }>(
+    const [row] = await fixture.env.sql<{ error: string }>(
       `select error from conversations.jobs where type = 'conversations.booking-reconcile' and state = 'dead'`,
     );
     expect(row?.error).not.toContain(calCom.apiKey);
@@ -369,14 +369,14 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
   });
 
   it('does it by itself once a day', async () => {
-    const [row] = await harness.env.sql<{ count: string }>(
+    const [row] = await fixture.env.sql<{ count: string }>(
       `select count(*) from conversations.jobs where type = 'conversations.booking-reconcile' and payload -> 'daily' = 'true'`,
     );
     expect(Number(row?.count)).toBe(1);
   });
 
   it('is refused where no key is configured', async () => {
-    await harness.restart({ CALCOM_API_KEY: '' });
-    expect(await harness.refusal(reconcileBookings, { dry_run: true })).toMatchObject({ code: 'conflict', reason: 'not_configured' });
+    await fixture.restart({ CALCOM_API_KEY: '' });
+    expect(await fixture.refusal(reconcileBookings, { dry_run: true })).toMatchObject({ code: 'conflict', reason: 'not_configured' });
   });
 });

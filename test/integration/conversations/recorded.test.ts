@@ -3,26 +3,26 @@ import { removeExpiredKeys } from '#libs/idempotency';
 import { createDatabase } from '#libs/orm';
 import { conversations, type RecordedWrite } from '#services/conversations';
 import { recordedKeys } from '../../../services/conversations/conversation/statements.ts';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
+  fixture = await startConversationFixture(import.meta.url);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 const refusal = (id: number, write: RecordedWrite, key: string | null = null) =>
-  harness.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: key, write });
-const recordedNotes = async (id: number) => (await harness.notes(id)).filter((note) => note.note_type === 'recorded');
+  fixture.refusal(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: key, write });
+const recordedNotes = async (id: number) => (await fixture.notes(id)).filter((note) => note.note_type === 'recorded');
 const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.recorded advances the step (rules/conversations#recorded; D16a)', () => {
   it('moves to the next step that is not archived, notes it without an author, and starts that step’s job', async () => {
-    const { id } = await harness.create();
-    const moved = await harness.recorded(id);
+    const { id } = await fixture.create();
+    const moved = await fixture.recorded(id);
     expect(moved).toMatchObject({ step_slug: 'import', step_title: 'Import' });
-    expect(await harness.notes(id)).toEqual([
+    expect(await fixture.notes(id)).toEqual([
       {
         id: expect.any(Number),
         body: expect.stringContaining('Import'),
@@ -31,32 +31,32 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
         author_person: null,
       },
     ]);
-    await waitFor(() => harness.importsOf(id).length === 1);
-    expect(harness.importsOf(id)).toEqual([{ conversation_id: id, step_id: expect.any(Number), cause: 'step_entered' }]);
+    await waitFor(() => fixture.importsOf(id).length === 1);
+    expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: expect.any(Number), cause: 'step_entered' }]);
   });
 
   it('advances twice and notes twice without a key, and stays at the last step with a note', async () => {
-    const { id } = await harness.create();
-    await harness.recorded(id);
-    expect(await harness.recorded(id)).toMatchObject({ step_slug: 'done' });
-    expect(await harness.recorded(id)).toMatchObject({ step_slug: 'done' });
+    const { id } = await fixture.create();
+    await fixture.recorded(id);
+    expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'done' });
+    expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'done' });
     expect(await recordedNotes(id)).toHaveLength(3);
   });
 
   it('notes the person of a per-user token as the author', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const actor = {
       kind: 'user',
       accountId: 1,
-      personId: harness.personId('ben'),
+      personId: fixture.personId('ben'),
       superuser: false,
       globalEditor: false,
       coherenceAccess: true,
     } as const;
-    await harness.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} }, actor);
-    const [note] = await harness.notes(id);
+    await fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} }, actor);
+    const [note] = await fixture.notes(id);
     expect(note?.author_person).toEqual({
-      id: harness.personId('ben'),
+      id: fixture.personId('ben'),
       name: 'Ben',
       description: '',
       photo_url: null,
@@ -66,40 +66,40 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
   });
 
   it('notes and merges without a step when the journey has none', async () => {
-    const { id } = await harness.create('plain');
-    expect(await harness.recorded(id, { infos: { a: 1 } })).toMatchObject({ step_slug: '', infos: { a: 1 } });
+    const { id } = await fixture.create('plain');
+    expect(await fixture.recorded(id, { infos: { a: 1 } })).toMatchObject({ step_slug: '', infos: { a: 1 } });
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
   it('merges infos and config with the namespace rules; a forbidden key refuses everything', async () => {
-    const { id } = await harness.create();
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    const before = await fixture.get(id);
     expect(await refusal(id, { infos: { a: 1 }, config: { booking: null } })).toMatchObject({
       code: 'bad_request',
       reason: 'invalid_namespace_placement',
     });
     expect(await refusal(id, { config: { publishing: {} }, captureEndedAt: end })).toMatchObject({ reason: 'invalid_namespace_placement' });
-    expect(await harness.get(id)).toEqual(before);
+    expect(await fixture.get(id)).toEqual(before);
     expect(await recordedNotes(id)).toEqual([]);
-    await harness.patch(id, { infos: { kept: true } });
-    expect(await harness.recorded(id, { infos: { publishing: { fields: {} } }, config: { own: 1 } })).toMatchObject({
+    await fixture.patch(id, { infos: { kept: true } });
+    expect(await fixture.recorded(id, { infos: { publishing: { fields: {} } }, config: { own: 1 } })).toMatchObject({
       infos: { kept: true, publishing: { fields: {} } },
       config: { own: 1 },
     });
   });
 
   it('honours expected_updated_at (D9)', async () => {
-    const { id, updated_at } = await harness.create();
-    await harness.patch(id, { infos: { a: 1 } });
+    const { id, updated_at } = await fixture.create();
+    await fixture.patch(id, { infos: { a: 1 } });
     const error = await refusal(id, { expected_updated_at: updated_at });
     expect(error).toMatchObject({
       code: 'conflict',
       reason: 'stale_conversation',
-      details: { updated_at: (await harness.get(id)).updated_at },
+      details: { updated_at: (await fixture.get(id)).updated_at },
     });
     expect(await recordedNotes(id)).toEqual([]);
-    const { updated_at: present } = await harness.get(id);
-    expect(await harness.recorded(id, { expected_updated_at: present })).toMatchObject({ step_slug: 'import' });
+    const { updated_at: present } = await fixture.get(id);
+    expect(await fixture.recorded(id, { expected_updated_at: present })).toMatchObject({ step_slug: 'import' });
   });
 
   it('answers 404 for a conversation that does not exist, before anything else', async () => {
@@ -109,40 +109,40 @@ describe('conversations.recorded advances the step (rules/conversations#recorded
 
 describe('finish (D21)', () => {
   it('is set to the capture end when that is known, from this call or before', async () => {
-    const [one, two] = [await harness.create(), await harness.create()];
-    expect(await harness.recorded(one.id, { captureEndedAt: end })).toMatchObject({ finish: end });
-    await harness.writeRoom(two.id, { captureEndedAt: start });
-    expect(await harness.recorded(two.id)).toMatchObject({ finish: start });
+    const [one, two] = [await fixture.create(), await fixture.create()];
+    expect(await fixture.recorded(one.id, { captureEndedAt: end })).toMatchObject({ finish: end });
+    await fixture.writeRoom(two.id, { captureEndedAt: start });
+    expect(await fixture.recorded(two.id)).toMatchObject({ finish: start });
   });
 
   it('is never before the start, so that the same look-up finds the conversation again', async () => {
     const time = '2030-06-01T10:00:00Z';
-    const request = { person_id: harness.personId('cleo'), journey: 'open-circle', time };
-    const [created] = await harness.call(conversations.rpcs.findActive, request);
-    harness.clock.set('2030-05-01T10:00:00Z');
-    expect(await harness.recorded(created?.id ?? 0)).toMatchObject({ start: time, finish: time });
-    expect((await harness.call(conversations.rpcs.findActive, request)).map(({ id }) => id)).toEqual([created?.id]);
-    const [early] = await harness.call(conversations.rpcs.findActive, { ...request, time: '2030-07-01T10:00:00Z' });
-    expect(await harness.recorded(early?.id ?? 0, { captureEndedAt: '2030-06-30T10:00:00Z' })).toMatchObject({
+    const request = { person_id: fixture.personId('cleo'), journey: 'open-circle', time };
+    const [created] = await fixture.call(conversations.rpcs.findActive, request);
+    fixture.clock.set('2030-05-01T10:00:00Z');
+    expect(await fixture.recorded(created?.id ?? 0)).toMatchObject({ start: time, finish: time });
+    expect((await fixture.call(conversations.rpcs.findActive, request)).map(({ id }) => id)).toEqual([created?.id]);
+    const [early] = await fixture.call(conversations.rpcs.findActive, { ...request, time: '2030-07-01T10:00:00Z' });
+    expect(await fixture.recorded(early?.id ?? 0, { captureEndedAt: '2030-06-30T10:00:00Z' })).toMatchObject({
       finish: '2030-07-01T10:00:00Z',
     });
   });
 
   it('is else the server’s time, and a finish that is set stays', async () => {
-    const { id } = await harness.create();
-    harness.clock.set('2030-02-02T02:02:02.000002Z');
-    expect(await harness.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
-    harness.clock.set('2030-02-03T00:00:00Z');
-    expect(await harness.recorded(id, { captureEndedAt: end })).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
+    const { id } = await fixture.create();
+    fixture.clock.set('2030-02-02T02:02:02.000002Z');
+    expect(await fixture.recorded(id)).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
+    fixture.clock.set('2030-02-03T00:00:00Z');
+    expect(await fixture.recorded(id, { captureEndedAt: end })).toMatchObject({ finish: '2030-02-02T02:02:02.000002Z' });
   });
 });
 
 describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => {
   it('writes the same boundary as enter-coherence, by either name', async () => {
-    const [one, two] = [await harness.create(), await harness.create()];
-    await harness.recorded(one.id, { capture_ended_at: end });
-    await harness.recorded(two.id, { captureEndedAt: end, capture_ended_at: '2030-01-01T12:00:00+01:00' });
-    for (const { id } of [one, two]) expect((await harness.get(id)).config).toMatchObject({ 'enter-coherence': { captureEndedAt: end } });
+    const [one, two] = [await fixture.create(), await fixture.create()];
+    await fixture.recorded(one.id, { capture_ended_at: end });
+    await fixture.recorded(two.id, { captureEndedAt: end, capture_ended_at: '2030-01-01T12:00:00+01:00' });
+    for (const { id } of [one, two]) expect((await fixture.get(id)).config).toMatchObject({ 'enter-coherence': { captureEndedAt: end } });
   });
 
   it.each([
@@ -150,69 +150,69 @@ describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => 
     ['no offset', { captureEndedAt: '2030-01-01T11:00:00' }],
     ['no offset in the older name', { capture_ended_at: '2030-01-01T11:00:00' }],
   ])('answers invalid_transcript_window for %s and writes nothing', async (_what, write) => {
-    const { id } = await harness.create();
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    const before = await fixture.get(id);
     expect(await refusal(id, write)).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
-    expect(await harness.get(id)).toEqual(before);
+    expect(await fixture.get(id)).toEqual(before);
   });
 
   it('answers invalid_transcript_window for an end that is not after the stored start', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { conversationStartedAt: end });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { conversationStartedAt: end });
     expect(await refusal(id, { captureEndedAt: end })).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
   });
 
   it('answers transcript_boundary_conflict for another value: no step, note, patch or key', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { captureEndedAt: end });
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { captureEndedAt: end });
+    const before = await fixture.get(id);
     const error = await refusal(id, { captureEndedAt: start, infos: { a: 1 } }, 'k');
     expect(error).toMatchObject({ code: 'conflict', reason: 'transcript_boundary_conflict', details: { currentCaptureEndedAt: end } });
-    expect(await harness.get(id)).toEqual(before);
+    expect(await fixture.get(id)).toEqual(before);
     expect(await recordedNotes(id)).toEqual([]);
-    expect(await harness.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
   it('is not judged by what is stored when the call carries none (D7b)', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const room = JSON.stringify({ conversationStartedAt: end, captureEndedAt: 'nonsense' });
-    await harness.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
-    expect(await harness.recorded(id)).toMatchObject({ step_slug: 'import' });
+    await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
+    expect(await fixture.recorded(id)).toMatchObject({ step_slug: 'import' });
   });
 
   it('starts the importer once when the call enters its step and completes the window (D7a)', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { conversationStartedAt: start });
-    await harness.recorded(id, { captureEndedAt: end });
-    await harness.call(conversations.rpcs.adminImportTranscript, { conversation_id: id });
-    await waitFor(() => harness.importsOf(id).some((job) => job.cause === 'command'));
-    expect(harness.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'command']);
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { conversationStartedAt: start });
+    await fixture.recorded(id, { captureEndedAt: end });
+    await fixture.call(conversations.rpcs.adminImportTranscript, { conversation_id: id });
+    await waitFor(() => fixture.importsOf(id).some((job) => job.cause === 'command'));
+    expect(fixture.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'command']);
   });
 
   it('starts the importer again when the call completes the window after its step was entered (D7a)', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { conversationStartedAt: start });
-    await harness.recorded(id);
-    await harness.recorded(id, { captureEndedAt: end });
-    await waitFor(() => harness.importsOf(id).length === 2);
-    expect(harness.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'window_completed']);
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { conversationStartedAt: start });
+    await fixture.recorded(id);
+    await fixture.recorded(id, { captureEndedAt: end });
+    await waitFor(() => fixture.importsOf(id).length === 2);
+    expect(fixture.importsOf(id).map((job) => job.cause)).toEqual(['step_entered', 'window_completed']);
   });
 });
 
 describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', () => {
   it('applies nothing for a key that was seen: no step, note, body or finish; and returns the conversation as it is now', async () => {
-    const { id } = await harness.create();
-    await harness.recorded(id, { infos: { a: 1 } }, 'k');
-    const patched = await harness.patch(id, { infos: { b: 2 } });
+    const { id } = await fixture.create();
+    await fixture.recorded(id, { infos: { a: 1 } }, 'k');
+    const patched = await fixture.patch(id, { infos: { b: 2 } });
     const replay = { infos: { a: 9, booking: 1 }, config: { 'enter-coherence': 1 }, expected_updated_at: '2030-01-01T00:00:00Z' };
-    expect(await harness.recorded(id, replay, 'k')).toEqual(patched);
+    expect(await fixture.recorded(id, replay, 'k')).toEqual(patched);
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
   it('still checks the boundary of a replay: the same is fine, another is 409, a new one is ignored', async () => {
-    const [one, two] = [await harness.create(), await harness.create()];
-    await harness.recorded(one.id, { captureEndedAt: end }, 'k');
-    expect(await harness.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({ step_slug: 'import' });
+    const [one, two] = [await fixture.create(), await fixture.create()];
+    await fixture.recorded(one.id, { captureEndedAt: end }, 'k');
+    expect(await fixture.recorded(one.id, { captureEndedAt: '2030-01-01T12:00:00+01:00' }, 'k')).toMatchObject({ step_slug: 'import' });
     expect(await refusal(one.id, { captureEndedAt: start }, 'k')).toMatchObject({
       code: 'conflict',
       reason: 'transcript_boundary_conflict',
@@ -221,53 +221,53 @@ describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', ()
     expect(await refusal(one.id, { captureEndedAt: end, capture_ended_at: start }, 'k')).toMatchObject({
       reason: 'invalid_transcript_window',
     });
-    await harness.recorded(two.id, {}, 'k');
-    expect((await harness.recorded(two.id, { captureEndedAt: end }, 'k')).config).toEqual({});
+    await fixture.recorded(two.id, {}, 'k');
+    expect((await fixture.recorded(two.id, { captureEndedAt: end }, 'k')).config).toEqual({});
   });
 
   it('makes one step and one note of 50 calls with one key at the same time', async () => {
-    const { id } = await harness.create();
-    const replies = await Promise.all(Array.from({ length: 50 }, () => harness.recorded(id, { infos: { a: 1 } }, 'k')));
+    const { id } = await fixture.create();
+    const replies = await Promise.all(Array.from({ length: 50 }, () => fixture.recorded(id, { infos: { a: 1 } }, 'k')));
     expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
-    expect(await harness.get(id)).toMatchObject({ step_slug: 'import', infos: { a: 1 } });
+    expect(await fixture.get(id)).toMatchObject({ step_slug: 'import', infos: { a: 1 } });
     expect(await recordedNotes(id)).toHaveLength(1);
   });
 
   it('keeps keys apart by conversation and by key', async () => {
-    const [one, two] = [await harness.create(), await harness.create()];
-    await harness.recorded(one.id, {}, 'k');
-    expect(await harness.recorded(two.id, {}, 'k')).toMatchObject({ step_slug: 'import' });
-    expect(await harness.recorded(one.id, {}, 'other')).toMatchObject({ step_slug: 'done' });
+    const [one, two] = [await fixture.create(), await fixture.create()];
+    await fixture.recorded(one.id, {}, 'k');
+    expect(await fixture.recorded(two.id, {}, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(one.id, {}, 'other')).toMatchObject({ step_slug: 'done' });
   });
 
   it('leaves the key of a rejected call unused', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     await refusal(id, { config: { booking: 1 } }, 'k');
-    expect(await harness.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
   });
 
   it('remembers a key for 24 hours and then accepts it again', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const age = (interval: string) =>
-      harness.env.sql(`update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`, [
+      fixture.env.sql(`update conversations.idempotency_keys set expires_at = expires_at - $2::interval where conversation_id = $1`, [
         id,
         interval,
       ]);
-    await harness.recorded(id, {}, 'k');
+    await fixture.recorded(id, {}, 'k');
     await age('23 hours 59 minutes');
-    expect(await harness.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
+    expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'import' });
     await age('1 minute');
-    expect(await harness.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'done' });
+    expect(await fixture.recorded(id, {}, 'k')).toMatchObject({ step_slug: 'done' });
     await age('12 hours');
-    await harness.recorded(id, {}, 'k');
+    await fixture.recorded(id, {}, 'k');
     expect(await recordedNotes(id)).toHaveLength(2);
   });
 });
 
 describe('cleanup of keys of /recorded (rules/conversations#recorded)', () => {
   it('removes all expired keys, also more than one statement takes, and no other', async () => {
-    const { id } = await harness.create();
-    const { env } = harness;
+    const { id } = await fixture.create();
+    const { env } = fixture;
     await env.sql(
       `insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
        select $1, 'recorded', 'key-' || n, clock_timestamp() + make_interval(secs => n * 3600 - 20001 * 3600) from generate_series(1, 20002) n`,

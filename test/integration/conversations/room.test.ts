@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { conversations, type RoomWrite } from '#services/conversations';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
+  fixture = await startConversationFixture(import.meta.url);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
-const refusal = (id: number, write: RoomWrite) => harness.refusal(conversations.rpcs.writeRoom, { conversation_id: id, write });
-const read = (id: number) => harness.call(conversations.rpcs.readRoom, { conversation_id: id });
+const refusal = (id: number, write: RoomWrite) => fixture.refusal(conversations.rpcs.writeRoom, { conversation_id: id, write });
+const read = (id: number) => fixture.call(conversations.rpcs.readRoom, { conversation_id: id });
 const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
 describe('conversations.room.write merges field by field (rules/room#room-state; D8, D26b)', () => {
   it('answers ids and counts, without the window when no boundary was sent', async () => {
-    const { id } = await harness.create();
-    const reply = await harness.writeRoom(id, {
+    const { id } = await fixture.create();
+    const reply = await fixture.writeRoom(id, {
       phase: 'conversation',
       version: 3,
       meetingId: 'm-1',
@@ -26,28 +26,28 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
   });
 
   it('shows the state under config.enter-coherence and never moves the step', async () => {
-    const { id, step_slug } = await harness.create();
-    await harness.writeRoom(id, { phase: 'exit-lounge', version: 1 });
-    expect(await harness.get(id)).toMatchObject({ step_slug, config: { 'enter-coherence': { phase: 'exit-lounge', version: 1 } } });
+    const { id, step_slug } = await fixture.create();
+    await fixture.writeRoom(id, { phase: 'exit-lounge', version: 1 });
+    expect(await fixture.get(id)).toMatchObject({ step_slug, config: { 'enter-coherence': { phase: 'exit-lounge', version: 1 } } });
   });
 
   it('lets the latest phase and version win and keeps what is omitted or null', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { phase: 'lounge', version: 7, recordingId: 'r-1', recordingEndedAt: end });
-    await harness.writeRoom(id, { phase: 'consent', version: 2, recordingId: null, recordingEndedAt: null });
-    await harness.writeRoom(id, {});
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { phase: 'lounge', version: 7, recordingId: 'r-1', recordingEndedAt: end });
+    await fixture.writeRoom(id, { phase: 'consent', version: 2, recordingId: null, recordingEndedAt: null });
+    await fixture.writeRoom(id, {});
     expect(await read(id)).toMatchObject({ phase: 'consent', version: 2, recordingId: 'r-1' });
-    const { config } = await harness.get(id);
+    const { config } = await fixture.get(id);
     expect(config).toMatchObject({ 'enter-coherence': { recordingEndedAt: end } });
   });
 
   it('merges claims by display name, __proto__ included', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { claims: { Ada: { personId: 1, claimedAt: '2030-01-01T10:00:00+02:00' } } });
-    await harness.writeRoom(id, {
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { claims: { Ada: { personId: 1, claimedAt: '2030-01-01T10:00:00+02:00' } } });
+    await fixture.writeRoom(id, {
       claims: JSON.parse('{"__proto__":{"personId":2,"claimedAt":"2030-01-01T10:00:00Z"}}') as NonNullable<RoomWrite['claims']>,
     });
-    await harness.writeRoom(id, { claims: { Ada: { personId: 3, claimedAt: start } } });
+    await fixture.writeRoom(id, { claims: { Ada: { personId: 3, claimedAt: start } } });
     const { claims } = await read(id);
     expect(Object.entries(claims)).toEqual(
       expect.arrayContaining([
@@ -58,8 +58,8 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
   });
 
   it('upserts participants by customParticipantId, keeps the original assignedAt, and tells instants in UTC', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, {
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, {
       participants: [
         {
           customParticipantId: 'c-1',
@@ -73,18 +73,18 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
         { customParticipantId: 'c-2' },
       ],
     });
-    await harness.writeRoom(id, {
+    await fixture.writeRoom(id, {
       participants: [
         { customParticipantId: 'c-1', displayName: 'Ada L.', mediaParticipantId: 'p-2', assignedAt: end, lastCredentialIssuedAt: end },
       ],
     });
-    await harness.writeRoom(id, {
+    await fixture.writeRoom(id, {
       recordingEndedAt: '2026-05-01T12:00:00+02:00',
       participants: [
         { customParticipantId: 'c-3', assignedAt: '2026-05-01T12:00:00+02:00', lastCredentialIssuedAt: '2026-05-01T12:00:00' },
       ],
     });
-    expect((await harness.get(id)).config).toMatchObject({ 'enter-coherence': { recordingEndedAt: '2026-05-01T10:00:00Z' } });
+    expect((await fixture.get(id)).config).toMatchObject({ 'enter-coherence': { recordingEndedAt: '2026-05-01T10:00:00Z' } });
     const { participants } = await read(id);
     expect(participants).toEqual([
       {
@@ -102,19 +102,19 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
   });
 
   it('never stores sessionId and removes a stored one', async () => {
-    const { id } = await harness.create();
-    await harness.env.sql(`update conversations.conversations set room = '{"sessionId": "old", "phase": "lounge"}' where id = $1`, [id]);
+    const { id } = await fixture.create();
+    await fixture.env.sql(`update conversations.conversations set room = '{"sessionId": "old", "phase": "lounge"}' where id = $1`, [id]);
     expect(await read(id)).not.toHaveProperty('sessionId');
-    await harness.writeRoom(id, { sessionId: { any: ['type'] } });
-    expect((await harness.get(id)).config).toEqual({ 'enter-coherence': { phase: 'lounge' } });
+    await fixture.writeRoom(id, { sessionId: { any: ['type'] } });
+    expect((await fixture.get(id)).config).toEqual({ 'enter-coherence': { phase: 'lounge' } });
   });
 
   it('loses nothing of 30 writes at the same time', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
     await Promise.all(
       names.map((name, index) =>
-        harness.writeRoom(id, { claims: { [name]: { personId: index, claimedAt: start } }, participants: [{ customParticipantId: name }] }),
+        fixture.writeRoom(id, { claims: { [name]: { personId: index, claimedAt: start } }, participants: [{ customParticipantId: name }] }),
       ),
     );
     const { claims, participants } = await read(id);
@@ -127,13 +127,13 @@ describe('conversations.room.write merges field by field (rules/room#room-state;
       code: 'not_found',
       reason: undefined,
     });
-    expect(await harness.refusal(conversations.rpcs.readRoom, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(conversations.rpcs.readRoom, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('conversations.room.get (rules/room#room-state; D26b)', () => {
   it('is null or empty when nothing is written', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     expect(await read(id)).toEqual({
       meetingId: null,
       recordingId: null,
@@ -150,35 +150,35 @@ describe('conversations.room.get (rules/room#room-state; D26b)', () => {
 
 describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   it('accepts a first write whatever the expected version', async () => {
-    const { id } = await harness.create();
-    expect(await harness.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
+    const { id } = await fixture.create();
+    expect(await fixture.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
   });
 
   it('answers version_conflict with currentVersion, null when no version is stored', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { phase: 'lounge' });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { phase: 'lounge' });
     expect(await refusal(id, { expectedVersion: 1 })).toMatchObject({
       code: 'conflict',
       reason: 'version_conflict',
       details: { currentVersion: null },
     });
-    await harness.writeRoom(id, { version: 4 });
+    await fixture.writeRoom(id, { version: 4 });
     expect(await refusal(id, { expectedVersion: 3, version: 5 })).toMatchObject({ details: { currentVersion: 4 } });
-    expect(await harness.writeRoom(id, { expectedVersion: 4, version: 5 })).toMatchObject({ version: 5 });
+    expect(await fixture.writeRoom(id, { expectedVersion: 4, version: 5 })).toMatchObject({ version: 5 });
   });
 
   it('lets one of two writers with the same expected version through', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { version: 1 });
-    const results = await Promise.allSettled([2, 3].map((version) => harness.writeRoom(id, { expectedVersion: 1, version })));
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { version: 1 });
+    const results = await Promise.allSettled([2, 3].map((version) => fixture.writeRoom(id, { expectedVersion: 1, version })));
     expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('takes the same meetingId again and answers meeting_conflict with currentMeetingId for another; nothing is written', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { meetingId: 'm-1' });
-    await harness.writeRoom(id, { meetingId: 'm-1' });
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { meetingId: 'm-1' });
+    await fixture.writeRoom(id, { meetingId: 'm-1' });
+    const before = await fixture.get(id);
     const error = await refusal(id, {
       meetingId: 'm-2',
       phase: 'consent',
@@ -186,13 +186,13 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
       conversationStartedAt: start,
     });
     expect(error).toMatchObject({ code: 'conflict', reason: 'meeting_conflict', details: { currentMeetingId: 'm-1' } });
-    expect(await harness.get(id)).toEqual(before);
+    expect(await fixture.get(id)).toEqual(before);
   });
 
   it('gives two first writes of different meetingIds exactly one success and one conflict', async () => {
     for (let round = 0; round < 10; round++) {
-      const { id } = await harness.create();
-      const results = await Promise.allSettled(['m-1', 'm-2'].map((meetingId) => harness.writeRoom(id, { meetingId })));
+      const { id } = await fixture.create();
+      const results = await Promise.allSettled(['m-1', 'm-2'].map((meetingId) => fixture.writeRoom(id, { meetingId })));
       expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const failed = results.find((result) => result.status === 'rejected');
       expect(failed?.reason).toMatchObject({ reason: 'meeting_conflict' });
@@ -200,8 +200,8 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   });
 
   it('decides naive timestamp, version, meeting, boundary, window order, in this order', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { version: 1, meetingId: 'm-1', conversationStartedAt: start });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { version: 1, meetingId: 'm-1', conversationStartedAt: start });
     const naive = { expectedVersion: 9, meetingId: 'm-2', conversationStartedAt: end, captureEndedAt: '2030-01-01T10:00:00' };
     expect(await refusal(id, naive)).toMatchObject({ code: 'bad_request', reason: 'invalid_transcript_window' });
     const aware = { ...naive, captureEndedAt: start };
@@ -214,14 +214,14 @@ describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
 
 describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
   it('takes both boundaries in separate writes and is complete with the second (rules 1, 6)', async () => {
-    const { id } = await harness.create();
-    expect(await harness.writeRoom(id, { captureEndedAt: end })).toMatchObject({
+    const { id } = await fixture.create();
+    expect(await fixture.writeRoom(id, { captureEndedAt: end })).toMatchObject({
       conversationStartedAt: null,
       captureEndedAt: end,
       transcriptWindowComplete: false,
     });
-    expect(await harness.writeRoom(id, { conversationStartedAt: null })).not.toHaveProperty('transcriptWindowComplete');
-    expect(await harness.writeRoom(id, { conversationStartedAt: start })).toMatchObject({
+    expect(await fixture.writeRoom(id, { conversationStartedAt: null })).not.toHaveProperty('transcriptWindowComplete');
+    expect(await fixture.writeRoom(id, { conversationStartedAt: start })).toMatchObject({
       conversationStartedAt: start,
       captureEndedAt: end,
       transcriptWindowComplete: true,
@@ -230,9 +230,9 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
   });
 
   it('takes the same instant in any offset again, and keeps microseconds (rule 2)', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { conversationStartedAt: '2030-01-01T10:00:00.123456Z' });
-    const again = await harness.writeRoom(id, { conversationStartedAt: '2030-01-01T12:00:00.123456+02:00' });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T10:00:00.123456Z' });
+    const again = await fixture.writeRoom(id, { conversationStartedAt: '2030-01-01T12:00:00.123456+02:00' });
     expect(again).toMatchObject({ conversationStartedAt: '2030-01-01T10:00:00.123456Z' });
     expect(await refusal(id, { conversationStartedAt: '2030-01-01T10:00:00.123457Z' })).toMatchObject({
       reason: 'transcript_boundary_conflict',
@@ -240,8 +240,8 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
   });
 
   it('answers transcript_boundary_conflict with the current value of each boundary that differs (rule 3)', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, { conversationStartedAt: start, captureEndedAt: end });
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, { conversationStartedAt: start, captureEndedAt: end });
     expect((await refusal(id, { conversationStartedAt: end, captureEndedAt: end })).details).toEqual({
       currentConversationStartedAt: start,
     });
@@ -257,49 +257,49 @@ describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
     ['end before start', { conversationStartedAt: end, captureEndedAt: start }],
     ['no offset', { conversationStartedAt: '2030-01-01T10:00:00' }],
   ])('answers invalid_transcript_window for %s and writes nothing from the request (rules 4, 5)', async (_what, write) => {
-    const { id } = await harness.create();
-    const before = await harness.get(id);
+    const { id } = await fixture.create();
+    const before = await fixture.get(id);
     expect(await refusal(id, { ...write, phase: 'consent', participants: [{ customParticipantId: 'c' }] })).toMatchObject({
       code: 'bad_request',
       reason: 'invalid_transcript_window',
     });
-    expect(await harness.get(id)).toEqual(before);
+    expect(await fixture.get(id)).toEqual(before);
   });
 
   it('leaves old data with an unusable window alone (D7b)', async () => {
-    const { id } = await harness.create();
-    await harness.env.sql(`update conversations.conversations set room = $2::jsonb where id = $1`, [
+    const { id } = await fixture.create();
+    await fixture.env.sql(`update conversations.conversations set room = $2::jsonb where id = $1`, [
       id,
       JSON.stringify({ conversationStartedAt: end, captureEndedAt: start }),
     ]);
-    expect(await harness.writeRoom(id, { phase: 'lounge', captureEndedAt: start })).toMatchObject({ captureEndedAt: start });
+    expect(await fixture.writeRoom(id, { phase: 'lounge', captureEndedAt: start })).toMatchObject({ captureEndedAt: start });
   });
 });
 
 describe('the importer and the window (rules/steps#pipeline-jobs; D7a)', () => {
   it('is started again when the window becomes complete after the step was entered', async () => {
-    const { id } = await harness.create('straight-in');
-    await waitFor(() => harness.importsOf(id).length === 1);
-    await harness.writeRoom(id, { meetingId: 'm-1', conversationStartedAt: start });
-    expect(await harness.call(conversations.rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({
+    const { id } = await fixture.create('straight-in');
+    await waitFor(() => fixture.importsOf(id).length === 1);
+    await fixture.writeRoom(id, { meetingId: 'm-1', conversationStartedAt: start });
+    expect(await fixture.call(conversations.rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({
       meeting_id: 'm-1',
       window: { conversation_started_at: start, capture_ended_at: null },
     });
-    await harness.writeRoom(id, { captureEndedAt: end });
-    await harness.writeRoom(id, { captureEndedAt: end, phase: 'post-lounge' });
-    await waitFor(() => harness.importsOf(id).length === 2);
+    await fixture.writeRoom(id, { captureEndedAt: end });
+    await fixture.writeRoom(id, { captureEndedAt: end, phase: 'post-lounge' });
+    await waitFor(() => fixture.importsOf(id).length === 2);
     const step_id = expect.any(Number);
-    expect(harness.importsOf(id)).toEqual([
+    expect(fixture.importsOf(id)).toEqual([
       { conversation_id: id, step_id, cause: 'step_entered' },
       { conversation_id: id, step_id, cause: 'window_completed' },
     ]);
   });
 
   it('is not started by a window of a conversation that never entered such a step', async () => {
-    const [idle, other] = [await harness.create(), await harness.create('straight-in')];
-    await harness.writeRoom(idle.id, { conversationStartedAt: start, captureEndedAt: end });
-    await harness.writeRoom(other.id, { conversationStartedAt: start, captureEndedAt: end });
-    await waitFor(() => harness.importsOf(other.id).length === 2); // told after the first one's, had there been one
-    expect(harness.importsOf(idle.id)).toEqual([]);
+    const [idle, other] = [await fixture.create(), await fixture.create('straight-in')];
+    await fixture.writeRoom(idle.id, { conversationStartedAt: start, captureEndedAt: end });
+    await fixture.writeRoom(other.id, { conversationStartedAt: start, captureEndedAt: end });
+    await waitFor(() => fixture.importsOf(other.id).length === 2); // told after the first one's, had there been one
+    expect(fixture.importsOf(idle.id)).toEqual([]);
   });
 });

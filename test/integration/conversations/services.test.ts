@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJobs } from '#libs/jobs';
 import { createDatabase } from '#libs/orm';
 import { conversations } from '#services/conversations';
-import { createHarness, waitFor, type Harness } from './harness.ts';
+import { startConversationFixture, waitFor, type ConversationFixture } from './fixture.ts';
 
-let harness: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  harness = await createHarness(import.meta.url);
+  fixture = await startConversationFixture(import.meta.url);
 });
-afterAll(() => harness.stop());
+afterAll(() => fixture.stop());
 
 const { rpcs } = conversations;
 const audio = (name: string) => ({
@@ -24,11 +24,11 @@ const attachment = (id: number, blob: number, name: string) => ({
   blob_id: blob,
   audio: audio(name),
   actor_account_id: 7,
-  actor_person_id: harness.personId('ben'),
+  actor_person_id: fixture.personId('ben'),
 });
 /** Puts a job into this service's queue as another service's outbox would. */
 async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversations.jobs], payload: never): Promise<void> {
-  const { settings, logger } = harness.env;
+  const { settings, logger } = fixture.env;
   const db = await createDatabase({
     url: settings['DATABASE_URL'] ?? '',
     schema: 'conversations',
@@ -36,47 +36,47 @@ async function enqueue(job: (typeof conversations.jobs)[keyof typeof conversatio
     logger,
     applicationName: 'enqueue',
   });
-  const jobs = createJobs({ contract: conversations, db, bus: harness.bus, logger });
+  const jobs = createJobs({ contract: conversations, db, bus: fixture.bus, logger });
   await jobs.transaction((tx) => jobs.enqueue(tx, job, payload));
   await db.close();
 }
 
 describe('conversations.describe and exists', () => {
   it('tells title, journey, event, bounds and participants (D18a, D18b)', async () => {
-    const { id, start } = await harness.create();
-    await harness.patch(id, { infos: { publishing: { fields: { title: { value: 'Our talk', provenance: {} } } } } });
-    expect(await harness.call(rpcs.describe, { id })).toEqual({
+    const { id, start } = await fixture.create();
+    await fixture.patch(id, { infos: { publishing: { fields: { title: { value: 'Our talk', provenance: {} } } } } });
+    expect(await fixture.call(rpcs.describe, { id })).toEqual({
       id,
       title: 'Our talk',
       journey_slug: 'open-circle',
       journey_name: 'Open circle',
-      event: { id: harness.ids['holons']?.['spring'], slug: 'spring', name: 'Spring' },
+      event: { id: fixture.ids['holons']?.['spring'], slug: 'spring', name: 'Spring' },
       start,
       finish: null,
-      participants: [{ id: harness.personId('ada'), name: 'Ada' }],
+      participants: [{ id: fixture.personId('ada'), name: 'Ada' }],
     });
-    expect(await harness.call(rpcs.exists, { id })).toEqual({ id });
+    expect(await fixture.call(rpcs.exists, { id })).toEqual({ id });
   });
 
   it('answers 404 when the conversation is absent', async () => {
     for (const id of [999_999, 0, -1]) {
-      expect(await harness.refusal(rpcs.describe, { id })).toMatchObject({ code: 'not_found' });
-      expect(await harness.refusal(rpcs.exists, { id })).toMatchObject({ code: 'not_found' });
-      expect(await harness.refusal(rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({ code: 'not_found' });
-      expect(await harness.refusal(rpcs.listNotes, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.describe, { id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.exists, { id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.getTranscriptSource, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(rpcs.listNotes, { conversation_id: id })).toMatchObject({ code: 'not_found' });
     }
   });
 });
 
 describe('conversations.transcript-source.get', () => {
   it('tells meeting, window, room participants and step', async () => {
-    const { id } = await harness.create();
-    await harness.writeRoom(id, {
+    const { id } = await fixture.create();
+    await fixture.writeRoom(id, {
       meetingId: 'm-1',
       conversationStartedAt: '2030-01-01T10:00:00+02:00',
       participants: [{ customParticipantId: 'c-1', personId: 5, displayName: 'Ada' }, { customParticipantId: 'c-2' }],
     });
-    expect(await harness.call(rpcs.getTranscriptSource, { conversation_id: id })).toEqual({
+    expect(await fixture.call(rpcs.getTranscriptSource, { conversation_id: id })).toEqual({
       conversation_id: id,
       meeting_id: 'm-1',
       recording_id: null,
@@ -92,100 +92,100 @@ describe('conversations.transcript-source.get', () => {
 
 describe('conversations.audio.attach (rules/media#audio-upload)', () => {
   it('sets infos.audio and notes user, file name and byte count, once per blob', async () => {
-    const { id, updated_at } = await harness.create();
-    const reply = await harness.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
-    await harness.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
+    const { id, updated_at } = await fixture.create();
+    const reply = await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
+    await fixture.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
     expect(reply).toEqual({ audio: audio('first.mp3') });
-    const read = await harness.get(id);
+    const read = await fixture.get(id);
     expect(read.infos).toEqual({ audio: audio('first.mp3') });
     expect(read.updated_at > updated_at).toBe(true);
-    const notes = await harness.notes(id);
+    const notes = await fixture.notes(id);
     expect(notes).toMatchObject([{ note_type: 'audio', author_person: { name: 'Ben' } }]);
     expect(notes[0]?.body).toMatch(/first\.mp3.*12 bytes/);
   });
 
   it('never replaces a newer upload by an older one that comes late, by its job either', async () => {
-    const { id } = await harness.create();
-    await harness.call(rpcs.attachAudio, attachment(id, 5, 'newer.mp3'));
+    const { id } = await fixture.create();
+    await fixture.call(rpcs.attachAudio, attachment(id, 5, 'newer.mp3'));
     await enqueue(conversations.jobs.attachAudio, attachment(id, 4, 'older.mp3') as never);
-    await waitFor(async () => (await harness.notes(id)).length === 2);
-    expect((await harness.get(id)).infos).toEqual({ audio: audio('newer.mp3') });
+    await waitFor(async () => (await fixture.notes(id)).length === 2);
+    expect((await fixture.get(id)).infos).toEqual({ audio: audio('newer.mp3') });
   });
 
   it('answers 404, and its job is dead, when the conversation is absent', async () => {
-    expect(await harness.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.attachAudio, attachment(999_999, 1, 'x.mp3'))).toMatchObject({ code: 'not_found' });
     await enqueue(conversations.jobs.attachAudio, attachment(999_999, 1, 'x.mp3') as never);
-    await waitFor(async () => (await harness.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1);
+    await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where state = 'dead'`)).length === 1);
   });
 });
 
 describe('conversations.advance-step (D6)', () => {
   it('advances only while the step is still the current one, and notes it', async () => {
-    const { id } = await harness.create();
-    await harness.recorded(id);
-    const { current_step_id: stepId } = await harness.call(rpcs.getTranscriptSource, { conversation_id: id });
+    const { id } = await fixture.create();
+    await fixture.recorded(id);
+    const { current_step_id: stepId } = await fixture.call(rpcs.getTranscriptSource, { conversation_id: id });
     const payload = { conversation_id: id, step_id: stepId, cause: 'transcript_import' };
     await enqueue(conversations.jobs.advanceStep, payload as never);
-    await waitFor(async () => (await harness.get(id)).step_slug === 'done');
-    expect((await harness.notes(id))[0]).toMatchObject({ note_type: 'step_change', author_person: null });
-    await harness.call(rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'op' });
+    await waitFor(async () => (await fixture.get(id)).step_slug === 'done');
+    expect((await fixture.notes(id))[0]).toMatchObject({ note_type: 'step_change', author_person: null });
+    await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'op' });
     await enqueue(conversations.jobs.advanceStep, payload as never);
-    await waitFor(async () => (await harness.env.sql(`select from conversations.jobs where result = '{"advanced": false}'`)).length === 1);
-    expect((await harness.get(id)).step_slug).toBe('held');
+    await waitFor(async () => (await fixture.env.sql(`select from conversations.jobs where result = '{"advanced": false}'`)).length === 1);
+    expect((await fixture.get(id)).step_slug).toBe('held');
   });
 });
 
 describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
   it('moves to any step of the journey, archived ones too, notes the operator and starts the step’s job', async () => {
-    const { id } = await harness.create();
-    expect(await harness.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({
+    const { id } = await fixture.create();
+    expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({
       conversation_id: id,
       from: 'held',
       to: 'retired',
       changed: true,
     });
-    expect((await harness.notes(id))[0]).toMatchObject({ note_type: 'step_change', body: expect.stringContaining('grace') });
-    await harness.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' });
-    await waitFor(() => harness.importsOf(id).length === 1);
-    expect(await harness.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' })).toMatchObject({
+    expect((await fixture.notes(id))[0]).toMatchObject({ note_type: 'step_change', body: expect.stringContaining('grace') });
+    await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' });
+    await waitFor(() => fixture.importsOf(id).length === 1);
+    expect(await fixture.call(rpcs.adminMove, { conversation_id: id, step_slug: 'import', operator: 'grace' })).toMatchObject({
       changed: false,
     });
-    expect(await harness.notes(id)).toHaveLength(2);
+    expect(await fixture.notes(id)).toHaveLength(2);
   });
 
   it('refuses a step that the journey does not have and a conversation that is absent', async () => {
-    const { id } = await harness.create();
+    const { id } = await fixture.create();
     const request = { step_slug: 'agreed', operator: 'op' };
-    expect(await harness.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({ reason: 'step_not_found' });
-    expect(await harness.refusal(rpcs.adminMove, { conversation_id: 999_999, ...request })).toMatchObject({
+    expect(await fixture.refusal(rpcs.adminMove, { conversation_id: id, ...request })).toMatchObject({ reason: 'step_not_found' });
+    expect(await fixture.refusal(rpcs.adminMove, { conversation_id: 999_999, ...request })).toMatchObject({
       code: 'not_found',
       reason: undefined,
     });
   });
 
   it('connects and disconnects holons once each, and moves updated_at with it', async () => {
-    const { id, updated_at } = await harness.create();
+    const { id, updated_at } = await fixture.create();
     const request = { conversation_id: id, holon_slug: 'host-org' };
-    expect(await harness.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: true });
-    expect(await harness.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: false });
-    const connected = await harness.get(id);
+    expect(await fixture.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: true });
+    expect(await fixture.call(rpcs.adminConnect, request)).toEqual({ conversation_id: id, changed: false });
+    const connected = await fixture.get(id);
     expect(connected.connected.map((holon) => holon.slug)).toEqual(['host-org']);
     expect(connected.updated_at > updated_at).toBe(true);
-    expect(await harness.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: true });
-    expect(await harness.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: false });
-    expect((await harness.get(id)).connected).toEqual([]);
-    expect(await harness.refusal(rpcs.adminConnect, { ...request, holon_slug: 'unknown' })).toMatchObject({ reason: 'holon_not_found' });
-    expect(await harness.refusal(rpcs.adminConnect, { ...request, conversation_id: 999_999 })).toMatchObject({
+    expect(await fixture.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: true });
+    expect(await fixture.call(rpcs.adminDisconnect, request)).toEqual({ conversation_id: id, changed: false });
+    expect((await fixture.get(id)).connected).toEqual([]);
+    expect(await fixture.refusal(rpcs.adminConnect, { ...request, holon_slug: 'unknown' })).toMatchObject({ reason: 'holon_not_found' });
+    expect(await fixture.refusal(rpcs.adminConnect, { ...request, conversation_id: 999_999 })).toMatchObject({
       code: 'not_found',
       reason: undefined,
     });
   });
 
   it('starts the importer whatever the step is', async () => {
-    const { id } = await harness.create('plain');
-    await harness.call(rpcs.adminImportTranscript, { conversation_id: id });
-    await waitFor(() => harness.importsOf(id).length === 1);
-    expect(harness.importsOf(id)).toEqual([{ conversation_id: id, step_id: null, cause: 'command' }]);
-    expect(await harness.refusal(rpcs.adminImportTranscript, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    const { id } = await fixture.create('plain');
+    await fixture.call(rpcs.adminImportTranscript, { conversation_id: id });
+    await waitFor(() => fixture.importsOf(id).length === 1);
+    expect(fixture.importsOf(id)).toEqual([{ conversation_id: id, step_id: null, cause: 'command' }]);
+    expect(await fixture.refusal(rpcs.adminImportTranscript, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 });

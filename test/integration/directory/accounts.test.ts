@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deleteAccount, grantAccount, listAccounts, login, setPassword, verifySession } = directory.rpcs;
 const password = 'seven green parrots';
 
 describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
-  let world: World;
+  let fixture: DirectoryFixture;
   beforeAll(async () => {
-    world = await createWorld(import.meta.url);
-    await world.apply({
+    fixture = await startDirectoryFixture(import.meta.url);
+    await fixture.apply({
       people: [{ key: 'ada', name: 'Ada' }],
       accounts: [
         { email: 'Ada@example.org', person: 'ada', password, groups: ['coherence_users'] },
@@ -20,21 +20,21 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       ],
     });
   });
-  afterAll(() => world.stop());
+  afterAll(() => fixture.stop());
 
   describe('list', () => {
     const emails = async (request: Partial<RequestOf<typeof listAccounts>>): Promise<string[]> =>
-      (await world.call(listAccounts, { limit: 10, ...request })).items.map(({ email }) => email);
+      (await fixture.call(listAccounts, { limit: 10, ...request })).items.map(({ email }) => email);
 
     it('tells what each may do, without any secret, in the order of the emails and in pages', async () => {
-      const { items, next } = await world.call(listAccounts, { limit: 2 });
+      const { items, next } = await fixture.call(listAccounts, { limit: 2 });
       expect(items).toEqual([
         expect.objectContaining({ email: 'Ada@example.org', person_name: 'Ada', has_password: true, groups: ['coherence_users'] }),
         expect.objectContaining({ email: 'ben@example.org', person_id: null, person_name: null, has_password: false, superuser: true }),
       ]);
       expect(Object.keys(items[0] ?? {})).not.toContain('password_hash');
       expect(next).toBe('ben@example.org');
-      await expect(world.call(listAccounts, { limit: 2, after: 'BEN@example.org' })).resolves.toMatchObject({
+      await expect(fixture.call(listAccounts, { limit: 2, after: 'BEN@example.org' })).resolves.toMatchObject({
         items: [{ email: 'cleo@example.org', is_active: false }],
         next: null,
       });
@@ -44,7 +44,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(emails({ is_active: false })).resolves.toEqual(['cleo@example.org']);
       await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
       await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
-      const refused = await world.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
+      const refused = await fixture.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
       expect(refused).toMatchObject({
         reason: 'unknown_group',
         message: 'There is no group "coherence_user"; there is coherence_users, ops_operators, ops_viewers.',
@@ -62,57 +62,59 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
       [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
     ])('is refused before anything is stored: %j', async (request, reason, message) => {
-      expect(await world.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
-      await expect(world.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
+      expect(await fixture.refusal(createAccount, request)).toMatchObject({ code: 'bad_request', reason, message });
+      await expect(fixture.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
     });
 
     it('set-password refuses what is easy to guess and leaves the old password', async () => {
       const weak = { email: 'ada@example.org', password: 'qwertyuiop12' };
-      expect(await world.refusal(setPassword, weak)).toMatchObject({ reason: 'weak_password' });
-      await expect(world.call(login, { email: 'ada@example.org', password, ip: '192.0.2.1' })).resolves.toBeDefined();
+      expect(await fixture.refusal(setPassword, weak)).toMatchObject({ reason: 'weak_password' });
+      await expect(fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.1' })).resolves.toBeDefined();
     });
 
     it('grant refuses a group that there is not, and takes one away that an account has', async () => {
-      await world.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
+      await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
       for (const change of [{ add_groups: ['of-old-times'] }, { remove_groups: ['coherence_usres'] }])
-        expect(await world.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({ reason: 'unknown_group' });
-      await expect(world.call(grantAccount, { email: 'ben@example.org', remove_groups: ['of-old-times'] })).resolves.toMatchObject({
+        expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({ reason: 'unknown_group' });
+      await expect(fixture.call(grantAccount, { email: 'ben@example.org', remove_groups: ['of-old-times'] })).resolves.toMatchObject({
         groups: [],
       });
     });
 
     it('a workspace file with a weak password is refused whole; one that is stored already is no problem', async () => {
       const stored = `(select password_hash from directory.accounts where email = 'Ada@example.org')`;
-      const [before] = await world.env.sql(`select ${stored} as hash`);
+      const [before] = await fixture.env.sql(`select ${stored} as hash`);
       const weak = { people: [{ key: 'dora', name: 'Dora' }], accounts: [{ email: 'ada@example.org', password: 'short' }] };
-      expect(await world.refusal(directory.rpcs.applyWorkspace, { document: weak, dry_run: false })).toMatchObject({
+      expect(await fixture.refusal(directory.rpcs.applyWorkspace, { document: weak, dry_run: false })).toMatchObject({
         reason: 'invalid_workspace',
         details: { problems: [{ path: ['accounts', 0, 'password'], message: 'must have 12 characters or more, and has 5' }] },
       });
-      await expect(world.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
-      await expect(world.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
+      await expect(fixture.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
+      await expect(fixture.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
 
       // Argon2id of "short" as an older release stored it.
       const { createPasswords } = await import('../../../services/directory/accounts/rules.ts');
-      await world.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
+      await fixture.env.sql(`update directory.accounts set password_hash = $1 where email = 'cleo@example.org'`, [
         await createPasswords().hash('short'),
       ]);
-      await expect(world.apply({ accounts: [{ email: 'cleo@example.org', password: 'short' }] })).resolves.toMatchObject({ unchanged: 1 });
+      await expect(fixture.apply({ accounts: [{ email: 'cleo@example.org', password: 'short' }] })).resolves.toMatchObject({
+        unchanged: 1,
+      });
     });
   });
 
   describe('delete', () => {
     it('removes the account and its tokens for good, tells the gateways, and leaves its person', async () => {
-      const { token } = await world.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
-      const { actor } = await world.call(verifySession, { token });
+      const { token } = await fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
+      const { actor } = await fixture.call(verifySession, { token });
       const revoked: string[] = [];
-      const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
-      await expect(world.call(deleteAccount, { email: ' ada@EXAMPLE.org ' })).resolves.toMatchObject({ email: 'Ada@example.org' });
-      expect(await world.refusal(verifySession, { token })).toMatchObject({ code: 'unauthenticated' });
+      const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+      await expect(fixture.call(deleteAccount, { email: ' ada@EXAMPLE.org ' })).resolves.toMatchObject({ email: 'Ada@example.org' });
+      expect(await fixture.refusal(verifySession, { token })).toMatchObject({ code: 'unauthenticated' });
       await waitFor(() => revoked.includes(actor.sessionKey));
       stop();
-      await expect(world.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([{ name: 'Ada' }]);
-      expect(await world.refusal(deleteAccount, { email: 'ada@example.org' })).toMatchObject({
+      await expect(fixture.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([{ name: 'Ada' }]);
+      expect(await fixture.refusal(deleteAccount, { email: 'ada@example.org' })).toMatchObject({
         reason: 'account_not_found',
         message: 'There is no account with the email ada@example.org.',
       });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deactivateAccount, deleteAccount, erasePerson, grantAccount, login, logout, nameAccounts, patchStepConfig } =
   directory.rpcs;
@@ -31,18 +31,18 @@ const document = {
   ],
 };
 
-let world: World;
+let fixture: DirectoryFixture;
 let ids: Record<string, Record<string, number>>;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  ({ ids } = await world.apply(document));
+  fixture = await startDirectoryFixture(import.meta.url);
+  ({ ids } = await fixture.apply(document));
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const accountOf = async (who: string): Promise<number> =>
-  (await world.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [who]))[0]?.id ?? 0;
+  (await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [who]))[0]?.id ?? 0;
 const search = async (filter: Partial<RequestOf<typeof searchAudit>> = {}): Promise<AuditEntry[]> => [
-  ...(await world.call(searchAudit, { limit: 100, ...filter })).items,
+  ...(await fixture.call(searchAudit, { limit: 100, ...filter })).items,
 ];
 /** What the work adds to the log, oldest first. */
 async function written(work: () => Promise<unknown>): Promise<AuditEntry[]> {
@@ -56,7 +56,7 @@ const shape = { id: expect.any(Number), at: expect.any(String), request_id: expe
 describe('logins in the audit log (A1)', () => {
   it('has who was let in, and from where', async () => {
     const id = await accountOf(email);
-    expect(await written(() => world.call(login, { email, password, ip }))).toEqual([
+    expect(await written(() => fixture.call(login, { email, password, ip }))).toEqual([
       {
         ...shape,
         actor: { kind: 'account', account_id: id, key_id: null },
@@ -72,7 +72,7 @@ describe('logins in the audit log (A1)', () => {
   it('has who was refused: the account of a known email, nobody for an unknown one and for a wrong gate key (A4)', async () => {
     const id = await accountOf(email);
     const refused = { ...shape, action: 'login', ip, outcome: 'refused' };
-    expect(await written(() => world.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
+    expect(await written(() => fixture.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
       {
         ...refused,
         actor: { kind: 'account', account_id: id, key_id: null },
@@ -81,27 +81,27 @@ describe('logins in the audit log (A1)', () => {
       },
     ]);
     const nobody = { ...refused, actor: { kind: 'account', account_id: null, key_id: null }, target: null };
-    expect(await written(() => world.call(login, { email: 'my secret password', password: 'typed into the wrong field', ip }))).toEqual([
+    expect(await written(() => fixture.call(login, { email: 'my secret password', password: 'typed into the wrong field', ip }))).toEqual([
       { ...nobody, changes: { reason: 'credentials' } },
     ]);
-    expect(await written(() => world.call(refuseLogin, { ip }))).toEqual([{ ...nobody, changes: { reason: 'gate_key' } }]);
-    expect(await written(() => world.call(login, { email: 'loner@example.org', password: 'the password of loner', ip }))).toMatchObject([
+    expect(await written(() => fixture.call(refuseLogin, { ip }))).toEqual([{ ...nobody, changes: { reason: 'gate_key' } }]);
+    expect(await written(() => fixture.call(login, { email: 'loner@example.org', password: 'the password of loner', ip }))).toMatchObject([
       { changes: { reason: 'no_person' }, outcome: 'refused' },
     ]);
   });
 
   it('keeps nothing of what was typed', async () => {
-    const rows = await world.env.sql<{ text: string }>('select l::text as text from directory.audit_log l');
+    const rows = await fixture.env.sql<{ text: string }>('select l::text as text from directory.audit_log l');
     for (const { text } of rows) expect(text).not.toMatch(/secret|wrong field|right password|example\.org|Okafor/);
   });
 
   it('has a logout once', async () => {
-    const { token } = await world.call(login, { email, password, ip });
-    const { actor } = await world.call(verifySession, { token });
-    expect(await written(() => world.call(logout, {}, actor))).toMatchObject([
+    const { token } = await fixture.call(login, { email, password, ip });
+    const { actor } = await fixture.call(verifySession, { token });
+    expect(await written(() => fixture.call(logout, {}, actor))).toMatchObject([
       { action: 'logout', actor: { kind: 'account', account_id: await accountOf(email) }, outcome: 'ok' },
     ]);
-    expect(await written(() => world.call(logout, {}, actor))).toEqual([]);
+    expect(await written(() => fixture.call(logout, {}, actor))).toEqual([]);
   });
 });
 
@@ -114,31 +114,31 @@ describe('accounts in the audit log (A1)', () => {
 
   it('has each change of one, with the rights that it has now, and nothing of the password', async () => {
     const entries = await written(() =>
-      world.call(createAccount, { email: who, password: 'seven green parrots', groups: ['ops_viewers'] }),
+      fixture.call(createAccount, { email: who, password: 'seven green parrots', groups: ['ops_viewers'] }),
     );
     id = await accountOf(who);
     expect(entries).toEqual(
       entry('account.create', { superuser: false, global_editor: false, groups: ['ops_viewers'], password: 'changed' }),
     );
-    expect(await written(() => world.call(grantAccount, { email: who, superuser: true }))).toEqual(
+    expect(await written(() => fixture.call(grantAccount, { email: who, superuser: true }))).toEqual(
       entry('account.grant', { superuser: true }),
     );
-    expect(await written(() => world.call(setPassword, { email: who, password: 'eight green parrots' }))).toEqual(
+    expect(await written(() => fixture.call(setPassword, { email: who, password: 'eight green parrots' }))).toEqual(
       entry('account.set-password', { password: 'changed' }),
     );
-    expect(await written(() => world.call(deactivateAccount, { email: who }))).toEqual(entry('account.deactivate', { is_active: false }));
-    expect(await written(() => world.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
+    expect(await written(() => fixture.call(deactivateAccount, { email: who }))).toEqual(entry('account.deactivate', { is_active: false }));
+    expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
   });
 
   it('has nothing of what changed nothing or was refused', async () => {
     const updatedAt = async () =>
-      (await world.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
+      (await fixture.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
     const before = await updatedAt();
     for (const work of [
-      () => world.call(grantAccount, { email, add_groups: ['coherence_users'] }),
-      () => world.call(grantAccount, { email, add_groups: ['nobodies'] }),
-      () => world.call(createAccount, { email }),
-      () => world.call(deleteAccount, { email: 'nobody@example.org' }),
+      () => fixture.call(grantAccount, { email, add_groups: ['coherence_users'] }),
+      () => fixture.call(grantAccount, { email, add_groups: ['nobodies'] }),
+      () => fixture.call(createAccount, { email }),
+      () => fixture.call(deleteAccount, { email: 'nobody@example.org' }),
     ])
       expect(await written(work)).toEqual([]);
     expect(await updatedAt()).toBe(before);
@@ -153,10 +153,10 @@ describe('service keys in the audit log (A1)', () => {
     let id = '';
     const { createKey, rotateKey, revokeKey } = directory.rpcs;
     const entries = await written(async () => {
-      ({ id } = (await world.call(createKey, { name: 'Secret name', scopes: ['ops:read'] }, user)).key);
-      await world.call(rotateKey, { key_id: id, overlap_seconds: 60 }, byKey);
-      await world.call(revokeKey, { key_id: id }, byKey);
-      await world.call(revokeKey, { key_id: id }, byKey);
+      ({ id } = (await fixture.call(createKey, { name: 'Secret name', scopes: ['ops:read'] }, user)).key);
+      await fixture.call(rotateKey, { key_id: id, overlap_seconds: 60 }, byKey);
+      await fixture.call(revokeKey, { key_id: id }, byKey);
+      await fixture.call(revokeKey, { key_id: id }, byKey);
     });
     const target = { type: 'key', id };
     expect(entries).toMatchObject([
@@ -181,7 +181,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const write = { config: { advance_on_success: false } };
     const patch = (config = write.config) =>
-      written(() => world.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write: { config } }, editor));
+      written(() => fixture.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write: { config } }, editor));
     expect(await patch()).toEqual([
       {
         ...shape,
@@ -201,7 +201,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     const id = await accountOf(email);
     const changed = structuredClone(document);
     const entries = await written(() =>
-      world.apply({
+      fixture.apply({
         ...changed,
         people: [...changed.people, { key: 'new', name: 'New Person' }],
         accounts: [
@@ -234,22 +234,22 @@ describe('configuration and set-up data in the audit log (A1)', () => {
 
   it('has nothing of a dry run, and of one that changes nothing', async () => {
     const people = [{ key: 'newer', name: 'Newer' }];
-    expect(await written(() => world.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
-    expect(await written(() => world.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
+    expect(await written(() => fixture.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
+    expect(await written(() => fixture.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
   });
 
   it('has an erasure: who, by id, and how much', async () => {
     const id = ids['people']?.['ben'] ?? 0;
     const target = { type: 'person', id: String(id) };
     const account = await accountOf('ben@example.org');
-    expect(await written(() => world.call(suspendPerson, { person_id: id }))).toMatchObject([
+    expect(await written(() => fixture.call(suspendPerson, { person_id: id }))).toMatchObject([
       { actor: cli, action: 'person.suspend', target, changes: { accounts: [account], count: 1 } },
     ]);
-    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual([]);
-    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toMatchObject([
+    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual([]);
+    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toMatchObject([
       { actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
     ]);
-    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual([]);
+    expect(await written(() => fixture.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual([]);
   });
 });
 
@@ -266,15 +266,15 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
 
   it('answers those who may see operations, and refuses others, whatever else they may do', async () => {
     for (const ops of ['read', 'act'] as const) {
-      expect((await world.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
-      await expect(world.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({ items: [{ email }] });
+      expect((await fixture.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
+      await expect(fixture.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({ items: [{ email }] });
     }
     for (const ops of [undefined, null]) {
-      expect(await world.refusal(listAudit, { limit: 1 }, user(ops))).toMatchObject({ code: 'permission_denied' });
-      expect(await world.refusal(nameAccounts, { ids: [], email }, user(ops))).toMatchObject({ code: 'permission_denied' });
+      expect(await fixture.refusal(listAudit, { limit: 1 }, user(ops))).toMatchObject({ code: 'permission_denied' });
+      expect(await fixture.refusal(nameAccounts, { ids: [], email }, user(ops))).toMatchObject({ code: 'permission_denied' });
     }
-    expect(await world.refusal(listAudit, { limit: 1 }, { kind: 'shared' })).toMatchObject({ code: 'internal' });
-    expect(await world.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
+    expect(await fixture.refusal(listAudit, { limit: 1 }, { kind: 'shared' })).toMatchObject({ code: 'internal' });
+    expect(await fixture.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
   });
 
   it('filters by account, action, target and time, and goes on behind an entry', async () => {

@@ -7,20 +7,20 @@ import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
 import { createBrowseHandlers } from '../../../services/directory/browse/handlers.ts';
 import { createVisibleHolonHandlers } from '../../../services/directory/holons/handlers.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { browseHolon, listConversationEvents, listEventJourneys, lookUpHolons, lookUpPeople } = directory.rpcs;
 const many = 200;
 const numbers = Array.from({ length: many }, (_, index) => index);
 
-let world: World;
+let fixture: DirectoryFixture;
 let db: Database;
 let ids: Record<string, Record<string, number>>;
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  ({ ids } = await world.apply({
+  fixture = await startDirectoryFixture(import.meta.url);
+  ({ ids } = await fixture.apply({
     spheres: [{ key: 'health', name: 'Health' }],
     classes: [
       { slug: 'group', label: 'Group' },
@@ -89,13 +89,13 @@ beforeAll(async () => {
       })),
     ],
   }));
-  const { env } = world;
+  const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
@@ -108,18 +108,18 @@ describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
       type: 'event',
       journeys: { scope: 'direct', items: journeys.map(item) },
     });
-    await expect(world.call(browseHolon, { holon_slug: 'host' }, { kind: 'shared' })).resolves.toEqual({
+    await expect(fixture.call(browseHolon, { holon_slug: 'host' }, { kind: 'shared' })).resolves.toEqual({
       holon: { id: idOf('holons', 'host'), slug: 'host', name: 'Host', type: 'group' },
       events: [event('zeta', 'Alpha', ['talk', 'circle']), event('twin', 'Alpha', []), event('beta', 'Beta', ['circle', 'talk'])],
     });
-    await expect(world.call(browseHolon, { holon_slug: 'twin' })).resolves.toMatchObject({ events: [] });
-    expect(await world.refusal(browseHolon, { holon_slug: 'unknown' })).toMatchObject({ code: 'not_found', message: 'Not Found' });
+    await expect(fixture.call(browseHolon, { holon_slug: 'twin' })).resolves.toMatchObject({ events: [] });
+    expect(await fixture.refusal(browseHolon, { holon_slug: 'unknown' })).toMatchObject({ code: 'not_found', message: 'Not Found' });
   });
 });
 
 describe('directory.events.list and list-journeys (D10, D11)', () => {
   it('lists the holon itself and every event below it by name and id, each with its parent', async () => {
-    const events = await world.call(listConversationEvents, { holon_slug: 'host' }, {
+    const events = await fixture.call(listConversationEvents, { holon_slug: 'host' }, {
       ...superuser,
       superuser: false,
       globalEditor: false,
@@ -131,33 +131,33 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
       ['beta', 'host'],
       ['deep', 'branch'],
     ]);
-    expect((await world.call(listConversationEvents, { holon_slug: 'beta' })).map(({ slug }) => slug)).toEqual(['below', 'beta']);
-    expect(await world.call(listConversationEvents, { holon_slug: 'odd' })).toEqual([]);
-    expect(await world.refusal(listConversationEvents, { holon_slug: '' })).toMatchObject({ code: 'not_found' });
-    expect(await world.call(listConversationEvents, {})).toHaveLength(many + 7);
+    expect((await fixture.call(listConversationEvents, { holon_slug: 'beta' })).map(({ slug }) => slug)).toEqual(['below', 'beta']);
+    expect(await fixture.call(listConversationEvents, { holon_slug: 'odd' })).toEqual([]);
+    expect(await fixture.refusal(listConversationEvents, { holon_slug: '' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.call(listConversationEvents, {})).toHaveLength(many + 7);
   });
 
   it('lists the conversation journeys of an event in order of attachment, and knows no holon that is none', async () => {
-    const journeys = await world.call(listEventJourneys, { event_slug: 'beta' });
+    const journeys = await fixture.call(listEventJourneys, { event_slug: 'beta' });
     const entry = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, step_count: 0 });
     expect(journeys).toEqual([entry('circle'), entry('talk')]);
-    expect(await world.refusal(listEventJourneys, { event_slug: 'host' })).toMatchObject({ code: 'not_found' });
-    expect(await world.call(listEventJourneys, { event_slug: 'twin' })).toEqual([]);
+    expect(await fixture.refusal(listEventJourneys, { event_slug: 'host' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.call(listEventJourneys, { event_slug: 'twin' })).toEqual([]);
   });
 });
 
 describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
   it('answers what is public of a person, once, and skips ids that nobody has', async () => {
     const ada = idOf('people', 'ada');
-    await expect(world.call(lookUpPeople, { ids: [ada, 0, -5, 2_000_000_000, ada] })).resolves.toEqual([
+    await expect(fixture.call(lookUpPeople, { ids: [ada, 0, -5, 2_000_000_000, ada] })).resolves.toEqual([
       { id: ada, name: 'Ada', photo: 'https://example.org/a.png', contact: { email: 'a@example.org' } },
     ]);
-    await expect(world.call(lookUpPeople, { ids: [] })).resolves.toEqual([]);
+    await expect(fixture.call(lookUpPeople, { ids: [] })).resolves.toEqual([]);
   });
 
   it('answers of infos only what the class declares, locations and spheres', async () => {
     const [told, odd] = [idOf('holons', 'told'), idOf('holons', 'odd')];
-    const holons = await world.call(lookUpHolons, { ids: [told, odd, 0] }, { kind: 'shared' });
+    const holons = await fixture.call(lookUpHolons, { ids: [told, odd, 0] }, { kind: 'shared' });
     expect(holons).toEqual([
       {
         id: told,

@@ -5,26 +5,26 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CliOutcome, runCli, startService } from '#libs/testing';
 import { directory } from '#services/directory';
 import { askCli } from '../../ask-cli.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const demoPassword = 'words-of-the-demo';
-let world: World;
+let fixture: DirectoryFixture;
 let folder: string;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  await startService('agents', world.env);
+  fixture = await startDirectoryFixture(import.meta.url);
+  await startService('agents', fixture.env);
   folder = mkdtempSync(join(tmpdir(), 'workspace-'));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
-  await world.stop();
+  await fixture.stop();
 });
 
 const cli = (args: readonly string[], variables: Record<string, string> = {}, input = ''): Promise<CliOutcome> =>
-  runCli(args, { DEMO_PASSWORD: demoPassword, ...world.env.settings, ...variables }, input);
+  runCli(args, { DEMO_PASSWORD: demoPassword, ...fixture.env.settings, ...variables }, input);
 
 /** For what a command does and answers, not for how the program ends and writes. */
-const ask = (...args: string[]): Promise<unknown> => askCli(world.env.settings, ...args);
+const ask = (...args: string[]): Promise<unknown> => askCli(fixture.env.settings, ...args);
 
 function write(name: string, text: string): string {
   const file = join(folder, name);
@@ -39,7 +39,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     expect(dry.stdout).toContain('+ people ada');
     expect(dry.stdout).toContain('+ agents guide');
-    await expect(world.env.sql('select count(*)::integer as n from directory.people')).resolves.toEqual([{ n: 0 }]);
+    await expect(fixture.env.sql('select count(*)::integer as n from directory.people')).resolves.toEqual([{ n: 0 }]);
 
     const first = await cli(['workspace', 'apply', file, '--json']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -92,7 +92,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
       expect.stringMatching(/^14: agents\[0\]/),
     ]);
     expect(lines.at(-1)).toBe('9 problems; nothing was changed.');
-    await expect(world.env.sql(`select 1 from directory.people where key = 'zoe'`)).resolves.toEqual([]);
+    await expect(fixture.env.sql(`select 1 from directory.people where key = 'zoe'`)).resolves.toEqual([]);
   });
 
   it('tells syntax errors of YAML and JSON with their lines', async () => {
@@ -113,7 +113,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     const text = JSON.stringify(document).replace('"big":1', '"big":9007199254740993');
     const outcome = await cli(['workspace', 'apply', write('env.json', text)], { ENV_PASSWORD: 'from the environment' });
     expect(outcome).toMatchObject({ code: 0, stdout: '2 created, 0 updated, 0 unchanged.\n', stderr: '' });
-    const [row] = await world.env.sql(`select infos::text from directory.people where key = 'env-person'`);
+    const [row] = await fixture.env.sql(`select infos::text from directory.people where key = 'env-person'`);
     expect(row).toEqual({ infos: '{"big": 9007199254740993, "env": "PATH"}' });
   });
 });
@@ -241,12 +241,12 @@ agents:
   });
 
   it('exports what the same platform finds unchanged, without a secret, and says what no file can name', async () => {
-    await world.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
-    await world.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
-    await world.env.sql(`insert into directory.memberships (person_id, holon_id)
+    await fixture.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
+    await fixture.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
+    await fixture.env.sql(`insert into directory.memberships (person_id, holon_id)
       select p.id, h.id from directory.people p, directory.holons h where p.key is null and h.slug = 'zz-child'`);
     // A file that names one step alone leaves two in the same place.
-    await world.apply({ journeys: [{ slug: 'listening', steps: [{ slug: 'talk' }] }] });
+    await fixture.apply({ journeys: [{ slug: 'listening', steps: [{ slug: 'talk' }] }] });
     const file = join(folder, 'export.yaml');
     const written = await cli(['workspace', 'export', '--out', file, '--json']);
     expect(written).toMatchObject({ code: 0, stderr: '' });
@@ -274,7 +274,7 @@ agents:
       stderr: expect.stringMatching(/^Left out.*: 1 people, 1 memberships\.\nBefore the file is applied, set STEPS_/),
     });
     const json = await cli(['workspace', 'export', '--json']);
-    const tables = await world.env.sql<{ name: string }>(
+    const tables = await fixture.env.sql<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables
        where schemaname in ('directory', 'agents') and tablename !~ 'migrations|jobs|outbox|audit'`,
     );
@@ -282,12 +282,12 @@ agents:
       [yaml.stdout, []],
       [json.stdout, ['--json']],
     ] as const) {
-      await world.env.sql(`truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`);
+      await fixture.env.sql(`truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`);
       const applied = await cli(['workspace', 'apply', '-', '--json'], secrets, text);
       expect(JSON.parse(applied.stdout)).toMatchObject({ updated: 0, unchanged: 0 });
       expect((await cli(['workspace', 'export', ...flags])).stdout).toBe(text);
     }
-    await expect(world.env.sql(`select name, description, infos::text from directory.people where key = 'odd'`)).resolves.toEqual([
+    await expect(fixture.env.sql(`select name, description, infos::text from directory.people where key = 'odd'`)).resolves.toEqual([
       {
         name: 'null',
         description: 'a\u0085b \u001b[2J\u202e\n  two lines: # no comment\n',
@@ -297,8 +297,8 @@ agents:
   });
 
   it('reads a long list page by page', async () => {
-    await world.env.sql(`insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`);
-    const read = (after: number) => world.call(directory.rpcs.exportWorkspace, { list: 'spheres', after });
+    await fixture.env.sql(`insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`);
+    const read = (after: number) => fixture.call(directory.rpcs.exportWorkspace, { list: 'spheres', after });
     const first = await read(0);
     expect(first.items).toHaveLength(500);
     const second = await read(first.next ?? 0);

@@ -4,7 +4,7 @@ import { provideTimeoutMs, startPgBouncer } from '#libs/testing';
 import { directory } from '#services/directory';
 import { migrateServices, readServiceUrls } from '../../../tools/migrate.ts';
 import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
-import { createWorld } from './world.ts';
+import { startDirectoryFixture } from './fixture.ts';
 
 const ofProcess = 3;
 const ofRole = 4;
@@ -13,32 +13,35 @@ const requests = 40;
 /** The most connections that the service has had at PostgreSQL while many requests, each a transaction, waited for each other. */
 async function measure(replicas: number, pooled: boolean): Promise<number> {
   const settings: Record<string, string> = { DATABASE_POOL_SIZE: String(ofProcess) };
-  const world = await createWorld(import.meta.url, settings, replicas, undefined, async (env) => {
-    if (!pooled) return {};
-    const adminUrl = env.settings['DATABASE_URL'] ?? '';
-    const urls = listDatabaseUrls(adminUrl, process.env['TEST_SERVICE_SECRET'] ?? '');
-    await migrateServices({ url: adminUrl, logger: env.logger, serviceUrls: readServiceUrls(urls) });
-    const pgBouncer = await startPgBouncer({ urls: Object.values(urls), poolSize: ofRole });
-    env.onStop(() => pgBouncer.stop());
-    return { DATABASE_URL: pgBouncer.through(adminUrl), DATABASE_POOLER: 'transaction' };
+  const fixture = await startDirectoryFixture(import.meta.url, settings, {
+    replicas,
+    prepare: async (env) => {
+      if (!pooled) return {};
+      const adminUrl = env.settings['DATABASE_URL'] ?? '';
+      const urls = listDatabaseUrls(adminUrl, process.env['TEST_SERVICE_SECRET'] ?? '');
+      await migrateServices({ url: adminUrl, logger: env.logger, serviceUrls: readServiceUrls(urls) });
+      const pgBouncer = await startPgBouncer({ urls: Object.values(urls), poolSize: ofRole });
+      env.onStop(() => pgBouncer.stop());
+      return { DATABASE_URL: pgBouncer.through(adminUrl), DATABASE_POOLER: 'transaction' };
+    },
   });
   try {
     const state = { most: 0, working: true };
     const watching = (async () => {
       while (state.working) {
-        const [row] = await world.env.sql<{ count: string }>(
+        const [row] = await fixture.env.sql<{ count: string }>(
           `select count(*) from pg_stat_activity where datname = current_database() and usename = 'coherence_directory'`,
         );
         state.most = Math.max(state.most, Number(row?.count));
       }
     })();
     const document = { people: [{ key: 'ada', name: 'Ada' }] };
-    await Promise.all(Array.from({ length: requests }, () => world.call(directory.rpcs.applyWorkspace, { document, dry_run: true })));
+    await Promise.all(Array.from({ length: requests }, () => fixture.call(directory.rpcs.applyWorkspace, { document, dry_run: true })));
     state.working = false;
     await watching;
     return state.most;
   } finally {
-    await world.stop();
+    await fixture.stop();
   }
 }
 

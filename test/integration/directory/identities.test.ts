@@ -1,26 +1,26 @@
 /** Identities in the directory: as whom they act, how they are linked, and that nobody becomes another (rules/access#identity-provider). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deactivateAccount, deleteAccount, erasePerson, exportPerson, grantAccount } = directory.rpcs;
 const { linkIdentity, listIdentities, searchAudit, signInIdentity, suspendPerson, unlinkIdentity, verifyIdentity } = directory.rpcs;
 const issuer = 'https://id.example.org';
 
-let world: World;
-let byEmail: World;
+let fixture: DirectoryFixture;
+let byEmail: DirectoryFixture;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url, { OIDC_ISSUER: issuer });
-  byEmail = await createWorld(import.meta.url, { OIDC_ISSUER: issuer, OIDC_LINK_BY_EMAIL: 'true' });
+  fixture = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer });
+  byEmail = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer, OIDC_LINK_BY_EMAIL: 'true' });
 });
 afterAll(async () => {
   await byEmail.stop();
-  await world.stop();
+  await fixture.stop();
 });
 
 let made = 0;
 /** An account with a person, by its email. */
-async function newAccount(at = world): Promise<string> {
+async function newAccount(at = fixture): Promise<string> {
   const name = `person-${++made}`;
   await at.apply({
     people: [{ key: name, name }],
@@ -32,15 +32,15 @@ const verify = (subject: string, email?: string, at = byEmail) =>
   at.call(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null);
 const refusal = async (subject: string, email?: string, at = byEmail): Promise<string> =>
   (await at.refusal(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null)).code;
-const entriesOf = async (at: World, action: string): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
+const entriesOf = async (at: DirectoryFixture, action: string): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
   (await at.call(searchAudit, { action, limit: 200 })).items;
 
 describe('directory.identities.link (S2)', () => {
   it('lets an identity act as the account, and no other one', async () => {
     const email = await newAccount();
-    const { account, changed } = await world.call(linkIdentity, { email: ` ${email.toUpperCase()} `, subject: 'ada' });
+    const { account, changed } = await fixture.call(linkIdentity, { email: ` ${email.toUpperCase()} `, subject: 'ada' });
     expect([account.email, changed]).toEqual([email, true]);
-    const { actor } = await verify('ada', undefined, world);
+    const { actor } = await verify('ada', undefined, fixture);
     expect(actor).toEqual({
       kind: 'user',
       accountId: account.id,
@@ -51,29 +51,29 @@ describe('directory.identities.link (S2)', () => {
       coherenceAccess: false,
       ops: null,
     });
-    await world.call(grantAccount, { email, add_groups: ['coherence_users'] });
-    expect((await verify('ada', undefined, world)).actor.coherenceAccess).toBe(true);
-    expect([await refusal('Ada', undefined, world), await refusal('ada ', undefined, world)]).toEqual([
+    await fixture.call(grantAccount, { email, add_groups: ['coherence_users'] });
+    expect((await verify('ada', undefined, fixture)).actor.coherenceAccess).toBe(true);
+    expect([await refusal('Ada', undefined, fixture), await refusal('ada ', undefined, fixture)]).toEqual([
       'unauthenticated',
       'unauthenticated',
     ]);
-    expect((await world.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
+    expect((await fixture.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
   });
 
   it('changes nothing when it is so already, and takes an identity from nobody', async () => {
     const [email, other] = [await newAccount(), await newAccount()];
-    await world.call(linkIdentity, { email, subject: 'ben' });
-    expect((await world.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
-    const { reason, message } = await world.refusal(linkIdentity, { email: other, subject: 'ben' });
+    await fixture.call(linkIdentity, { email, subject: 'ben' });
+    expect((await fixture.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
+    const { reason, message } = await fixture.refusal(linkIdentity, { email: other, subject: 'ben' });
     expect([reason, message]).toEqual(['identity_linked', `That identity is linked to ${email}; unlink it there first.`]);
-    expect((await verify('ben', undefined, world)).actor.email).toBe(email);
+    expect((await verify('ben', undefined, fixture)).actor.email).toBe(email);
   });
 
   it('takes several identities for an account, of other issuers too, and lists them', async () => {
     const email = await newAccount();
     for (const named of [{ subject: 'c1' }, { subject: 'c2' }, { subject: 'c1', issuer: 'https://other.example.org' }])
-      await world.call(linkIdentity, { email, ...named });
-    const { items } = await world.call(listIdentities, { email });
+      await fixture.call(linkIdentity, { email, ...named });
+    const { items } = await fixture.call(listIdentities, { email });
     expect(items.map(({ issuer: of, subject, linked_by: by }) => [of, subject, by])).toEqual([
       [issuer, 'c1', 'operator'],
       [issuer, 'c2', 'operator'],
@@ -82,27 +82,27 @@ describe('directory.identities.link (S2)', () => {
   });
 
   it('is refused for an unknown account, and for a subject that none can be', async () => {
-    expect((await world.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe('account_not_found');
+    expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe('account_not_found');
     for (const subject of ['', 'x'.repeat(256), 'a\u0000b'])
-      expect((await world.refusal(linkIdentity, { email: 'nobody@example.org', subject })).code).toBe('bad_request');
+      expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject })).code).toBe('bad_request');
   });
 });
 
 describe('directory.identities.unlink', () => {
   it('ends the identity, and says when there was none', async () => {
     const email = await newAccount();
-    await world.call(linkIdentity, { email, subject: 'eve' });
+    await fixture.call(linkIdentity, { email, subject: 'eve' });
     const other = await newAccount();
-    expect((await world.call(unlinkIdentity, { email: other, subject: 'eve' })).changed).toBe(false);
-    expect((await world.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(true);
-    expect((await world.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(false);
-    expect(await refusal('eve', undefined, world)).toBe('unauthenticated');
+    expect((await fixture.call(unlinkIdentity, { email: other, subject: 'eve' })).changed).toBe(false);
+    expect((await fixture.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(true);
+    expect((await fixture.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(false);
+    expect(await refusal('eve', undefined, fixture)).toBe('unauthenticated');
   });
 });
 
 describe('directory.identities.sign-in (S3)', () => {
   it('is limited like a login of the console, by address, and writes nothing of who was throttled', async () => {
-    const limited = await createWorld(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
+    const limited = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
     try {
       const signIn = (ip: string): Promise<{ code: string }> => limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
       const codes: string[] = [];
@@ -160,8 +160,8 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
 describe('directory.identities.verify (S2, S5)', () => {
   it('links nothing by an email when OIDC_LINK_BY_EMAIL is not set', async () => {
     const email = await newAccount();
-    expect(await refusal('fay', email, world)).toBe('unauthenticated');
-    expect((await world.call(listIdentities, { email })).items).toEqual([]);
+    expect(await refusal('fay', email, fixture)).toBe('unauthenticated');
+    expect((await fixture.call(listIdentities, { email })).items).toEqual([]);
   });
 
   it('links an unknown identity by its verified email at its first use, whatever the email becomes later', async () => {
@@ -236,27 +236,27 @@ describe('identities in the audit log (A1, A4)', () => {
 describe('identities as data of a person', () => {
   it('are handed out with the account, and go with it and with the erasure', async () => {
     const email = await newAccount();
-    const { account } = await world.call(linkIdentity, { email, subject: 'mia' });
-    const [row] = await world.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
+    const { account } = await fixture.call(linkIdentity, { email, subject: 'mia' });
+    const [row] = await fixture.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
     const person_id = row?.person_id ?? 0;
-    const { items } = await world.call(exportPerson, { person_id, part: 'accounts', after: 0 });
+    const { items } = await fixture.call(exportPerson, { person_id, part: 'accounts', after: 0 });
     expect(items).toEqual([
       expect.objectContaining({ identities: [expect.objectContaining({ issuer, subject: 'mia', linked_by: 'operator' })] }),
     ]);
-    await world.call(suspendPerson, { person_id });
-    expect(await refusal('mia', undefined, world)).toBe('unauthenticated');
-    await world.call(erasePerson, { person_id, operator: 'test', dry_run: false });
+    await fixture.call(suspendPerson, { person_id });
+    expect(await refusal('mia', undefined, fixture)).toBe('unauthenticated');
+    await fixture.call(erasePerson, { person_id, operator: 'test', dry_run: false });
     const service = 'a-service@example.org';
-    await world.call(createAccount, { email: service, service_name: 'A service' });
-    await world.call(linkIdentity, { email: service, subject: 'of-a-service' });
-    await world.call(deleteAccount, { email: service });
-    expect(await world.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')")).toEqual([]);
+    await fixture.call(createAccount, { email: service, service_name: 'A service' });
+    await fixture.call(linkIdentity, { email: service, subject: 'of-a-service' });
+    await fixture.call(deleteAccount, { email: service });
+    expect(await fixture.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')")).toEqual([]);
   });
 });
 
 describe('an issuer that nobody named', () => {
   it('is asked for', async () => {
-    const nameless = await createWorld(import.meta.url);
+    const nameless = await startDirectoryFixture(import.meta.url);
     try {
       await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });
       for (const rpc of [linkIdentity, unlinkIdentity])

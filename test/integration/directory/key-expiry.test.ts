@@ -3,19 +3,19 @@ import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { measureKeys } from '../../../services/directory/keys/uses.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-let world: World;
+let fixture: DirectoryFixture;
 let db: Database;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  const { DATABASE_URL: url = '' } = world.env.settings;
-  db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: world.env.logger, applicationName: 'key expiry' });
-  await world.apply({ people: [{ key: 'bot', name: 'Bot' }], accounts: [{ email: 'bot@example.org', person: 'bot' }] });
+  fixture = await startDirectoryFixture(import.meta.url);
+  const { DATABASE_URL: url = '' } = fixture.env.settings;
+  db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: fixture.env.logger, applicationName: 'key expiry' });
+  await fixture.apply({ people: [{ key: 'bot', name: 'Bot' }], accounts: [{ email: 'bot@example.org', person: 'bot' }] });
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 describe('coherence_service_keys_expiring (rules/operations#metrics, rules/access#service-keys)', () => {
@@ -26,15 +26,15 @@ describe('coherence_service_keys_expiring (rules/operations#metrics, rules/acces
       Number(/^coherence_service_keys_expiring\{.*\} (\d+)$/m.exec((await metrics.render()).text)?.[1] ?? Number.NaN);
     const issue = async (endsInDays: number | undefined): Promise<string> => {
       const ends = endsInDays === undefined ? {} : { expires_at: new Date(Date.now() + endsInDays * 86_400_000).toISOString() };
-      const { key } = await world.call(directory.rpcs.issueKey, { email: 'bot@example.org', name: 'A program', scopes: ['*'], ...ends });
+      const { key } = await fixture.call(directory.rpcs.issueKey, { email: 'bot@example.org', name: 'A program', scopes: ['*'], ...ends });
       return key.id;
     };
     expect(await measure()).toBe(0);
     const [soon] = [await issue(6.9), await issue(7.1), await issue(undefined), await issue(0.5)];
     expect(await measure()).toBe(2);
-    await world.call(directory.rpcs.revokeAnyKey, { key_id: soon });
+    await fixture.call(directory.rpcs.revokeAnyKey, { key_id: soon });
     expect(await measure()).toBe(1);
-    await world.env.sql(
+    await fixture.env.sql(
       `update directory.service_keys set expires_at = clock_timestamp() where revoked_at is null and expires_at is not null`,
     );
     expect(await measure()).toBe(0);

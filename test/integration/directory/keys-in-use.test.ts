@@ -5,42 +5,42 @@ import { startService } from '#libs/testing';
 import { directory } from '#services/directory';
 import { createKeyUses } from '../../../services/directory/keys/uses.ts';
 import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deactivateAccount, issueKey, revokeAnyKey, rotateAnyKey } = directory.rpcs;
 const email = 'a-service@example.org';
 
-let world: World;
+let fixture: DirectoryFixture;
 let gateways: string[];
 let db: Database;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  await world.call(createAccount, { email, service_name: 'A service' });
+  fixture = await startDirectoryFixture(import.meta.url);
+  await fixture.call(createAccount, { email, service_name: 'A service' });
   gateways = await Promise.all(
     [1, 2].map(async () => {
-      const { port } = (await startService('api-gateway', world.env)) as unknown as { port: number };
+      const { port } = (await startService('api-gateway', fixture.env)) as unknown as { port: number };
       return `http://127.0.0.1:${port}`;
     }),
   );
-  const { DATABASE_URL: all = '' } = world.env.settings;
+  const { DATABASE_URL: all = '' } = fixture.env.settings;
   const { DATABASE_URL_DIRECTORY: url = '' } = listDatabaseUrls(all, process.env['TEST_SERVICE_SECRET'] ?? '');
-  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: world.env.logger, applicationName: 'test' });
+  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: fixture.env.logger, applicationName: 'test' });
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
-const make = () => world.call(issueKey, { email, name: 'A program', scopes: ['*'] });
+const make = () => fixture.call(issueKey, { email, name: 'A program', scopes: ['*'] });
 
 describe('a key at two gateways (K6)', () => {
   const statusAt = async (gateway: string, token: string): Promise<number> =>
     (await fetch(`${gateway}/api/v1/auth/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it.each([
-    ['revoked', (id: string) => world.call(revokeAnyKey, { key_id: id })],
-    ['rotated without an overlap', (id: string) => world.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
-    ['ended with its account', () => world.call(deactivateAccount, { email })],
+    ['revoked', (id: string) => fixture.call(revokeAnyKey, { key_id: id })],
+    ['rotated without an overlap', (id: string) => fixture.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
+    ['ended with its account', () => fixture.call(deactivateAccount, { email })],
   ])('is refused by both within a second when it is %s', async (_how, end) => {
     const { key, token } = await make();
     // Asked again and again, so that each remembers the key at the moment of its end.
@@ -59,7 +59,7 @@ describe('a key at two gateways (K6)', () => {
 
 describe('last_used_at of a key in continuous use (K7)', () => {
   it('is written again when the use is fifty seconds later, and never in between', async () => {
-    await world.call(directory.rpcs.grantAccount, { email, activate: true });
+    await fixture.call(directory.rpcs.grantAccount, { email, activate: true });
     const { key } = await make();
     const start = Date.parse('2030-01-01T00:00:00Z');
     let nowMs = start;
@@ -71,7 +71,7 @@ describe('last_used_at of a key in continuous use (K7)', () => {
       (second % 2 === 0 ? uses : others).note(key.id);
       if (second % 10 !== 0) continue;
       await Promise.all([uses.write(), others.write()]);
-      const [row] = await world.env.sql<{ at: string }>('select last_used_at::text as at from directory.service_keys where id = $1', [
+      const [row] = await fixture.env.sql<{ at: string }>('select last_used_at::text as at from directory.service_keys where id = $1', [
         key.id,
       ]);
       const at = Date.parse(row?.at ?? '');
@@ -81,13 +81,13 @@ describe('last_used_at of a key in continuous use (K7)', () => {
     const apart = written.slice(1).map((at, index) => at - (written[index] ?? 0));
     expect(apart.length).toBe(3);
     for (const ms of apart) expect([ms >= 50_000, ms <= 60_000]).toEqual([true, true]);
-    const [{ version } = { version: '' }] = await world.env.sql<{ version: string }>(
+    const [{ version } = { version: '' }] = await fixture.env.sql<{ version: string }>(
       'select xmin::text as version from directory.service_keys where id = $1',
       [key.id],
     );
     uses.note(key.id);
     await uses.write();
-    expect(await world.env.sql('select 1 from directory.service_keys where id = $1 and xmin::text = $2', [key.id, version])).toHaveLength(
+    expect(await fixture.env.sql('select 1 from directory.service_keys where id = $1 and xmin::text = $2', [key.id, version])).toHaveLength(
       1,
     );
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor, RequestOf } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory, maxKeys } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, createKey, deactivateAccount, deleteAccount, erasePerson, exportPerson, getKey, getPerson } = directory.rpcs;
 const { grantAccount, issueKey, listAllKeys, listKeys, login, logout, revokeAnyKey, revokeKey, rotateAnyKey } = directory.rpcs;
@@ -11,7 +11,7 @@ const { rotateKey, setPassword, suspendPerson, verifyKey, verifySession, whoami 
 const password = 'seven green parrots';
 type User = Extract<Actor, { kind: 'user' }>;
 
-let world: World;
+let fixture: DirectoryFixture;
 let ada: User;
 let ben: User;
 let root: User;
@@ -19,8 +19,8 @@ let root: User;
 const forgotten: string[] = [];
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  await world.apply({
+  fixture = await startDirectoryFixture(import.meta.url);
+  await fixture.apply({
     people: ['ada', 'ben', 'root'].map((key) => ({ key, name: key })),
     accounts: [
       { email: 'ada@example.org', person: 'ada', password, groups: ['coherence_users'] },
@@ -29,32 +29,32 @@ beforeAll(async () => {
     ],
   });
   const actorOf = async (name: string): Promise<User> => {
-    const { token } = await world.call(login, { email: `${name}@example.org`, password, ip: '192.0.2.1' });
-    return (await world.call(verifySession, { token })).actor;
+    const { token } = await fixture.call(login, { email: `${name}@example.org`, password, ip: '192.0.2.1' });
+    return (await fixture.call(verifySession, { token })).actor;
   };
   [ada, ben, root] = [await actorOf('ada'), await actorOf('ben'), await actorOf('root')];
-  world.bus.subscribeEvent(directory.events.keysChanged, ({ key_ids: ids }) => void forgotten.push(...ids));
+  fixture.bus.subscribeEvent(directory.events.keysChanged, ({ key_ids: ids }) => void forgotten.push(...ids));
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const wish = (request: Partial<RequestOf<typeof createKey>> = {}) => ({ name: 'A program', scopes: ['media:read'], ...request });
-const makeFor = (email: string, scopes = ['*']) => world.call(issueKey, { email, name: 'A program', scopes });
+const makeFor = (email: string, scopes = ['*']) => fixture.call(issueKey, { email, name: 'A program', scopes });
 const works = async (token: string): Promise<boolean> =>
-  world.call(verifyKey, { token }, null).then(
+  fixture.call(verifyKey, { token }, null).then(
     () => true,
     () => false,
   );
 /** The actor of a key. */
-const actorOf = async (token: string): Promise<User> => (await world.call(verifyKey, { token }, null)).actor;
+const actorOf = async (token: string): Promise<User> => (await fixture.call(verifyKey, { token }, null)).actor;
 const newAccount = async (name: string): Promise<string> => {
   const email = `${name}@example.org`;
-  await world.call(createAccount, { email, service_name: name });
+  await fixture.call(createAccount, { email, service_name: name });
   return email;
 };
 
 describe('directory.keys.create (K1, K5)', () => {
   it("makes a key of the caller's own account, and keeps no secret", async () => {
-    const { key, token } = await world.call(createKey, wish({ expires_at: '2099-01-01T00:00:00+01:00' }), ada);
+    const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00+01:00' }), ada);
     expect(key).toEqual({
       id: token.split('_')[2],
       name: 'A program',
@@ -68,18 +68,20 @@ describe('directory.keys.create (K1, K5)', () => {
       rotating_until: null,
       revoked_at: null,
     });
-    expect(await world.env.sql('select 1 from directory.service_keys k where position($1 in k::text) > 0', [token.slice(-43)])).toEqual([]);
+    expect(await fixture.env.sql('select 1 from directory.service_keys k where position($1 in k::text) > 0', [token.slice(-43)])).toEqual(
+      [],
+    );
   });
 
   it('is for every account when a superuser asks, and for no other when somebody else does (K10)', async () => {
-    const { key } = await world.call(createKey, wish({ account_id: ben.accountId }), root);
+    const { key } = await fixture.call(createKey, wish({ account_id: ben.accountId }), root);
     expect(key).toMatchObject({ account: { email: 'ben@example.org' }, created_by: { account_id: root.accountId, key_id: null } });
     const refusals = [];
     for (const account_id of [root.accountId, 999_999, 0])
-      refusals.push((await world.refusal(createKey, wish({ account_id }), ada)).toBody());
+      refusals.push((await fixture.refusal(createKey, wish({ account_id }), ada)).toBody());
     expect(refusals).toEqual(refusals.map(() => ({ code: 'permission_denied', message: 'Only superusers make keys of other accounts.' })));
     for (const account_id of [999_999, -1])
-      expect(await world.refusal(createKey, wish({ account_id }), root)).toMatchObject({ code: 'bad_request' });
+      expect(await fixture.refusal(createKey, wish({ account_id }), root)).toMatchObject({ code: 'bad_request' });
   });
 
   it.each([
@@ -87,28 +89,28 @@ describe('directory.keys.create (K1, K5)', () => {
     [{ name: ' ' }, 'blank'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'future'],
   ])('refuses %j, and changes nothing', async (wrong, message) => {
-    const before = await world.call(listKeys, {}, ada);
-    const refusal = await world.refusal(createKey, wish(wrong), ada);
+    const before = await fixture.call(listKeys, {}, ada);
+    const refusal = await fixture.refusal(createKey, wish(wrong), ada);
     expect([refusal.code, refusal.message]).toEqual(['bad_request', expect.stringContaining(message)]);
-    expect((await world.call(listKeys, {}, ada)).count).toBe(before.count);
+    expect((await fixture.call(listKeys, {}, ada)).count).toBe(before.count);
   });
 
   it('gives with a key no more than the key has, which its children outlive (K10)', async () => {
-    const parent = await world.call(createKey, wish({ scopes: ['media:read', 'keys:write'] }), root);
+    const parent = await fixture.call(createKey, wish({ scopes: ['media:read', 'keys:write'] }), root);
     const actor = await actorOf(parent.token);
-    const child = await world.call(createKey, wish(), actor);
+    const child = await fixture.call(createKey, wish(), actor);
     expect(child.key.created_by).toEqual({ account_id: root.accountId, key_id: parent.key.id });
-    expect(await world.refusal(createKey, wish({ scopes: ['media:write'] }), actor)).toMatchObject({ code: 'permission_denied' });
-    const wider = await world.call(createKey, wish({ scopes: ['*'] }), ada);
-    expect(await world.refusal(rotateKey, { key_id: wider.key.id }, actor)).toMatchObject({ code: 'permission_denied' });
-    await world.call(rotateKey, { key_id: child.key.id }, actor);
-    await world.call(revokeKey, { key_id: parent.key.id }, root);
-    expect((await world.call(getKey, { key_id: child.key.id }, root)).key.revoked_at).toBeNull();
+    expect(await fixture.refusal(createKey, wish({ scopes: ['media:write'] }), actor)).toMatchObject({ code: 'permission_denied' });
+    const wider = await fixture.call(createKey, wish({ scopes: ['*'] }), ada);
+    expect(await fixture.refusal(rotateKey, { key_id: wider.key.id }, actor)).toMatchObject({ code: 'permission_denied' });
+    await fixture.call(rotateKey, { key_id: child.key.id }, actor);
+    await fixture.call(revokeKey, { key_id: parent.key.id }, root);
+    expect((await fixture.call(getKey, { key_id: child.key.id }, root)).key.revoked_at).toBeNull();
   });
 
   it(`gives an account ${maxKeys} keys and not one more at once; revoked ones do not count`, async () => {
     const email = await newAccount('many');
-    await world.env.sql(
+    await fixture.env.sql(
       `insert into directory.service_keys (id, name, account_id, scopes, secret_sha256)
        select 'filler' || lpad(n::text, 12, '0'), 'Filler', a.id, '{*}', sha256(n::text::bytea)
        from directory.accounts a, generate_series(1, $2) as n where a.email = $1`,
@@ -117,51 +119,51 @@ describe('directory.keys.create (K1, K5)', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => makeFor(email)));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused.map(({ reason }) => (reason as { reason: string }).reason)).toEqual(Array.from({ length: 5 }, () => 'too_many_keys'));
-    const { items, count } = await world.call(listAllKeys, { email, limit: 1, offset: 0 });
+    const { items, count } = await fixture.call(listAllKeys, { email, limit: 1, offset: 0 });
     expect(count).toBe(maxKeys);
-    await world.call(revokeAnyKey, { key_id: items[0]?.id ?? '' });
+    await fixture.call(revokeAnyKey, { key_id: items[0]?.id ?? '' });
     await expect(makeFor(email)).resolves.toBeDefined();
   });
 });
 
 describe('directory.keys.list, get, revoke (K5)', () => {
   it("show one's own keys newest first, a superuser those of all, and others' not", async () => {
-    const { key } = await world.call(createKey, wish({ name: 'Mine' }), ben);
-    const own = await world.call(listKeys, { limit: 1 }, ben);
+    const { key } = await fixture.call(createKey, wish({ name: 'Mine' }), ben);
+    const own = await fixture.call(listKeys, { limit: 1 }, ben);
     expect([own.items, own.count >= 1]).toEqual([[key], true]);
-    expect((await world.call(listKeys, { account_id: ben.accountId }, root)).items).toContainEqual(key);
+    expect((await fixture.call(listKeys, { account_id: ben.accountId }, root)).items).toContainEqual(key);
     for (const account_id of [ben.accountId, 999_999, -5]) {
-      expect(await world.call(listKeys, { account_id }, ada)).toEqual({ items: [], count: 0 });
+      expect(await fixture.call(listKeys, { account_id }, ada)).toEqual({ items: [], count: 0 });
     }
     for (const key_id of [key.id, 'nothing']) {
       for (const rpc of [getKey, revokeKey, rotateKey])
-        expect(await world.refusal(rpc, { key_id }, ada)).toMatchObject({ code: 'not_found' });
+        expect(await fixture.refusal(rpc, { key_id }, ada)).toMatchObject({ code: 'not_found' });
     }
-    expect(await world.call(getKey, { key_id: key.id }, root)).toEqual({ key });
+    expect(await fixture.call(getKey, { key_id: key.id }, root)).toEqual({ key });
   });
 
   it('ends a key at once, and once more without effect', async () => {
-    const { key, token } = await world.call(createKey, wish(), ada);
+    const { key, token } = await fixture.call(createKey, wish(), ada);
     expect(await works(token)).toBe(true);
-    const first = await world.call(revokeKey, { key_id: key.id }, ada);
+    const first = await fixture.call(revokeKey, { key_id: key.id }, ada);
     expect([await works(token), first.key.revoked_at]).toEqual([false, expect.any(String)]);
     await waitFor(() => forgotten.includes(key.id));
-    expect((await world.call(revokeKey, { key_id: key.id }, root)).key.revoked_at).toBe(first.key.revoked_at);
-    expect(await world.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({ code: 'conflict', reason: 'key_ended' });
+    expect((await fixture.call(revokeKey, { key_id: key.id }, root)).key.revoked_at).toBe(first.key.revoked_at);
+    expect(await fixture.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({ code: 'conflict', reason: 'key_ended' });
   });
 });
 
 describe('directory.keys.rotate (K5, K10)', () => {
   const endOverlaps = (id: string): Promise<unknown> =>
-    world.env.sql(
+    fixture.env.sql(
       'update directory.service_keys set previous_until = now(), oldest_until = case when oldest_sha256 is not null then now() end where id = $1',
       [id],
     );
   const alive = (tokens: readonly string[]): Promise<boolean[]> => Promise.all(tokens.map(works));
 
   it('keeps the old secret until the overlap ends, and tells until when', async () => {
-    const made = await world.call(createKey, wish(), ada);
-    const next = await world.call(rotateKey, { key_id: made.key.id, overlap_seconds: 60 }, ada);
+    const made = await fixture.call(createKey, wish(), ada);
+    const next = await fixture.call(rotateKey, { key_id: made.key.id, overlap_seconds: 60 }, ada);
     expect(await alive([made.token, next.token])).toEqual([true, true]);
     const left = Date.parse(next.key.rotating_until ?? '') - Date.now();
     expect(left).toBeGreaterThan(30_000);
@@ -169,13 +171,13 @@ describe('directory.keys.rotate (K5, K10)', () => {
     await waitFor(() => forgotten.includes(made.key.id));
     await endOverlaps(made.key.id);
     expect(await alive([made.token, next.token])).toEqual([false, true]);
-    expect((await world.call(getKey, { key_id: made.key.id }, ada)).key.rotating_until).toBeNull();
+    expect((await fixture.call(getKey, { key_id: made.key.id }, ada)).key.rotating_until).toBeNull();
   });
 
   it('ends the oldest secret at the third rotation', async () => {
-    const made = await world.call(createKey, wish(), ada);
+    const made = await fixture.call(createKey, wish(), ada);
     const tokens = [made.token];
-    const rotate = async (): Promise<void> => void tokens.push((await world.call(rotateKey, { key_id: made.key.id }, ada)).token);
+    const rotate = async (): Promise<void> => void tokens.push((await fixture.call(rotateKey, { key_id: made.key.id }, ada)).token);
     await rotate();
     await rotate();
     expect(await alive(tokens)).toEqual([true, true, true]);
@@ -184,24 +186,24 @@ describe('directory.keys.rotate (K5, K10)', () => {
   });
 
   it('ends every old secret at once without an overlap', async () => {
-    const made = await world.call(createKey, wish(), ada);
-    const second = await world.call(rotateKey, { key_id: made.key.id }, ada);
-    const third = await world.call(rotateAnyKey, { key_id: made.key.id, overlap_seconds: 0 });
+    const made = await fixture.call(createKey, wish(), ada);
+    const second = await fixture.call(rotateKey, { key_id: made.key.id }, ada);
+    const third = await fixture.call(rotateAnyKey, { key_id: made.key.id, overlap_seconds: 0 });
     expect(await alive([made.token, second.token, third.token])).toEqual([false, false, true]);
     expect(third.key.rotating_until).toBeNull();
   });
 
   it('gives each of many at once a secret of its own', async () => {
-    const { key } = await world.call(createKey, wish(), ada);
-    const rotated = await Promise.all(Array.from({ length: 5 }, () => world.call(rotateKey, { key_id: key.id }, ada)));
+    const { key } = await fixture.call(createKey, wish(), ada);
+    const rotated = await Promise.all(Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)));
     expect((await alive(rotated.map(({ token }) => token))).filter(Boolean)).toHaveLength(3);
   });
 
   it('is no way back from an expiry', async () => {
-    const { key, token } = await world.call(createKey, wish({ expires_at: '2099-01-01T00:00:00Z' }), ada);
-    await world.env.sql('update directory.service_keys set expires_at = now() where id = $1', [key.id]);
+    const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00Z' }), ada);
+    await fixture.env.sql('update directory.service_keys set expires_at = now() where id = $1', [key.id]);
     expect(await works(token)).toBe(false);
-    expect(await world.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({ reason: 'key_ended' });
+    expect(await fixture.refusal(rotateKey, { key_id: key.id }, ada)).toMatchObject({ reason: 'key_ended' });
   });
 });
 
@@ -218,7 +220,7 @@ describe('directory.keys.verify (K2, K6)', () => {
 
   it('gives one answer to unknown ids, wrong secrets, revoked and malformed tokens', async () => {
     const [one, other] = [await makeFor('ada@example.org'), await makeFor('ada@example.org')];
-    await world.call(revokeAnyKey, { key_id: other.key.id });
+    await fixture.call(revokeAnyKey, { key_id: other.key.id });
     const secretOf = (token: string): string => token.slice(-43);
     const wrong = [
       `svc_key_${'0'.repeat(20)}_${secretOf(one.token)}`,
@@ -229,28 +231,28 @@ describe('directory.keys.verify (K2, K6)', () => {
       '',
     ];
     const refusals = [];
-    for (const token of wrong) refusals.push((await world.refusal(verifyKey, { token }, null)).toBody());
+    for (const token of wrong) refusals.push((await fixture.refusal(verifyKey, { token }, null)).toBody());
     expect(refusals).toEqual(wrong.map(() => ({ code: 'unauthenticated', message: 'Authentication required.' })));
   });
 
   it('lets whoami show the key, and logout refuse it', async () => {
     const { key, token } = await makeFor('ada@example.org', ['agents:read']);
     const actor = await actorOf(token);
-    expect((await world.call(whoami, {}, actor)).key).toEqual({ id: key.id, name: 'A program', scopes: ['agents:read'] });
-    expect((await world.call(whoami, {}, ada)).key).toBeNull();
-    expect(await world.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
+    expect((await fixture.call(whoami, {}, actor)).key).toEqual({ id: key.id, name: 'A program', scopes: ['agents:read'] });
+    expect((await fixture.call(whoami, {}, ada)).key).toBeNull();
+    expect(await fixture.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
   });
 
   it('writes when a key was used, not more than once in most of a minute (K7)', async () => {
     const { key, token } = await makeFor('ada@example.org');
-    const lastUse = async (): Promise<string | null> => (await world.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
+    const lastUse = async (): Promise<string | null> => (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
     const before = Date.now();
     await works(token);
     await waitFor(async () => (await lastUse()) !== null);
     const used = await lastUse();
     expect(Math.abs(Date.parse(used ?? '') - before)).toBeLessThan(60_000);
     const version = async () =>
-      (await world.env.sql<{ xmin: string }>('select xmin::text from directory.service_keys where id = $1', [key.id]))[0]?.xmin;
+      (await fixture.env.sql<{ xmin: string }>('select xmin::text from directory.service_keys where id = $1', [key.id]))[0]?.xmin;
     const written = await version();
     for (let round = 0; round < 20; round++) await works(token);
     expect([await version(), await lastUse()]).toEqual([written, used]);
@@ -261,14 +263,14 @@ describe('the end of an account (K2)', () => {
   it('ends its keys for good when it is deactivated, through the workspace file too', async () => {
     const email = await newAccount('ended');
     const first = await makeFor(email);
-    await world.call(deactivateAccount, { email });
+    await fixture.call(deactivateAccount, { email });
     expect(await works(first.token)).toBe(false);
-    expect(await world.refusal(issueKey, { email, name: 'x', scopes: ['*'] })).toMatchObject({ reason: 'account_inactive' });
-    await world.call(grantAccount, { email, activate: true });
+    expect(await fixture.refusal(issueKey, { email, name: 'x', scopes: ['*'] })).toMatchObject({ reason: 'account_inactive' });
+    await fixture.call(grantAccount, { email, activate: true });
     expect(await works(first.token)).toBe(false);
     const second = await makeFor(email);
-    await world.apply({ accounts: [{ email, active: false }] });
-    await world.apply({ accounts: [{ email, active: true }] });
+    await fixture.apply({ accounts: [{ email, active: false }] });
+    await fixture.apply({ accounts: [{ email, active: true }] });
     expect(await works(second.token)).toBe(false);
     await waitFor(() => forgotten.includes(first.key.id) && forgotten.includes(second.key.id));
   });
@@ -277,25 +279,25 @@ describe('the end of an account (K2)', () => {
     const personOf = async (email: string): Promise<number> => (await actorOf((await makeFor(email)).token)).personId ?? 0;
     const [suspended, erased, deleted] = [await newAccount('suspended'), await newAccount('erased'), await newAccount('deleted')];
     const keys = [await makeFor(suspended), await makeFor(erased), await makeFor(deleted)];
-    await world.call(suspendPerson, { person_id: await personOf(suspended) });
-    await world.call(erasePerson, { person_id: await personOf(erased), operator: 'test', dry_run: false });
-    await world.call(deleteAccount, { email: deleted });
+    await fixture.call(suspendPerson, { person_id: await personOf(suspended) });
+    await fixture.call(erasePerson, { person_id: await personOf(erased), operator: 'test', dry_run: false });
+    await fixture.call(deleteAccount, { email: deleted });
     expect(await Promise.all(keys.map(({ token }) => works(token)))).toEqual([false, false, false]);
     await waitFor(() => keys.every(({ key }) => forgotten.includes(key.id)));
   });
 
   it('leaves them with a new password, and tells the gateways of new rights', async () => {
     const { key, token } = await makeFor('ben@example.org');
-    await world.call(setPassword, { email: 'ben@example.org', password });
+    await fixture.call(setPassword, { email: 'ben@example.org', password });
     expect(await works(token)).toBe(true);
-    await world.call(grantAccount, { email: 'ben@example.org', add_groups: ['coherence_users'] });
+    await fixture.call(grantAccount, { email: 'ben@example.org', add_groups: ['coherence_users'] });
     await waitFor(() => forgotten.includes(key.id));
     expect(await actorOf(token)).toMatchObject({ coherenceAccess: true });
   });
 
   it('hands out what is stored of them, without a secret', async () => {
     const { key } = await makeFor('ada@example.org');
-    const { items } = await world.call(exportPerson, { person_id: ada.personId ?? 0, part: 'accounts', after: 0 });
+    const { items } = await fixture.call(exportPerson, { person_id: ada.personId ?? 0, part: 'accounts', after: 0 });
     expect(JSON.stringify(items)).toContain(key.id);
     expect(JSON.stringify(items)).not.toContain('sha256');
   });
@@ -303,20 +305,20 @@ describe('the end of an account (K2)', () => {
 
 describe('accounts of services (K2)', () => {
   it('have no password, and a person of the kind service', async () => {
-    const account = await world.call(createAccount, { email: 'robot@example.org', service_name: ' Robot ' });
-    const person = await world.call(getPerson, { person_id: account.person_id ?? 0 });
+    const account = await fixture.call(createAccount, { email: 'robot@example.org', service_name: ' Robot ' });
+    const person = await fixture.call(getPerson, { person_id: account.person_id ?? 0 });
     expect(person).toMatchObject({ name: 'Robot', actor_kind: 'service' });
   });
 
   it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])('are not made with %j', async (wrong) => {
     const request = { email: 'wrong@example.org', service_name: 'Wrong', ...wrong };
-    expect(await world.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
+    expect(await fixture.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
   });
 
   it('leave no person behind when the email is taken', async () => {
-    expect(await world.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' })).toMatchObject({
+    expect(await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' })).toMatchObject({
       reason: 'account_exists',
     });
-    expect(await world.env.sql("select 1 from directory.people where name = 'Nobody at all'")).toEqual([]);
+    expect(await fixture.env.sql("select 1 from directory.people where name = 'Nobody at all'")).toEqual([]);
   });
 });

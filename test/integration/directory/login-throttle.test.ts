@@ -3,14 +3,17 @@ import type { AppError } from '#libs/errors';
 import { waitForLockWait } from '#libs/testing';
 import { directory } from '#services/directory';
 import { holdTable } from '../../hold-locks.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { login, refuseLogin, setPassword } = directory.rpcs;
 
-async function outcomes(world: World, requests: readonly { email: string; password: string; ip: string }[]): Promise<string[]> {
+async function outcomes(
+  fixture: DirectoryFixture,
+  requests: readonly { email: string; password: string; ip: string }[],
+): Promise<string[]> {
   return Promise.all(
     requests.map((request) =>
-      world.call(login, request).then(
+      fixture.call(login, request).then(
         () => 'ok',
         (error: AppError) => error.code,
       ),
@@ -23,15 +26,15 @@ function count(codes: readonly string[], code: string): number {
 }
 
 describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rate-limits)', () => {
-  let world: World;
+  let fixture: DirectoryFixture;
   beforeAll(async () => {
-    world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_PER_MINUTE: '10' }, 2);
-    await world.apply({
+    fixture = await startDirectoryFixture(import.meta.url, { RATE_LIMIT_LOGIN_PER_MINUTE: '10' }, { replicas: 2 });
+    await fixture.apply({
       people: [{ key: 'ada', name: 'Ada' }],
       accounts: [{ email: 'ada@example.org', person: 'ada', password: 'of throttled ones' }],
     });
   });
-  afterAll(() => world.stop());
+  afterAll(() => fixture.stop());
 
   it('admits exactly ten of thirty parallel logins over two replicas, right and wrong alike', async () => {
     const requests = Array.from({ length: 30 }, (_, index) => ({
@@ -39,67 +42,67 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
       password: index % 2 === 0 ? 'of throttled ones' : 'no',
       ip: '192.0.2.7',
     }));
-    expect(count(await outcomes(world, requests), 'rate_limited')).toBe(20);
+    expect(count(await outcomes(fixture, requests), 'rate_limited')).toBe(20);
   });
 
   it('says when to come again, and counts each address for itself', async () => {
-    const error = await world.refusal(login, { email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' });
+    const error = await fixture.refusal(login, { email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' });
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     const seconds = Number(error.details['retry_after']);
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(await outcomes(world, [{ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.8' }])).toEqual(['ok']);
+    expect(await outcomes(fixture, [{ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.8' }])).toEqual(['ok']);
   });
 
   it('counts calls with a wrong gate key apart: ten of an address, and none of its logins (D76)', async () => {
-    const tries = Array.from({ length: 30 }, () => world.refusal(refuseLogin, { ip: '192.0.2.9' }));
+    const tries = Array.from({ length: 30 }, () => fixture.refusal(refuseLogin, { ip: '192.0.2.9' }));
     const codes = (await Promise.all(tries)).map(({ code }) => code);
     expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([10, 20]);
-    expect(await world.refusal(refuseLogin, { ip: '192.0.2.10' })).toMatchObject({ code: 'unauthenticated' });
+    expect(await fixture.refusal(refuseLogin, { ip: '192.0.2.10' })).toMatchObject({ code: 'unauthenticated' });
     const logins = Array.from({ length: 11 }, () => ({ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.9' }));
-    const outcome = await outcomes(world, logins);
+    const outcome = await outcomes(fixture, logins);
     expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
 
   it('admits again when the minute is over; refused calls do not lengthen it', async () => {
-    await world.env.sql(
+    await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '61 seconds') from unnest(attempted_at) as a(at)) where key = 'ip:192.0.2.7'`,
     );
     const again = Array.from({ length: 12 }, () => ({ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' }));
-    const codes = await outcomes(world, again);
+    const codes = await outcomes(fixture, again);
     expect([count(codes, 'ok'), count(codes, 'rate_limited')]).toEqual([10, 2]);
   });
 });
 
 describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/http#rate-limits; D76)', () => {
-  let world: World;
+  let fixture: DirectoryFixture;
   beforeAll(async () => {
-    world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' }, 2);
+    fixture = await startDirectoryFixture(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' }, { replicas: 2 });
     const accounts = ['ada', 'ben', 'eve'].map((name) => ({ email: `${name}@example.org`, person: 'ada', password: 'of throttled ones' }));
-    await world.apply({ people: [{ key: 'ada', name: 'Ada' }], accounts });
+    await fixture.apply({ people: [{ key: 'ada', name: 'Ada' }], accounts });
   });
-  afterAll(() => world.stop());
+  afterAll(() => fixture.stop());
 
   const attempt = (email: string, password: string, ip = '192.0.2.1') => ({ email, password, ip });
 
   it('admits five failures of forty parallel ones over two replicas, then not even the right password', async () => {
     const codes = await outcomes(
-      world,
+      fixture,
       Array.from({ length: 40 }, () => attempt('ada@example.org', 'wrong')),
     );
     expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([5, 35]);
-    const error = await world.refusal(login, attempt(' ADA@example.org', 'of throttled ones'));
+    const error = await fixture.refusal(login, attempt(' ADA@example.org', 'of throttled ones'));
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     expect(Number(error.details['retry_after'])).toBeLessThanOrEqual(900);
   });
 
   it('asks again after the password was checked: failures counted meanwhile refuse the right one', async () => {
     const right = attempt('ben@example.org', 'of throttled ones', '192.0.2.4');
-    for (let round = 0; round < 4; round++) await outcomes(world, [attempt('ben@example.org', 'wrong', '192.0.2.4')]);
-    const letGo = await holdTable(world.env, 'directory.accounts');
-    const outcome = outcomes(world, [right]);
-    await waitForLockWait(world.env.sql, 'directory');
-    await world.env.sql(
+    for (let round = 0; round < 4; round++) await outcomes(fixture, [attempt('ben@example.org', 'wrong', '192.0.2.4')]);
+    const letGo = await holdTable(fixture.env, 'directory.accounts');
+    const outcome = outcomes(fixture, [right]);
+    await waitForLockWait(fixture.env.sql, 'directory');
+    await fixture.env.sql(
       `update directory.login_attempts set attempted_at = array_append(attempted_at, clock_timestamp()) where key like 'email:%/192.0.2.4'`,
     );
     expect(await letGo()).toBe('stopped');
@@ -108,47 +111,48 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
 
   it('locks the email for that address alone', async () => {
     expect(
-      await outcomes(world, [
+      await outcomes(fixture, [
         attempt('ada@example.org', 'of throttled ones'),
         attempt('ada@example.org', 'of throttled ones', '192.0.2.2'),
       ]),
     ).toEqual(['rate_limited', 'ok']);
-    for (let round = 0; round < 4; round++) await outcomes(world, [attempt('ada@example.org', 'wrong', '192.0.2.2')]);
-    expect(await outcomes(world, [attempt('ada@example.org', 'of throttled ones', '192.0.2.2')])).toEqual(['ok']);
+    for (let round = 0; round < 4; round++) await outcomes(fixture, [attempt('ada@example.org', 'wrong', '192.0.2.2')]);
+    expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones', '192.0.2.2')])).toEqual(['ok']);
   });
 
   it('does not count successes and does not mix emails', async () => {
     const codes = await outcomes(
-      world,
+      fixture,
       Array.from({ length: 12 }, () => attempt('ben@example.org', 'of throttled ones')),
     );
     expect(count(codes, 'ok')).toBe(12);
   });
 
   it('throttles unknown emails like known ones', async () => {
-    for (let round = 0; round < 5; round++) expect(await outcomes(world, [attempt('ghost@example.org', 'x')])).toEqual(['unauthenticated']);
-    expect(await outcomes(world, [attempt('ghost@example.org', 'x')])).toEqual(['rate_limited']);
+    for (let round = 0; round < 5; round++)
+      expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['unauthenticated']);
+    expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['rate_limited']);
   });
 
   it('ends when the password is set by an administrator, or after 15 minutes', async () => {
     const addresses = ['192.0.2.1', '2001:db8:0:1::/64'];
     const logins = (password: string) =>
       outcomes(
-        world,
+        fixture,
         addresses.map((ip) => attempt('eve@example.org', password, ip)),
       );
     for (let round = 0; round < 5; round++) await logins('x');
     expect(await logins('of throttled ones')).toEqual(['rate_limited', 'rate_limited']);
-    await world.call(setPassword, { email: 'eve@example.org', password: 'set by somebody' });
+    await fixture.call(setPassword, { email: 'eve@example.org', password: 'set by somebody' });
     expect(await logins('set by somebody')).toEqual(['ok', 'ok']);
-    await world.env.sql(
+    await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '15 minutes') from unnest(attempted_at) as a(at))`,
     );
-    expect(await outcomes(world, [attempt('ada@example.org', 'of throttled ones')])).toEqual(['ok']);
+    expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones')])).toEqual(['ok']);
   });
 
   it('keeps no email in clear text', async () => {
-    const rows = await world.env.sql<{ key: string }>('select key from directory.login_attempts');
+    const rows = await fixture.env.sql<{ key: string }>('select key from directory.login_attempts');
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.every(({ key }) => /^email:[0-9a-f]{64}\/192\.0\.2\.\d$/.test(key))).toBe(true);
   });

@@ -4,21 +4,25 @@ import type { AppError } from '#libs/errors';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { deriveArgon2id } from '../../../services/directory/accounts/rules.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { login, verifySession, changePassword, listSessions, revokeSession, setPassword } = directory.rpcs;
 const [firstPassword, nextPassword] = ['the first of many passwords', 'the next of many passwords'];
 let ipNumber = 0;
 
-let world: World;
+let fixture: DirectoryFixture;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_LOGIN_FAILURES: '5' }, 2);
-  await world.apply({
+  fixture = await startDirectoryFixture(
+    import.meta.url,
+    { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_LOGIN_FAILURES: '5' },
+    { replicas: 2 },
+  );
+  await fixture.apply({
     people: [{ key: 'ben', name: 'Ben' }],
     accounts: [{ email: 'ben@example.org', person: 'ben', password: firstPassword }],
   });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 interface Login {
   readonly token: string;
@@ -32,22 +36,22 @@ beforeEach(async () => {
   ipNumber++;
   ip = `192.0.2.${ipNumber}`;
   email = `person-${ipNumber}@example.org`;
-  await world.call(directory.rpcs.createAccount, { email, password: firstPassword, person: 'ben' });
+  await fixture.call(directory.rpcs.createAccount, { email, password: firstPassword, person: 'ben' });
 });
 
 async function logIn(password = firstPassword, address = email): Promise<Login> {
-  const { token } = await world.call(login, { email: address, password, ip });
-  const { actor } = await world.call(verifySession, { token });
+  const { token } = await fixture.call(login, { email: address, password, ip });
+  const { actor } = await fixture.call(verifySession, { token });
   return { token, id: token.slice(12, 44), actor };
 }
 async function isAlive({ token }: Login): Promise<boolean> {
-  return world.call(verifySession, { token }).then(
+  return fixture.call(verifySession, { token }).then(
     () => true,
     () => false,
   );
 }
-const change = (as: Login, current: string, next: string) => world.call(changePassword, { current, new: next, ip }, as.actor);
-const refuseChange = (as: Login, current: string, next: string) => world.refusal(changePassword, { current, new: next, ip }, as.actor);
+const change = (as: Login, current: string, next: string) => fixture.call(changePassword, { current, new: next, ip }, as.actor);
+const refuseChange = (as: Login, current: string, next: string) => fixture.refusal(changePassword, { current, new: next, ip }, as.actor);
 const canLogIn = (password: string): Promise<boolean> =>
   logIn(password).then(
     () => true,
@@ -57,9 +61,9 @@ const canLogIn = (password: string): Promise<boolean> =>
 describe('directory.accounts.change-password (rules/access#own-login)', () => {
   it('ends every session of the account, that of the call too, and tells the gateways which', async () => {
     const revoked: string[] = [];
-    const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
     const [own, other, third, over] = [await logIn(), await logIn(), await logIn(), await logIn()];
-    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [over.id]);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [over.id]);
     const foreign = await logIn(firstPassword, 'ben@example.org');
     expect(await change(own, firstPassword, nextPassword)).toEqual({ changed: true, revoked_sessions: 3 });
     expect(await Promise.all([own, other, third, foreign].map(isAlive))).toEqual([false, false, false, true]);
@@ -95,7 +99,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
       code: 'rate_limited',
       details: { retry_after: expect.any(Number) },
     });
-    expect(await world.refusal(login, { email, password: firstPassword, ip })).toMatchObject({ code: 'rate_limited' });
+    expect(await fixture.refusal(login, { email, password: firstPassword, ip })).toMatchObject({ code: 'rate_limited' });
     ip = '198.51.100.1';
     expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
   });
@@ -117,10 +121,10 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
       [listSessions, {}],
       [revokeSession, { session_id: own.id }],
     ] as const) {
-      expect(await world.refusal(rpc, request as never, keyless)).toMatchObject({ code: 'permission_denied' });
+      expect(await fixture.refusal(rpc, request as never, keyless)).toMatchObject({ code: 'permission_denied' });
     }
     expect(await isAlive(own)).toBe(true);
-    await world.call(revokeSession, { session_id: own.id }, own.actor);
+    await fixture.call(revokeSession, { session_id: own.id }, own.actor);
     expect(await refuseChange(own, firstPassword, nextPassword)).toMatchObject({ code: 'unauthenticated' });
     expect(await canLogIn(firstPassword)).toBe(true);
   });
@@ -155,7 +159,7 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
   it('has what is alive of the account, newest first, page by page, and tells which one asks', async () => {
     const [first, second, third] = [await logIn(), await logIn(), await logIn()];
     await logIn(firstPassword, 'ben@example.org');
-    const page = await world.call(listSessions, {}, second.actor);
+    const page = await fixture.call(listSessions, {}, second.actor);
     const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/);
     expect(page).toEqual({
       count: 3,
@@ -164,26 +168,26 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
       has_more: false,
       items: [third, second, first].map(({ id }) => ({ id, created_at: instant, expires_at: instant, current: id === second.id })),
     });
-    expect(await world.call(listSessions, { limit: 1, offset: 1 }, third.actor)).toMatchObject({
+    expect(await fixture.call(listSessions, { limit: 1, offset: 1 }, third.actor)).toMatchObject({
       count: 3,
       has_more: true,
       items: [{ id: second.id, current: false }],
     });
     expect(JSON.stringify(page)).not.toContain(first.token.slice(-43));
-    await world.call(revokeSession, { session_id: first.id }, second.actor);
-    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [third.id]);
-    expect((await world.call(listSessions, {}, second.actor)).items.map(({ id }) => id)).toEqual([second.id]);
+    await fixture.call(revokeSession, { session_id: first.id }, second.actor);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [third.id]);
+    expect((await fixture.call(listSessions, {}, second.actor)).items.map(({ id }) => id)).toEqual([second.id]);
   });
 });
 
 describe('directory.sessions.revoke (rules/access#own-login)', () => {
   it('ends a session of the account, as often as it is asked, and tells the gateways', async () => {
     const revoked: string[] = [];
-    const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
     const [own, other] = [await logIn(), await logIn()];
-    for (let n = 0; n < 3; n++) expect(await world.call(revokeSession, { session_id: other.id }, own.actor)).toEqual({ revoked: true });
+    for (let n = 0; n < 3; n++) expect(await fixture.call(revokeSession, { session_id: other.id }, own.actor)).toEqual({ revoked: true });
     expect([await isAlive(own), await isAlive(other)]).toEqual([true, false]);
-    expect(await world.call(revokeSession, { session_id: own.id }, own.actor)).toEqual({ revoked: true });
+    expect(await fixture.call(revokeSession, { session_id: own.id }, own.actor)).toEqual({ revoked: true });
     expect(await isAlive(own)).toBe(false);
     await waitFor(() => revoked.length >= 2);
     expect(revoked).toEqual([other.id, own.id]);
@@ -193,7 +197,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
   it("answers 404 for another account's, an unknown one and what is none, and ends nothing", async () => {
     const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
     for (const id of [foreign.id, 'a'.repeat(32), '', 'x', foreign.token, `${foreign.id}\0`, "' or true --", 'A'.repeat(32)]) {
-      expect([id, (await world.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
+      expect([id, (await fixture.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
     }
     expect([await isAlive(own), await isAlive(foreign)]).toEqual([true, true]);
   });
@@ -205,11 +209,11 @@ describe('a password that is stored at a lower cost than today (rules/access#pas
     const salt = Buffer.alloc(16, 1);
     const tag = await deriveArgon2id(password, salt, { memory: 8_192, passes: 1, parallelism: 1 }, 32);
     const weak = `$argon2id$v=19$m=8192,t=1,p=1$${unpadded(salt)}$${unpadded(tag)}`;
-    await world.env.sql('update directory.accounts set password_hash = $2 where email = $1', [email, weak]);
+    await fixture.env.sql('update directory.accounts set password_hash = $2 where email = $1', [email, weak]);
     return weak;
   }
   const readHash = async (): Promise<string> =>
-    (await world.env.sql<{ hash: string }>('select password_hash as hash from directory.accounts where email = $1', [email]))[0]?.hash ??
+    (await fixture.env.sql<{ hash: string }>('select password_hash as hash from directory.accounts where email = $1', [email]))[0]?.hash ??
     '';
   const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
@@ -235,10 +239,10 @@ describe('a password that is stored at a lower cost than today (rules/access#pas
     for (let round = 0; round < 2; round++) {
       await weaken();
       const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));
-      await world.call(setPassword, { email, password: nextPassword });
+      await fixture.call(setPassword, { email, password: nextPassword });
       await Promise.all(pending);
       expect([await canLogIn(nextPassword), await canLogIn(firstPassword)]).toEqual([true, false]);
-      await world.env.sql('delete from directory.login_attempts');
+      await fixture.env.sql('delete from directory.login_attempts');
     }
   });
 

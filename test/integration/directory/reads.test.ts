@@ -5,7 +5,7 @@ import { createJobs, type Jobs } from '#libs/jobs';
 import { createDatabase, type Database } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { getPeople, getHolons, getJourneys, getStepConfig, resolveAttendees, listNotes } = directory.rpcs;
 const workspace = {
@@ -42,20 +42,20 @@ const workspace = {
   ],
 };
 
-let world: World;
+let fixture: DirectoryFixture;
 let ids: Record<string, Record<string, number>>;
 const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  ({ ids } = await world.apply(workspace));
+  fixture = await startDirectoryFixture(import.meta.url);
+  ({ ids } = await fixture.apply(workspace));
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 describe('directory.people.get-many', () => {
   it('answers known people in the order asked, once each, and leaves unknown ones out', async () => {
     const [ada, ben] = [idOf('people', 'ada'), idOf('people', 'ben')];
-    const { items } = await world.call(getPeople, { ids: [ben, 2_000_000_000, ada, ben] });
+    const { items } = await fixture.call(getPeople, { ids: [ben, 2_000_000_000, ada, ben] });
     expect(items).toEqual([
       { id: ben, name: 'Ben', photo: null, contact: {}, description: '', actor_kind: 'human' },
       {
@@ -67,18 +67,18 @@ describe('directory.people.get-many', () => {
         actor_kind: 'human',
       },
     ]);
-    await expect(world.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
+    await expect(fixture.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
   });
 
   it('refuses ids that cannot be ids', async () => {
-    expect(await world.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
-    expect(await world.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
+    expect(await fixture.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
+    expect(await fixture.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
   });
 });
 
 describe('directory.holons.get-many', () => {
   it('answers by id and slug, with inherited privacy and the class that owns conversations (D18d, D48)', async () => {
-    const { items } = await world.call(getHolons, { ids: [idOf('holons', 'spring')], slugs: ['inner', 'spring', 'unknown'] });
+    const { items } = await fixture.call(getHolons, { ids: [idOf('holons', 'spring')], slugs: ['inner', 'spring', 'unknown'] });
     expect(items.toSorted((left, right) => left.slug.localeCompare(right.slug))).toEqual([
       expect.objectContaining({
         slug: 'inner',
@@ -95,13 +95,13 @@ describe('directory.holons.get-many', () => {
         parent_id: idOf('holons', 'host'),
       }),
     ]);
-    await expect(world.call(getHolons, {})).resolves.toEqual({ items: [] });
+    await expect(fixture.call(getHolons, {})).resolves.toEqual({ items: [] });
   });
 });
 
 describe('directory.journeys.get-many', () => {
   it('answers questions from order 0, archived steps too, and only conversation events as owners (D4, D18d)', async () => {
-    const { items } = await world.call(getJourneys, { slugs: ['talk', 'unknown'] });
+    const { items } = await fixture.call(getJourneys, { slugs: ['talk', 'unknown'] });
     expect(items).toEqual([
       {
         id: idOf('journeys', 'talk'),
@@ -135,34 +135,34 @@ describe('directory.journeys.get-many', () => {
 
 describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
   it("fills in the model's defaults and leaves undeclared keys out", async () => {
-    await expect(world.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
+    await expect(fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
       pipeline_job: 'transcript_import',
       config: { advance_on_success: false },
     });
-    await expect(world.call(getStepConfig, { step_id: idOf('steps', 'talk/old') })).resolves.toEqual({
+    await expect(fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/old') })).resolves.toEqual({
       pipeline_job: 'transcript_import',
       config: { advance_on_success: true },
     });
   });
 
   it('answers a step without a job as it is stored', async () => {
-    const reply = await world.call(getStepConfig, { step_id: idOf('steps', 'talk/held') });
+    const reply = await fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/held') });
     expect(JSON.stringify(reply)).toBe('{"pipeline_job":null,"config":{"anything":12345678901234567890}}');
   });
 
   it('says what is wrong with a configuration that does not fit, and 404 for no step', async () => {
-    const error = await world.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
+    const error = await fixture.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
     expect(error).toMatchObject({ reason: 'invalid_step_config', details: { fields: { advance_on_success: expect.any(String) } } });
-    expect(await world.refusal(getStepConfig, { step_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(getStepConfig, { step_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('directory.people.resolve-attendees (D19, D19a)', () => {
   const countPeople = async (): Promise<number> =>
-    Number((await world.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
+    Number((await fixture.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
 
   it('finds by email ignoring case and space, the oldest of several', async () => {
-    const reply = await world.call(resolveAttendees, {
+    const reply = await fixture.call(resolveAttendees, {
       attendees: [
         { name: 'Somebody', email: 'ADA@example.org ' },
         { name: 'New', email: 'new@example.org' },
@@ -185,16 +185,16 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
       create: true,
       key: 'b2',
     };
-    const replies = await Promise.all(Array.from({ length: 20 }, () => world.call(resolveAttendees, request)));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => fixture.call(resolveAttendees, request)));
     expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
     const [first, second, third] = replies[0]?.person_ids ?? [];
     expect(first).toBe(third);
     expect(second).not.toBe(first);
     expect(await countPeople()).toBe(before + 2);
-    const other = await world.call(resolveAttendees, { ...request, key: 'b3' });
+    const other = await fixture.call(resolveAttendees, { ...request, key: 'b3' });
     expect(other.person_ids[0]).toBe(first);
     expect(other.person_ids[1]).not.toBe(second);
-    const { items } = await world.call(getPeople, { ids: [first ?? 0, second ?? 0] });
+    const { items } = await fixture.call(getPeople, { ids: [first ?? 0, second ?? 0] });
     expect(items).toMatchObject([
       { name: 'New', contact: { email: 'New@example.org' } },
       { name: 'No address', contact: {} },
@@ -202,12 +202,12 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
   });
 
   it('names an attendee without a name by the address', async () => {
-    const { person_ids: personIds } = await world.call(resolveAttendees, {
+    const { person_ids: personIds } = await fixture.call(resolveAttendees, {
       attendees: [{ name: ' ', email: 'nameless@example.org' }],
       create: true,
       key: 'b4',
     });
-    const { items } = await world.call(getPeople, { ids: [personIds[0] ?? 0] });
+    const { items } = await fixture.call(getPeople, { ids: [personIds[0] ?? 0] });
     expect(items).toMatchObject([{ name: 'nameless@example.org' }]);
   });
 });
@@ -216,7 +216,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   let db: Database;
   let jobs: Jobs<typeof directory>;
   beforeAll(async () => {
-    const { env, bus } = world;
+    const { env, bus } = fixture;
     db = await createDatabase({
       url: env.settings['DATABASE_URL'] ?? '',
       schema: 'directory',
@@ -231,7 +231,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const add = (payload: Parameters<typeof jobs.enqueue<typeof directory.jobs.noteAdd>>[2]) =>
     jobs.transaction((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, payload));
   const finished = (id: string) =>
-    waitFor(async () => (await world.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
+    waitFor(async () => (await fixture.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
 
   it('adds one note for each key to every feed it names, newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];
@@ -247,7 +247,7 @@ describe('job directory.note-add and directory.notes.list', () => {
     await finished(first);
     await finished(await add({ ...note, body: 'again' }));
     await finished(await add({ key: 'n2', person_ids: [ada], body: 'by Ben', note_type: 'note', author_person_id: ben }));
-    const { items } = await world.call(listNotes, { person_id: ada });
+    const { items } = await fixture.call(listNotes, { person_id: ada });
     expect(items).toEqual([
       expect.objectContaining({ body: 'by Ben', note_type: 'note', author_person: expect.objectContaining({ id: ben, name: 'Ben' }) }),
       {
@@ -259,14 +259,14 @@ describe('job directory.note-add and directory.notes.list', () => {
       },
     ]);
     const [newest] = items;
-    await expect(world.call(listNotes, { person_id: ada, limit: 1 })).resolves.toEqual({ items: [newest] });
-    await expect(world.call(listNotes, { person_id: ada, before: newest?.id ?? 0 })).resolves.toEqual({ items: items.slice(1) });
-    const holon = await world.call(listNotes, { holon_id: spring, limit: 5 });
+    await expect(fixture.call(listNotes, { person_id: ada, limit: 1 })).resolves.toEqual({ items: [newest] });
+    await expect(fixture.call(listNotes, { person_id: ada, before: newest?.id ?? 0 })).resolves.toEqual({ items: items.slice(1) });
+    const holon = await fixture.call(listNotes, { holon_id: spring, limit: 5 });
     expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
   });
 
   it('answers an empty list for nobody and refuses to guess whose notes are meant', async () => {
-    await expect(world.call(listNotes, { person_id: 2_000_000_000 })).resolves.toEqual({ items: [] });
-    expect(await world.refusal(listNotes, {})).toMatchObject({ code: 'bad_request' });
+    await expect(fixture.call(listNotes, { person_id: 2_000_000_000 })).resolves.toEqual({ items: [] });
+    expect(await fixture.refusal(listNotes, {})).toMatchObject({ code: 'bad_request' });
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { login, refuseLogin, logout, verifySession, whoami, setPassword, deactivateAccount, grantAccount } = directory.rpcs;
 const people = [
@@ -19,16 +19,16 @@ const accounts = [
 const ip = '192.0.2.1';
 const good = { email: 'ada@example.org', password: 'the right password', ip };
 
-let world: World;
+let fixture: DirectoryFixture;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  await world.apply({ people, accounts });
+  fixture = await startDirectoryFixture(import.meta.url);
+  await fixture.apply({ people, accounts });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function verified(token: string): Promise<boolean> {
   try {
-    await world.call(verifySession, { token });
+    await fixture.call(verifySession, { token });
     return true;
   } catch {
     return false;
@@ -39,7 +39,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   it('answers a token of the documented shape, its end and the person', async () => {
     const lifeMs = 86_400_000;
     const before = Date.now();
-    const reply = await world.call(login, good);
+    const reply = await fixture.call(login, good);
     expect(reply).toEqual({
       token: expect.stringMatching(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/),
       token_type: 'Bearer',
@@ -59,19 +59,20 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('stores the SHA-256 of the secret and nothing of the token besides the session key', async () => {
-    const { token } = await world.call(login, good);
+    const { token } = await fixture.call(login, good);
     const [key, secret] = [token.slice(12, 44), token.slice(45)];
-    const [row] = await world.env.sql(`select encode(secret_sha256, 'hex') as hash from directory.login_sessions where session_key = $1`, [
-      key,
-    ]);
+    const [row] = await fixture.env.sql(
+      `select encode(secret_sha256, 'hex') as hash from directory.login_sessions where session_key = $1`,
+      [key],
+    );
     expect(row).toEqual({ hash: createHash('sha256').update(secret).digest('hex') });
-    const tables = await world.env.sql<{ text: string }>('select s::text as text from directory.login_sessions s');
+    const tables = await fixture.env.sql<{ text: string }>('select s::text as text from directory.login_sessions s');
     expect(tables.some(({ text }) => text.includes(secret))).toBe(false);
   });
 
   it('ignores case and surrounding space of the email, but not of the password', async () => {
-    await expect(world.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
-    expect(await world.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({ code: 'unauthenticated' });
+    await expect(fixture.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    expect(await fixture.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({ code: 'unauthenticated' });
   });
 
   it.each([
@@ -82,15 +83,15 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     ['SQL in the email', { email: `' or 1=1 --`, password: 'the right password' }],
     ['a very long password', { email: 'ada@example.org', password: 'p'.repeat(100_000) }],
   ])('answers %s with the one refusal', async (_what, credentials) => {
-    const error = await world.refusal(login, { ...credentials, ip });
+    const error = await fixture.refusal(login, { ...credentials, ip });
     expect(error.toBody()).toEqual({ code: 'unauthenticated', message: 'Invalid credentials.' });
   });
 
   it('answers an inactive account like a wrong password, whatever the password', async () => {
-    await world.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known to somebody', person: 'ben' });
-    await world.call(deactivateAccount, { email: 'gone@example.org' });
+    await fixture.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known to somebody', person: 'ben' });
+    await fixture.call(deactivateAccount, { email: 'gone@example.org' });
     for (const password of ['known to somebody', 'unknown']) {
-      expect((await world.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
+      expect((await fixture.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
         code: 'unauthenticated',
         message: 'Invalid credentials.',
       });
@@ -98,10 +99,10 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
   });
 
   it('answers 403 for the right password of an account without a person, 401 for a wrong one', async () => {
-    expect(await world.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip })).toMatchObject({
+    expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip })).toMatchObject({
       code: 'permission_denied',
     });
-    expect(await world.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({ code: 'unauthenticated' });
+    expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({ code: 'unauthenticated' });
   });
 
   it('does comparable work for unknown accounts, wrong passwords and a wrong gate key', async () => {
@@ -116,9 +117,9 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
       }
       return Math.min(...costs);
     };
-    const wrong = await measure(() => world.refusal(login, { ...good, password: 'wrong' }));
-    const unknown = await measure(() => world.refusal(login, { ...good, email: 'nobody@example.org' }));
-    const gate = await measure(() => world.refusal(refuseLogin, { ip }));
+    const wrong = await measure(() => fixture.refusal(login, { ...good, password: 'wrong' }));
+    const unknown = await measure(() => fixture.refusal(login, { ...good, email: 'nobody@example.org' }));
+    const gate = await measure(() => fixture.refusal(refuseLogin, { ip }));
     for (const cost of [unknown, gate]) {
       // Without the work of a password it is less than a hundredth.
       expect(cost).toBeGreaterThan(wrong / 4);
@@ -129,8 +130,8 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
 
 describe('directory.sessions.verify (rules/access#login)', () => {
   it('answers who acts and what they may do', async () => {
-    const { token } = await world.call(login, good);
-    const { actor } = await world.call(verifySession, { token });
+    const { token } = await fixture.call(login, good);
+    const { actor } = await fixture.call(verifySession, { token });
     expect(actor).toEqual({
       kind: 'user',
       accountId: expect.any(Number),
@@ -142,22 +143,22 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       coherenceAccess: true,
       sessionKey: token.slice(12, 44),
     });
-    const ben = await world.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
-    await expect(world.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
+    const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
+    await expect(fixture.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
   });
 
   it('refuses malformed tokens, another secret and another session key', async () => {
-    const { token } = await world.call(login, good);
-    const other = await world.call(login, good);
+    const { token } = await fixture.call(login, good);
+    const other = await fixture.call(login, good);
     const mixed = token.slice(0, 45) + other.token.slice(45);
     for (const text of ['', 'svc_agentic_', mixed, token.toUpperCase(), `${token} `, "svc_agentic_' or true --"]) {
-      expect(await world.refusal(verifySession, { token: text })).toMatchObject({ code: 'unauthenticated' });
+      expect(await fixture.refusal(verifySession, { token: text })).toMatchObject({ code: 'unauthenticated' });
     }
   });
 
   it('takes a session of the console for the console, and that of a login for everything else (S3)', async () => {
-    const [api, ofConsole] = [await world.call(login, good), await world.call(login, { ...good, without_gate_key: true })];
-    await expect(world.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
+    const [api, ofConsole] = [await fixture.call(login, good), await fixture.call(login, { ...good, without_gate_key: true })];
+    await expect(fixture.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
       actor: { kind: 'user' },
     });
     for (const request of [
@@ -165,17 +166,18 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       { token: ofConsole.token, for_console: false },
       { token: api.token, for_console: true },
     ])
-      expect(await world.refusal(verifySession, request)).toMatchObject({ code: 'unauthenticated' });
+      expect(await fixture.refusal(verifySession, request)).toMatchObject({ code: 'unauthenticated' });
   });
 
   it('refuses a token after 24 hours', async () => {
-    const { token } = await world.call(login, good);
+    const { token } = await fixture.call(login, good);
     const key = token.slice(12, 44);
-    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() + interval '1 second' where session_key = $1`, [
-      key,
-    ]);
+    await fixture.env.sql(
+      `update directory.login_sessions set expires_at = clock_timestamp() + interval '1 second' where session_key = $1`,
+      [key],
+    );
     expect(await verified(token)).toBe(true);
-    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [key]);
+    await fixture.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [key]);
     expect(await verified(token)).toBe(false);
   });
 });
@@ -184,7 +186,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
   const revoked: string[][] = [];
   let stopListening: () => void;
   beforeAll(() => {
-    stopListening = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(keys));
+    stopListening = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(keys));
   });
   afterAll(() => stopListening());
   beforeEach(() => {
@@ -192,40 +194,40 @@ describe('the end of a token (rules/access#credentials: logout, password change,
   });
 
   it('logout revokes the session of the call and no other, and tells the gateways before it answers', async () => {
-    const [first, second] = [await world.call(login, good), await world.call(login, good)];
-    const { actor } = await world.call(verifySession, { token: first.token });
-    await expect(world.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
+    const [first, second] = [await fixture.call(login, good), await fixture.call(login, good)];
+    const { actor } = await fixture.call(verifySession, { token: first.token });
+    await expect(fixture.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
     expect([await verified(first.token), await verified(second.token)]).toEqual([false, true]);
     await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
   });
 
   it('a password change revokes every token of the account and of no other', async () => {
-    const ada = [await world.call(login, good), await world.call(login, good)];
-    const ben = await world.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
-    await world.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
+    const ada = [await fixture.call(login, good), await fixture.call(login, good)];
+    const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
+    await fixture.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
     expect(await Promise.all(ada.map(({ token }) => verified(token)))).toEqual([false, false]);
     expect(await verified(ben.token)).toBe(true);
-    expect(await world.refusal(login, good)).toMatchObject({ code: 'unauthenticated' });
-    await expect(world.call(login, { ...good, password: 'the next password' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    expect(await fixture.refusal(login, good)).toMatchObject({ code: 'unauthenticated' });
+    await expect(fixture.call(login, { ...good, password: 'the next password' })).resolves.toMatchObject({ token_type: 'Bearer' });
     await waitFor(() => revoked.flat().length >= 2);
-    await world.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
+    await fixture.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 
   it('deactivation revokes, also through the workspace file', async () => {
-    const { token } = await world.call(login, good);
-    await world.apply({ accounts: [{ email: 'ada@example.org', active: false }] });
+    const { token } = await fixture.call(login, good);
+    await fixture.apply({ accounts: [{ email: 'ada@example.org', active: false }] });
     expect(await verified(token)).toBe(false);
-    await world.apply({ accounts: [{ email: 'ada@example.org', active: true }] });
+    await fixture.apply({ accounts: [{ email: 'ada@example.org', active: true }] });
     expect(await verified(token)).toBe(false);
   });
 
   it('the workspace file revokes when it brings another password and not when it brings the same', async () => {
-    const { token } = await world.call(login, good);
-    await expect(world.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
+    const { token } = await fixture.call(login, good);
+    await expect(fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
       unchanged: 1,
     });
     expect(await verified(token)).toBe(true);
-    const changed = await world.apply({ accounts: [{ email: 'ada@example.org', password: 'quite another one' }] });
+    const changed = await fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'quite another one' }] });
     expect(changed.diff).toEqual([
       {
         list: 'accounts',
@@ -235,37 +237,37 @@ describe('the end of a token (rules/access#credentials: logout, password change,
       },
     ]);
     expect(await verified(token)).toBe(false);
-    await world.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
+    await fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
   });
 
   it('a changed right is told, so that no gateway goes on with the old one', async () => {
-    const { token } = await world.call(login, good);
-    await world.call(grantAccount, { email: 'ada@example.org', superuser: true });
-    await expect(world.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
+    const { token } = await fixture.call(login, good);
+    await fixture.call(grantAccount, { email: 'ada@example.org', superuser: true });
+    await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
     await waitFor(() => revoked.flat().includes(token.slice(12, 44)));
-    await world.call(grantAccount, { email: 'ada@example.org', superuser: false });
+    await fixture.call(grantAccount, { email: 'ada@example.org', superuser: false });
   });
 
   it('no login that began before a password change outlives it', async () => {
     const logins = Array.from({ length: 8 }, () =>
-      world.call(login, good).then(
+      fixture.call(login, good).then(
         ({ token }) => token,
         () => undefined,
       ),
     );
-    await world.call(setPassword, { email: 'ada@example.org', password: 'changed meanwhile' });
+    await fixture.call(setPassword, { email: 'ada@example.org', password: 'changed meanwhile' });
     const tokens = (await Promise.all(logins)).filter((token) => token !== undefined);
     expect(await Promise.all(tokens.map(verified))).toEqual(tokens.map(() => false));
-    await world.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
+    await fixture.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 });
 
 describe('directory.sessions.whoami (rules/access#login)', () => {
   it("answers the caller's person as it is now", async () => {
-    const { token } = await world.call(login, good);
-    const { actor } = await world.call(verifySession, { token });
-    await world.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });
-    await expect(world.bus.call(whoami, {}, { ...newContext(), actor })).resolves.toEqual({
+    const { token } = await fixture.call(login, good);
+    const { actor } = await fixture.call(verifySession, { token });
+    await fixture.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });
+    await expect(fixture.bus.call(whoami, {}, { ...newContext(), actor })).resolves.toEqual({
       authenticated: true,
       person: expect.objectContaining({ name: 'Ada', description: 'Hosts no more' }),
       key: null,

@@ -1,7 +1,7 @@
 /** Acts on many rows beside updates of single ones: no answer of 500, and no deadlock (rules/http#overload; I3, D45, D46). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
-import { createNetwork, type Network, rpcs } from './workflow-network.ts';
+import { startWorkflowFixture, type WorkflowFixture, rpcs } from './workflow-fixture.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_value, index) => index);
 const holons = ['hub', 'camp-one', 'empty'];
@@ -24,24 +24,24 @@ const memberships = crowd.flatMap(({ key }, index) =>
   })),
 );
 
-let world: Network;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, {}, { DATABASE_POOL_SIZE: '12' });
+  fixture = await startWorkflowFixture(import.meta.url, {}, { DATABASE_POOL_SIZE: '12' });
   const accounts = crowd.map(({ key }) => ({ email: `${key}@example.org`, person: key }));
-  await world.add({
+  await fixture.add({
     people: crowd,
     accounts,
     memberships,
     relationships: [{ key: 'link', from: 'hub', to: 'empty', journey: 'hosting', responsible: 'p1' }],
   });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const person = (index: number): number => world.id('people', `p${index % crowd.length}`);
+const person = (index: number): number => fixture.id('people', `p${index % crowd.length}`);
 const membership = (index: number, holon: number): number =>
-  world.id('memberships', `p${index % crowd.length}-${holons[holon % holons.length]}`);
+  fixture.id('memberships', `p${index % crowd.length}-${holons[holon % holons.length]}`);
 const deadlocks = async (): Promise<number> => {
-  const [row] = await world.env.sql<{ count: number }>(
+  const [row] = await fixture.env.sql<{ count: number }>(
     'select deadlocks::int as count from pg_stat_database where datname = current_database()',
   );
   return row?.count ?? 0;
@@ -57,25 +57,25 @@ async function faultsOf(acts: readonly (() => Promise<unknown>)[]): Promise<unkn
 
 const acts = {
   merge: (round: number) => () =>
-    world.call(rpcs.mergePerson, { person_id: person(3 * round + 1), into: person(3 * round) }, world.actor('root')),
-  erase: (round: number) => () => world.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
+    fixture.call(rpcs.mergePerson, { person_id: person(3 * round + 1), into: person(3 * round) }, fixture.actor('root')),
+  erase: (round: number) => () => fixture.call(rpcs.erasePerson, { person_id: person(3 * round + 2), operator: 'test', dry_run: false }),
   update: (index: number, holon: number) => () =>
-    world.call(
+    fixture.call(
       rpcs.updateMembership,
       { membership_id: membership(index, holon), note: `Note ${index}`, responsible_person_id: person(index + 2), advance_step: true },
-      world.actor('root'),
+      fixture.actor('root'),
     ),
   move: (index: number, holon: number, journey: string) => () =>
-    world.call(
+    fixture.call(
       rpcs.updateMembership,
       { membership_id: membership(index, holon), note: 'Moves', journey_slug: journey },
-      world.actor('root'),
+      fixture.actor('root'),
     ),
   relate: (index: number) => () =>
-    world.call(
+    fixture.call(
       rpcs.updateRelationship,
-      { relationship_id: world.id('relationships', 'link'), note: `Note ${index}`, step_slug: index % 2 === 0 ? 'asked' : 'agreed' },
-      world.actor('root'),
+      { relationship_id: fixture.id('relationships', 'link'), note: `Note ${index}`, step_slug: index % 2 === 0 ? 'asked' : 'agreed' },
+      fixture.actor('root'),
     ),
   bulk: (index: number, holon: string) => () => {
     const items = numbers(6).map((step) => ({
@@ -83,22 +83,22 @@ const acts = {
       journey_slug: 'bare',
       responsible_person_id: person(index + step),
     }));
-    return world.call(rpcs.bulkAddMemberships, { holon_id: world.id('holons', holon), memberships: items }, world.actor('root'));
+    return fixture.call(rpcs.bulkAddMemberships, { holon_id: fixture.id('holons', holon), memberships: items }, fixture.actor('root'));
   },
   create: (index: number) => () =>
-    world.call(
+    fixture.call(
       rpcs.createPerson,
       {
         name: `New ${index}`,
         contact: { email: `new${index}@example.org` },
-        membership: { holon_id: world.id('holons', 'hub'), journey_slug: 'join', responsible_person_id: person(index) },
+        membership: { holon_id: fixture.id('holons', 'hub'), journey_slug: 'join', responsible_person_id: person(index) },
       },
-      world.actor('root'),
+      fixture.actor('root'),
     ),
   grant: (index: number) => () =>
-    world.call(rpcs.grantAccount, { email: `p${index % crowd.length}@example.org`, add_groups: ['coherence_users'] }),
+    fixture.call(rpcs.grantAccount, { email: `p${index % crowd.length}@example.org`, add_groups: ['coherence_users'] }),
   apply: (index: number) => () =>
-    world.apply({
+    fixture.apply({
       people: numbers(4).map((step) => ({ key: `p${(index + 4 - step) % crowd.length}`, name: `Applied ${index}` })),
       memberships: numbers(4).map((step) => ({
         ...memberships[(3 * index + 5 * step) % memberships.length],

@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { directory } from '#services/directory';
 import { createStepHandlers } from '../../../services/directory/journeys/handlers.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { listSteps, readStepConfig, patchStepConfig, listConfigAudit, getStepConfig } = directory.rpcs;
 
@@ -33,25 +33,25 @@ const videohost: PipelineJob = {
   fields: { channel: 'read_write', quota: 'read', videohost_refresh_token: 'hidden', upload: 'read_write', labels: 'read_write' },
 };
 
-let world: World;
+let fixture: DirectoryFixture;
 let db: Database;
 let handlers: ReturnType<typeof createStepHandlers>;
 let ada: Actor;
 let adaId = 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  const applied = await world.apply({ accounts: [{ email: 'ada@example.org' }] });
+  fixture = await startDirectoryFixture(import.meta.url);
+  const applied = await fixture.apply({ accounts: [{ email: 'ada@example.org' }] });
   adaId = applied.ids['accounts']?.['ada@example.org'] ?? 0;
   ada = { kind: 'user', accountId: adaId, personId: null, superuser: false, globalEditor: false, coherenceAccess: true };
-  const { env } = world;
+  const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 8, logger: env.logger, applicationName: 'test' });
   handlers = createStepHandlers(db, new Map([...pipelineJobs, [videohost.name, videohost]]));
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 let journey = '';
@@ -60,7 +60,7 @@ let stepId = 0;
 /** One journey for each test: steps with a registered job, the test's own, an unknown one and none. */
 async function createJourney(config: unknown): Promise<void> {
   journey = `journey-${++count}`;
-  const { ids } = await world.apply({
+  const { ids } = await fixture.apply({
     journeys: [
       {
         slug: journey,
@@ -96,21 +96,21 @@ async function refusal(work: Promise<unknown>): Promise<AppError> {
   throw error;
 }
 async function stored(slug = 'video'): Promise<{ config: string; updated_at: string }> {
-  const [row] = await world.env.sql<{ config: string; updated_at: string }>(
+  const [row] = await fixture.env.sql<{ config: string; updated_at: string }>(
     'select s.config::text as config, s.updated_at::text as updated_at from directory.journey_steps s join directory.journeys j on j.id = s.journey_id where j.slug = $1 and s.slug = $2',
     [journey, slug],
   );
   if (row === undefined) throw new Error('no such step');
   return row;
 }
-const audit = async (step = 'video') => (await world.call(listConfigAudit, { journey_slug: journey, step_slug: step })).items;
+const audit = async (step = 'video') => (await fixture.call(listConfigAudit, { journey_slug: journey, step_slug: step })).items;
 
 const initial = { videohost_refresh_token: 'secret', quota: 5, forgotten: false, gone: { a: 1 }, upload: { title: 't', old: 1 } };
 beforeEach(() => createJourney(initial));
 
 describe('directory.steps.list (rules/steps#step-configuration)', () => {
   it('lists every step in pipeline order, archived ones included, without configuration', async () => {
-    const steps = await world.call(listSteps, { journey_slug: journey });
+    const steps = await fixture.call(listSteps, { journey_slug: journey });
     expect(steps.map((step) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
       ['video', 0, false, 'test_videohost'],
       ['import', 1, false, 'transcript_import'],
@@ -129,12 +129,12 @@ describe('directory.steps.list (rules/steps#step-configuration)', () => {
       pipeline_job: 'nobody_knows',
       updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/),
     });
-    expect(await world.refusal(listSteps, { journey_slug: 'unknown' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(listSteps, { journey_slug: 'unknown' })).toMatchObject({ code: 'not_found' });
   });
 
   it('answers an empty list for a journey without steps', async () => {
-    await world.apply({ journeys: [{ slug: 'bare', name: 'Bare', steps: [] }] });
-    await expect(world.call(listSteps, { journey_slug: 'bare' })).resolves.toEqual([]);
+    await fixture.apply({ journeys: [{ slug: 'bare', name: 'Bare', steps: [] }] });
+    await expect(fixture.call(listSteps, { journey_slug: 'bare' })).resolves.toEqual([]);
   });
 });
 
@@ -146,22 +146,22 @@ describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
   it('shows everything of a step without a registered job', async () => {
     expect((await read('free')).config).toEqual(initial);
     expect((await read('later')).config).toEqual({});
-    const { config } = await world.call(readStepConfig, { journey_slug: journey, step_slug: 'import' });
+    const { config } = await fixture.call(readStepConfig, { journey_slug: journey, step_slug: 'import' });
     expect(config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
   });
 
   it('answers 404 for an unknown journey, an unknown step and a step of another journey', async () => {
     const before = journey;
     await createJourney({});
-    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'own' }] }] });
+    await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'own' }] }] });
     for (const request of [
       { journey_slug: 'unknown', step_slug: 'video' },
       { journey_slug: journey, step_slug: 'unknown' },
       { journey_slug: before, step_slug: 'own' },
     ]) {
-      expect(await world.refusal(readStepConfig, request)).toMatchObject({ code: 'not_found', reason: undefined });
-      expect(await world.refusal(patchStepConfig, { ...request, write: { config: {} } })).toMatchObject({ code: 'not_found' });
-      expect(await world.refusal(listConfigAudit, request)).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(readStepConfig, request)).toMatchObject({ code: 'not_found', reason: undefined });
+      expect(await fixture.refusal(patchStepConfig, { ...request, write: { config: {} } })).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(listConfigAudit, request)).toMatchObject({ code: 'not_found' });
     }
   });
 });
@@ -225,7 +225,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
   });
 
   it('guards by the microsecond', async () => {
-    await world.env.sql(`update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`, [
+    await fixture.env.sql(`update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`, [
       stepId,
     ]);
     expect((await read()).updated_at).toBe('2026-05-01T10:00:00.000001Z');
@@ -239,14 +239,14 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
   });
 
   it('moves updated_at when the configuration changed and with nothing else, even against a clock that stands', async () => {
-    await world.env.sql(
+    await fixture.env.sql(
       `update directory.journey_steps set config = '{"channel": "a"}', updated_at = '9000-01-01T00:00:00Z' where id = $1`,
       [stepId],
     );
     expect((await patch({ channel: 'a' })).updated_at).toBe('9000-01-01T00:00:00Z');
     expect((await patch({ upload: null })).updated_at).toBe('9000-01-01T00:00:00Z');
     expect((await patch({ channel: 'b' })).updated_at).toBe('9000-01-01T00:00:00.000001Z');
-    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', title: 'Other title', goal: 'g' }] }] });
+    await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', title: 'Other title', goal: 'g' }] }] });
     expect((await read()).updated_at).toBe('9000-01-01T00:00:00.000001Z');
   });
 
@@ -262,7 +262,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
       { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['channel', 'labels.a.b', 'labels.c'] },
       { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['gone', 'upload.old'] },
     ]);
-    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', config: { channel: 'c' } }] }] });
+    await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', config: { channel: 'c' } }] }] });
     expect((await audit())[0]).toMatchObject({ source: 'workspace', account: null, paths: ['channel'] });
   });
 
@@ -301,7 +301,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
       await patch({ [`patched${index}`]: index }, {}, 'free');
     };
     const apply = async (index: number): Promise<void> => {
-      await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'free', config: { [`applied${index}`]: index } }] }] });
+      await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'free', config: { [`applied${index}`]: index } }] }] });
     };
     await Promise.all(rounds.flatMap((index) => [write(index), apply(index)]));
     const { config } = await stored('free');
@@ -319,13 +319,13 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
   });
 
   it('gives the worker what it would have read, without leftovers', async () => {
-    await world.env.sql(`update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`, [
+    await fixture.env.sql(`update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`, [
       stepId,
       '{"gone": 1, "pipeline_job": "odd"}',
     ]);
     expect((await read()).config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
     await patch({ advance_on_success: true, gone: null });
-    await expect(world.call(getStepConfig, { step_id: stepId })).resolves.toEqual({
+    await expect(fixture.call(getStepConfig, { step_id: stepId })).resolves.toEqual({
       pipeline_job: 'transcript_import',
       config: { advance_on_success: true },
     });

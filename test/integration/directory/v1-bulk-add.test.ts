@@ -7,43 +7,43 @@ import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
 import { takeBulkTurn } from '../../../services/directory/memberships/statements/writes.ts';
-import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));
 
-let world: Network;
+let fixture: WorkflowFixture;
 let db: Database;
 let eventOutbox: EventOutbox;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, {}, { BULK_ADD_WAIT_MS: '20000' });
-  await world.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
-  const { env } = world;
+  fixture = await startWorkflowFixture(import.meta.url, {}, { BULK_ADD_WAIT_MS: '20000' });
+  await fixture.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
+  const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
-  eventOutbox = new EventOutbox({ service: 'directory', db, bus: world.bus, logger: env.logger, metrics: createMetrics('bulk') });
+  eventOutbox = new EventOutbox({ service: 'directory', db, bus: fixture.bus, logger: env.logger, metrics: createMetrics('bulk') });
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
-const person = (key: string): number => world.id('people', key);
+const person = (key: string): number => fixture.id('people', key);
 const request = (memberships: object[], holon = 'hub', more: object = {}) => ({
-  holon_id: world.id('holons', holon),
+  holon_id: fixture.id('holons', holon),
   memberships: memberships as { person_id: number }[],
   ...more,
 });
 const bulkAdd = (memberships: object[], holon = 'hub', more: object = {}, caller: Caller = 'ed') =>
-  world.call(rpcs.bulkAddMemberships, request(memberships, holon, more), world.actor(caller));
+  fixture.call(rpcs.bulkAddMemberships, request(memberships, holon, more), fixture.actor(caller));
 type BulkAdd = ReturnType<typeof createBulkAddHandlers>['bulkAddMemberships'];
-const edContext = () => ({ actor: world.actor('ed') }) as Parameters<BulkAdd>[1];
+const edContext = () => ({ actor: fixture.actor('ed') }) as Parameters<BulkAdd>[1];
 const crowdItems = (from = 0, to = 500) => crowd.slice(from, to).map(({ key }) => ({ person_id: person(key), journey_slug: 'join' }));
 const stored = (holon: string) =>
-  world.env.sql<{ person_id: number; journey: string; step: string | null; follow_up_after: string | null; responsible: number | null }>(
+  fixture.env.sql<{ person_id: number; journey: string; step: string | null; follow_up_after: string | null; responsible: number | null }>(
     `select m.person_id, j.slug as journey, s.slug as step, m.follow_up_after::text, m.responsible_person_id as responsible
      from directory.memberships m join directory.journeys j on j.id = m.journey_id left join directory.journey_steps s on s.id = m.step_id
      where m.holon_id = $1 order by m.id`,
-    [world.id('holons', holon)],
+    [fixture.id('holons', holon)],
   );
 
 describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
@@ -95,7 +95,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
       person_id: person('ada'),
       journey_slug: 'join',
       outcome: 'already_present',
-      membership_id: world.id('memberships', 'there'),
+      membership_id: fixture.id('memberships', 'there'),
       message: null,
     });
     expect(reply.items[13]?.membership_id).toBe(reply.items[14]?.membership_id);
@@ -143,14 +143,14 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
   it.each([[[]], [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))], [[{ journey_slug: 'join' }]], [[{ person_id: '1' }]]])(
     'refuses a request that does not fit, case %#',
     async (items) => {
-      expect(await world.attempt(() => bulkAdd(items))).toBe('bad_request');
+      expect(await fixture.attempt(() => bulkAdd(items))).toBe('bad_request');
     },
   );
 
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
     'lets %s add to %s as the policy says',
     async (caller, holon) => {
-      const answer = await world.attempt(() => bulkAdd([{ person_id: 2_000_000_000 }], holon, {}, caller));
+      const answer = await fixture.attempt(() => bulkAdd([{ person_id: 2_000_000_000 }], holon, {}, caller));
       const expected = sees(caller, holon)
         ? edits(caller, holon)
           ? expect.objectContaining({ failed: 1 })
@@ -162,7 +162,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
 
   it('answers 404 for no holon', async () => {
     const unknown = { holon_id: 2_000_000_000, memberships: [{ person_id: 1 }] };
-    expect(await world.refusal(rpcs.bulkAddMemberships, unknown, world.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.bulkAddMemberships, unknown, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -180,7 +180,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      const row = await takeBulkTurn(tx, { holonId: world.id('holons', 'vault'), seesAll: true, accountId: null });
+      const row = await takeBulkTurn(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
       expect(row?.turn).toBe(true);
       held.resolve();
       await turn.promise;
@@ -197,8 +197,8 @@ describe('overlapping bulk writes of one holon (D45)', () => {
         ),
       );
       expect(await impatient.bulkAddMemberships(request(crowdItems(0, 1), 'cell'), edContext())).toMatchObject({ created: 1 });
-      const list = { holon_id: world.id('holons', 'vault') };
-      expect(await world.call(rpcs.listHolonMemberships, list, world.actor('ed'))).toMatchObject({ count: 0 });
+      const list = { holon_id: fixture.id('holons', 'vault') };
+      expect(await fixture.call(rpcs.listHolonMemberships, list, fixture.actor('ed'))).toMatchObject({ count: 0 });
       for (const refusal of await Promise.all(waiting)) {
         expect(refusal).toMatchObject({ code: 'conflict', reason: 'bulk_in_progress', details: { retryable: true } });
       }
@@ -213,7 +213,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      await takeBulkTurn(tx, { holonId: world.id('holons', 'vault'), seesAll: true, accountId: null });
+      await takeBulkTurn(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
       held.resolve();
       await turn.promise;
     });
@@ -235,10 +235,10 @@ describe('overlapping bulk writes of one holon (D45)', () => {
           text: `insert into directory.memberships (person_id, holon_id, journey_id)
            values ($1::integer, $2::integer, (select id from directory.journeys where slug = 'join'))`,
         },
-        [first?.person_id, world.id('holons', 'camp-old')],
+        [first?.person_id, fixture.id('holons', 'camp-old')],
       );
       added.resolve();
-      await waitForLockWait(world.env.sql);
+      await waitForLockWait(fixture.env.sql);
     });
     await added.promise;
     const reply = await bulkAdd(crowdItems(400, 402), 'camp-old');
@@ -250,7 +250,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
   });
 
   it('adds 500 with as many statements as 2', async () => {
-    const holon = world.id('holons', 'cell');
+    const holon = fixture.id('holons', 'cell');
     const countOf = async (items: object[]): Promise<number> => {
       const seen: string[] = [];
       const counting: Database = Object.create(db, {

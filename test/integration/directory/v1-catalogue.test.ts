@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
-import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
+import { startReadsFixture, names, slugs, type ReadsFixture } from './reads-fixture.ts';
 
 const { listClasses, getClass, listJourneys, getJourney } = directory.rpcs;
 
-let world: ReadsNetwork;
+let fixture: ReadsFixture;
 beforeAll(async () => {
-  world = await createReadsNetwork(import.meta.url);
+  fixture = await startReadsFixture(import.meta.url);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
   const catalogue = (body: { journeys: { slug: string }[] }): string[] => body.journeys.map(({ slug }) => slug);
 
   it('lists active classes in order, those of one kind when asked', async () => {
-    const all = await world.call(listClasses, {});
+    const all = await fixture.call(listClasses, {});
     expect(all.map(({ slug }) => slug)).toEqual([
       'topic',
       'organisation',
@@ -30,12 +30,12 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
       'domain',
     ]);
     expect(all.every((entry) => entry.is_active)).toBe(true);
-    expect((await world.call(listClasses, { object_kind: 'person' })).map(({ slug }) => slug)).toEqual(['topic']);
-    expect(await world.call(listClasses, { object_kind: 'nothing' })).toEqual([]);
+    expect((await fixture.call(listClasses, { object_kind: 'person' })).map(({ slug }) => slug)).toEqual(['topic']);
+    expect(await fixture.call(listClasses, { object_kind: 'nothing' })).toEqual([]);
   });
 
   it('joins its own journeys and the inherited ones in catalogue order, once each', async () => {
-    const get = (slug: string) => world.call(getClass, { object_kind: 'holon', slug });
+    const get = (slug: string) => fixture.call(getClass, { object_kind: 'holon', slug });
     expect(catalogue(await get('community'))).toEqual(['membership', 'participation', 'contact']);
     expect(catalogue(await get('circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
     expect(catalogue(await get('core-circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
@@ -44,7 +44,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
   });
 
   it('carries the configuration, and the custom fields of every class of holons', async () => {
-    const organisation = await world.call(getClass, { object_kind: 'holon', slug: 'organisation' });
+    const organisation = await fixture.call(getClass, { object_kind: 'holon', slug: 'organisation' });
     expect(organisation.config).toMatchObject({ colour: 'green' });
     const [group] = organisation.config.info_field_groups ?? [];
     expect(group?.fields?.map(({ type }) => type)).toEqual([
@@ -60,8 +60,8 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
       'video',
       'slideshow',
     ]);
-    expect((await world.call(getClass, { object_kind: 'holon', slug: 'domain' })).config).toEqual({ info_field_groups: [] });
-    expect((await world.call(getClass, { object_kind: 'person', slug: 'topic' })).config).toEqual({});
+    expect((await fixture.call(getClass, { object_kind: 'holon', slug: 'domain' })).config).toEqual({ info_field_groups: [] });
+    expect((await fixture.call(getClass, { object_kind: 'person', slug: 'topic' })).config).toEqual({});
   });
 
   it.each([
@@ -70,13 +70,13 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     ['person', 'organisation'],
     ['holon', 'unknown'],
   ])('knows no active class %s/%s', async (kind, slug) => {
-    expect(await world.refusal(getClass, { object_kind: kind, slug })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(getClass, { object_kind: kind, slug })).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)', () => {
-  const list = (request: Parameters<typeof world.call<typeof listJourneys>>[1]) =>
-    world.call(listJourneys, request, world.actors['stranger']);
+  const list = (request: Parameters<typeof fixture.call<typeof listJourneys>>[1]) =>
+    fixture.call(listJourneys, request, fixture.actors['stranger']);
 
   it('shows every field, active steps counted and usage totalled over private holons too', async () => {
     const { items } = await list({ q: 'membership' });
@@ -128,10 +128,10 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
 
   it('shows the steps in order, archived ones too, and follows every change of memberships', async () => {
     const usage = async () => {
-      const journey = await world.call(getJourney, { slug: 'membership' });
+      const journey = await fixture.call(getJourney, { slug: 'membership' });
       return [journey.usage.membership_count, ...journey.steps.map((step) => step.usage.membership_count)];
     };
-    const journey = await world.call(getJourney, { slug: 'membership' }, world.actors['stranger']);
+    const journey = await fixture.call(getJourney, { slug: 'membership' }, fixture.actors['stranger']);
     expect(journey.steps.map(({ slug, order, is_archived: archived }) => [slug, order, archived])).toEqual([
       ['interested', 0, false],
       ['draft', 1, true],
@@ -149,15 +149,15 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
       usage: { membership_count: 1, relationship_count: 0 },
     });
     expect(await usage()).toEqual([3, 1, 0, 1]);
-    await world.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
+    await fixture.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
     expect(await usage()).toEqual([3, 0, 0, 2]);
-    await world.env.sql(joinUsageCounts.prepared.text);
+    await fixture.env.sql(joinUsageCounts.prepared.text);
     expect(await usage()).toEqual([3, 0, 0, 2]);
-    await world.env.sql(`delete from directory.memberships where key = 'ada-council'`);
+    await fixture.env.sql(`delete from directory.memberships where key = 'ada-council'`);
     expect(await usage()).toEqual([2, 0, 0, 1]);
-    const talk = await world.call(getJourney, { slug: 'open-talk' });
+    const talk = await fixture.call(getJourney, { slug: 'open-talk' });
     expect(talk.steps[1]?.config_flags).toEqual([{ key: 'pipeline_job', value: 'transcript_import', is_set: true }]);
-    expect((await world.call(getJourney, { slug: 'empty' })).steps).toEqual([]);
+    expect((await fixture.call(getJourney, { slug: 'empty' })).steps).toEqual([]);
     const [first, second] = [
       { slug: 'first', title: 'First' },
       { slug: 'second', title: 'Second' },
@@ -166,9 +166,9 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
       [first, second],
       [second, first],
     ]) {
-      await world.apply({ journeys: [{ slug: 'turned', name: 'Turned', steps }] });
-      expect((await world.call(getJourney, { slug: 'turned' })).steps.map(({ slug }) => slug)).toEqual(steps.map(({ slug }) => slug));
+      await fixture.apply({ journeys: [{ slug: 'turned', name: 'Turned', steps }] });
+      expect((await fixture.call(getJourney, { slug: 'turned' })).steps.map(({ slug }) => slug)).toEqual(steps.map(({ slug }) => slug));
     }
-    expect(await world.refusal(getJourney, { slug: 'unknown' })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(getJourney, { slug: 'unknown' })).toMatchObject({ code: 'not_found' });
   });
 });

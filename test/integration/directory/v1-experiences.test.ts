@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory, type NewExperience } from '#services/directory';
-import { createPlaces, type Places } from './v1-places.ts';
+import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { checkExperienceLogo, createExperience, setExperienceLogo } = directory.rpcs;
 
-let places: Places;
-beforeAll(async () => (places = await createPlaces(import.meta.url)));
-afterAll(() => places.world.stop());
+let fixture: EditFixture;
+beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
+afterAll(() => fixture.directory.stop());
 
 const wish = (change: Partial<NewExperience> = {}): NewExperience => ({
-  parent_id: places.holons['summer'] ?? 0,
+  parent_id: fixture.holons['summer'] ?? 0,
   name: ' Night Walk ',
   description: '<p onclick="x">By moonlight.</p>',
   ...change,
 });
-const create = (change?: Partial<NewExperience>, actor = places.host) => places.world.call(createExperience, wish(change), actor);
-const refusal = (change: Partial<NewExperience>, actor: typeof places.host | null = places.host) =>
-  places.world.refusal(createExperience, wish(change), actor);
+const create = (change?: Partial<NewExperience>, actor = fixture.host) => fixture.directory.call(createExperience, wish(change), actor);
+const refusal = (change: Partial<NewExperience>, actor: typeof fixture.host | null = fixture.host) =>
+  fixture.directory.refusal(createExperience, wish(change), actor);
 const countHolons = async (): Promise<unknown> =>
-  (await places.world.env.sql('select count(*)::integer as count from directory.holons'))[0];
+  (await fixture.directory.env.sql('select count(*)::integer as count from directory.holons'))[0];
 
 describe('experiences.create (rules/holons#experiences; D51a)', () => {
   it("creates a holon of the parent's first allowed experience class, with a slug of its name", async () => {
@@ -29,7 +29,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
       slug: 'night-walk',
       type: 'walk',
       description: '<p>By moonlight.</p>',
-      parent_id: places.holons['summer'],
+      parent_id: fixture.holons['summer'],
       logo_url: null,
       links: {},
     });
@@ -38,7 +38,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
   it('takes the class that is named, and checks the info fields of that class', async () => {
     expect((await create({ svc_class: 'workshop' })).experience.type).toBe('workshop');
     const { experience } = await create({ svc_class: 'walk', info_fields: { km: 12 } });
-    const [row] = await places.world.env.sql<{ infos: string }>('select infos from directory.holons where id = $1', [experience.id]);
+    const [row] = await fixture.directory.env.sql<{ infos: string }>('select infos from directory.holons where id = $1', [experience.id]);
     expect(JSON.parse(row?.infos ?? '')).toEqual({ km: 12 });
     expect(await refusal({ svc_class: 'workshop', info_fields: { km: 12 } })).toMatchObject({ code: 'bad_request' });
     expect(await refusal({ info_fields: { km: 'twelve' } })).toMatchObject({ code: 'bad_request' });
@@ -61,20 +61,21 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
       { svc_class: 'experience' }, // an experience, but not allowed by this parent
       { svc_class: 'retired-walk' },
       { svc_class: 'nowhere' },
-      { parent_id: places.holons['hike'] ?? 0 }, // its class allows nothing
+      { parent_id: fixture.holons['hike'] ?? 0 }, // its class allows nothing
     ];
-    for (const change of bad) expect(await refusal(change, places.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
+    for (const change of bad) expect(await refusal(change, fixture.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
     expect(await countHolons()).toEqual(before);
   });
 
   it('answers 403 without the right on the parent and 404 for a parent that is absent or invisible, before it looks at the rest', async () => {
     const bad = { name: ' ' };
-    expect(await refusal(bad, places.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
-    expect(await refusal({ ...bad, parent_id: places.holons['root'] ?? 0 })).toMatchObject({ code: 'permission_denied' });
-    for (const actor of [places.host, places.guest])
-      expect(await refusal({ ...bad, parent_id: places.holons['hidden'] ?? 0 }, actor)).toMatchObject({ code: 'not_found' });
-    for (const parent_id of [999_999, 0, -1, 3e9]) expect(await refusal({ parent_id }, places.editor)).toMatchObject({ code: 'not_found' });
-    await expect(create({ parent_id: places.holons['hidden'] ?? 0 }, places.editor)).resolves.toMatchObject({
+    expect(await refusal(bad, fixture.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
+    expect(await refusal({ ...bad, parent_id: fixture.holons['root'] ?? 0 })).toMatchObject({ code: 'permission_denied' });
+    for (const actor of [fixture.host, fixture.guest])
+      expect(await refusal({ ...bad, parent_id: fixture.holons['hidden'] ?? 0 }, actor)).toMatchObject({ code: 'not_found' });
+    for (const parent_id of [999_999, 0, -1, 3e9])
+      expect(await refusal({ parent_id }, fixture.editor)).toMatchObject({ code: 'not_found' });
+    await expect(create({ parent_id: fixture.holons['hidden'] ?? 0 }, fixture.editor)).resolves.toMatchObject({
       experience: { type: 'experience' },
     });
   });
@@ -82,25 +83,29 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
 
 describe('experiences.check-logo and set-logo (D51)', () => {
   it('lets those pass who may edit the experience', async () => {
-    const experience_id = places.holons['hike'] ?? 0;
-    await expect(places.world.call(checkExperienceLogo, { experience_id }, places.host)).resolves.toMatchObject({
+    const experience_id = fixture.holons['hike'] ?? 0;
+    await expect(fixture.directory.call(checkExperienceLogo, { experience_id }, fixture.host)).resolves.toMatchObject({
       experience: { id: experience_id },
     });
-    expect(await places.world.refusal(checkExperienceLogo, { experience_id }, places.guest)).toMatchObject({ code: 'permission_denied' });
-    for (const id of [places.holons['tent'] ?? 0, 999_999, 0, 3e9]) {
-      expect(await places.world.refusal(checkExperienceLogo, { experience_id: id }, places.editor)).toMatchObject({ code: 'not_found' });
+    expect(await fixture.directory.refusal(checkExperienceLogo, { experience_id }, fixture.guest)).toMatchObject({
+      code: 'permission_denied',
+    });
+    for (const id of [fixture.holons['tent'] ?? 0, 999_999, 0, 3e9]) {
+      expect(await fixture.directory.refusal(checkExperienceLogo, { experience_id: id }, fixture.editor)).toMatchObject({
+        code: 'not_found',
+      });
     }
   });
 
   it('keeps the newest picture, whatever the order in which it is told', async () => {
-    const experience_id = places.holons['hike'] ?? 0;
+    const experience_id = fixture.holons['hike'] ?? 0;
     const set = async (blob_id: number, logo_url: string) =>
-      (await places.world.call(setExperienceLogo, { experience_id, blob_id, logo_url })).logo_url;
+      (await fixture.directory.call(setExperienceLogo, { experience_id, blob_id, logo_url })).logo_url;
     expect(await set(5, '/media/logos/5')).toBe('/media/logos/5');
     expect(await set(4, '/media/logos/4')).toBe('/media/logos/5');
     expect(await set(5, '/media/logos/other')).toBe('/media/logos/5');
     expect(await set(6, '/media/logos/6')).toBe('/media/logos/6');
-    expect(await places.world.refusal(setExperienceLogo, { experience_id: 999_999, blob_id: 1, logo_url: '/x' })).toMatchObject({
+    expect(await fixture.directory.refusal(setExperienceLogo, { experience_id: 999_999, blob_id: 1, logo_url: '/x' })).toMatchObject({
       code: 'not_found',
     });
   });

@@ -3,27 +3,28 @@ import type { RequestOf } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { waitFor } from '#libs/testing';
 import { directory, type HolonUpdate } from '#services/directory';
-import { createPlaces, type Places } from './v1-places.ts';
+import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { updateHolon } = directory.rpcs;
 
-let places: Places;
+let fixture: EditFixture;
 let count = 0;
-beforeAll(async () => (places = await createPlaces(import.meta.url)));
-afterAll(() => places.world.stop());
+beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
+afterAll(() => fixture.directory.stop());
 
 /** A fresh holon below the camp that the host edits. */
 async function fresh(values: Record<string, unknown> = {}, objectClass = 'place'): Promise<number> {
   const slug = `fresh-${++count}`;
-  const { ids } = await places.world.apply({ holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }] });
+  const { ids } = await fixture.directory.apply({ holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }] });
   return ids['holons']?.[slug] ?? 0;
 }
-const update = (id: number, fields: HolonUpdate, actor = places.host) => places.world.call(updateHolon, { holon_id: id, ...fields }, actor);
-const refusal = (id: number, fields: HolonUpdate | RequestOf<typeof updateHolon>, actor: typeof places.host | null = places.host) =>
-  places.world.refusal(updateHolon, { ...fields, holon_id: id }, actor);
+const update = (id: number, fields: HolonUpdate, actor = fixture.host) =>
+  fixture.directory.call(updateHolon, { holon_id: id, ...fields }, actor);
+const refusal = (id: number, fields: HolonUpdate | RequestOf<typeof updateHolon>, actor: typeof fixture.host | null = fixture.host) =>
+  fixture.directory.refusal(updateHolon, { ...fields, holon_id: id }, actor);
 const row = async (id: number) =>
   (
-    await places.world.env.sql<{ name: string; description: string; links: string; infos: string; updated_at: string }>(
+    await fixture.directory.env.sql<{ name: string; description: string; links: string; infos: string; updated_at: string }>(
       'select name, description, links, infos, updated_at from directory.holons where id = $1',
       [id],
     )
@@ -41,7 +42,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
         slug: expect.any(String),
         type: 'place',
         description: 'Old',
-        parent_id: places.holons['summer'],
+        parent_id: fixture.holons['summer'],
         logo_url: null,
         links: { site: 'https://b.org' },
       },
@@ -85,7 +86,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect((await row(id))?.description).toHaveLength(100_000);
     const smileys = '\u{1f600}'.repeat(100_000);
     expect((await update(id, { description: smileys })).holon.description).toBe(smileys);
-    await places.world.apply({ holons: [{ slug: (await update(id, {})).holon.slug, description: smileys }] });
+    await fixture.directory.apply({ holons: [{ slug: (await update(id, {})).holon.slug, description: smileys }] });
   });
 
   it('sanitises the description', async () => {
@@ -95,7 +96,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
 
   it('merges locations, spheres and info fields into the stored infos and leaves what it does not name', async () => {
     const id = await fresh({ infos: { hidden: { deep: 1 }, motto: 'old' }, locations: ['FR'] });
-    const { health = 0, art = 0 } = places.spheres;
+    const { health = 0, art = 0 } = fixture.spheres;
     const reply = await update(id, {
       locations: ['de', 'AT', 'DE'],
       spheres: [art, health, art],
@@ -134,32 +135,32 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     await update(id, { info_fields: { tents: 3, motto: 'long', seats: 4 } });
     expect(await infosOf(id)).toEqual({ tents: 3, motto: 'long', seats: 4 });
     expect(await refusal(await fresh(), { info_fields: { tents: 3 } })).toMatchObject({ code: 'bad_request' });
-    const { config } = await places.world.call(directory.rpcs.getClass, { object_kind: 'holon', slug: 'camp' });
+    const { config } = await fixture.directory.call(directory.rpcs.getClass, { object_kind: 'holon', slug: 'camp' });
     expect(config.info_field_groups?.map(({ key }) => key)).toEqual(['camp', 'about']);
-    expect(await places.world.call(directory.rpcs.lookUpHolons, { ids: [id] })).toMatchObject([
+    expect(await fixture.directory.call(directory.rpcs.lookUpHolons, { ids: [id] })).toMatchObject([
       { infos: { tents: 3, motto: 'long', seats: 4 } },
     ]);
   });
 
   it('replaces the journeys in order, with global edit access alone', async () => {
     const id = await fresh({ journeys: ['other'] });
-    const { joining = 0, other = 0 } = places.journeys;
+    const { joining = 0, other = 0 } = fixture.journeys;
     expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({ code: 'permission_denied', reason: undefined });
-    const reply = await update(id, { journey_ids: [joining, other, joining] }, places.editor);
+    const reply = await update(id, { journey_ids: [joining, other, joining] }, fixture.editor);
     expect(reply.changes).toEqual({ journey_ids: { old: [other], new: [joining, other] } });
-    expect((await update(id, { journey_ids: [joining, other] }, places.editor)).changes).toEqual({});
-    expect((await update(id, { journey_ids: [] }, places.editor)).changes).toEqual({ journey_ids: { old: [joining, other], new: [] } });
+    expect((await update(id, { journey_ids: [joining, other] }, fixture.editor)).changes).toEqual({});
+    expect((await update(id, { journey_ids: [] }, fixture.editor)).changes).toEqual({ journey_ids: { old: [joining, other], new: [] } });
     for (const bad of [999_999, 0, -1, 3e9])
-      expect(await refusal(id, { journey_ids: [joining, bad] }, places.editor)).toMatchObject({ code: 'bad_request' });
+      expect(await refusal(id, { journey_ids: [joining, bad] }, fixture.editor)).toMatchObject({ code: 'bad_request' });
   });
 
   it('refuses a name that the class or one above it marks as read-only, and leaves other fields editable', async () => {
-    const { law = 0 } = places.holons;
-    expect(await refusal(law, { name: 'Law' }, places.editor)).toMatchObject({
+    const { law = 0 } = fixture.holons;
+    expect(await refusal(law, { name: 'Law' }, fixture.editor)).toMatchObject({
       code: 'bad_request',
       message: expect.stringContaining('name'),
     });
-    expect((await update(law, { description: 'Rules' }, places.editor)).changes).toEqual({ description: { old: '', new: 'Rules' } });
+    expect((await update(law, { description: 'Rules' }, fixture.editor)).changes).toEqual({ description: { old: '', new: 'Rules' } });
   });
 
   it('changes nothing at all when one field is refused', async () => {
@@ -169,7 +170,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
       { name: '  ' },
       { locations: ['DE', 'XX'] },
       { locations: ['DEU'] },
-      { spheres: [places.spheres['old'] ?? 0] },
+      { spheres: [fixture.spheres['old'] ?? 0] },
       { spheres: [999_999] },
       { spheres: [0] },
       { spheres: [3e9] },
@@ -206,35 +207,35 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
   });
 
   it('answers 403 without the right, 404 for what is absent or invisible, before it looks at the fields', async () => {
-    const { root = 0, hidden = 0, tent = 0 } = places.holons;
+    const { root = 0, hidden = 0, tent = 0 } = fixture.holons;
     const fields = { name: ' ' };
-    for (const actor of [places.guest, places.host])
+    for (const actor of [fixture.guest, fixture.host])
       expect(await refusal(root, fields, actor)).toMatchObject({ code: 'permission_denied' });
-    expect(await refusal(tent, fields, places.guest)).toMatchObject({ code: 'permission_denied' });
-    for (const actor of [places.guest, places.host]) expect(await refusal(hidden, fields, actor)).toMatchObject({ code: 'not_found' });
-    for (const id of [999_999, 0, -5, 3e9]) expect(await refusal(id, fields, places.editor)).toMatchObject({ code: 'not_found' });
-    await expect(update(hidden, { description: 'Seen' }, places.editor)).resolves.toMatchObject({ holon: { id: hidden } });
-    await expect(update(tent, { description: 'Below' }, places.host)).resolves.toMatchObject({ holon: { id: tent } });
+    expect(await refusal(tent, fields, fixture.guest)).toMatchObject({ code: 'permission_denied' });
+    for (const actor of [fixture.guest, fixture.host]) expect(await refusal(hidden, fields, actor)).toMatchObject({ code: 'not_found' });
+    for (const id of [999_999, 0, -5, 3e9]) expect(await refusal(id, fields, fixture.editor)).toMatchObject({ code: 'not_found' });
+    await expect(update(hidden, { description: 'Seen' }, fixture.editor)).resolves.toMatchObject({ holon: { id: hidden } });
+    await expect(update(tent, { description: 'Below' }, fixture.host)).resolves.toMatchObject({ holon: { id: tent } });
   });
 
   it('loses nothing when many update different fields at the same time', async () => {
     const id = await fresh();
-    const { joining = 0 } = places.journeys;
+    const { joining = 0 } = fixture.journeys;
     const writes: HolonUpdate[] = [
       { name: 'Parallel' },
       { description: 'Parallel' },
       { links: { p: 'tel:2' } },
       { locations: ['DE'] },
-      { spheres: [places.spheres['health'] ?? 0] },
+      { spheres: [fixture.spheres['health'] ?? 0] },
       { info_fields: { motto: 'm' } },
       { info_fields: { seats: 1 } },
       { info_fields: { theme: ['care'] } },
       { journey_ids: [joining] },
     ];
-    const replies = await Promise.all(writes.map((fields) => update(id, fields, places.editor)));
+    const replies = await Promise.all(writes.map((fields) => update(id, fields, fixture.editor)));
     expect(replies.map(({ changes }) => Object.keys(changes).length)).toEqual(writes.map(() => 1));
     expect(await row(id)).toMatchObject({ name: 'Parallel', description: 'Parallel' });
-    expect(await infosOf(id)).toEqual({ motto: 'm', seats: 1, theme: ['care'], locations: ['DE'], spheres: [places.spheres['health']] });
+    expect(await infosOf(id)).toEqual({ motto: 'm', seats: 1, theme: ['care'], locations: ['DE'], spheres: [fixture.spheres['health']] });
   });
 
   it('gives each of parallel updates of one field its own old value', async () => {
@@ -248,10 +249,10 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     const id = await fresh();
     const told: (readonly number[] | null)[] = [];
     const { holonsChanged, journeysChanged } = directory.events;
-    places.world.bus.subscribeEvent(holonsChanged, ({ ids }) => void told.push(ids));
-    places.world.bus.subscribeEvent(journeysChanged, ({ ids }) => void told.push(ids));
-    await update(id, { name: 'Told', journey_ids: [places.journeys['joining'] ?? 0] }, places.editor);
+    fixture.directory.bus.subscribeEvent(holonsChanged, ({ ids }) => void told.push(ids));
+    fixture.directory.bus.subscribeEvent(journeysChanged, ({ ids }) => void told.push(ids));
+    await update(id, { name: 'Told', journey_ids: [fixture.journeys['joining'] ?? 0] }, fixture.editor);
     await waitFor(() => told.length >= 2);
-    expect(told).toEqual(expect.arrayContaining([[id], [places.journeys['joining']]]));
+    expect(told).toEqual(expect.arrayContaining([[id], [fixture.journeys['joining']]]));
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { createPlaces, type Places } from './v1-places.ts';
+import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { createPerson, updateHolon, searchDirectory, listPeople } = directory.rpcs;
 
-let places: Places;
-beforeAll(async () => (places = await createPlaces(import.meta.url)));
-afterAll(() => places.world.stop());
+let fixture: EditFixture;
+beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
+afterAll(() => fixture.directory.stop());
 
 /** The same numbers in each run. */
 function createRandom(seed: number): (limit: number) => number {
@@ -39,7 +39,7 @@ const tries = 10;
 
 /** Milliseconds that PostgreSQL itself counts for a statement, its indexes included. */
 async function explain(sql: string, values: readonly unknown[] = []): Promise<number> {
-  const [row] = await places.world.env.sql<{ 'QUERY PLAN': string }>(`explain (analyze, timing off, format json) ${sql}`, values);
+  const [row] = await fixture.directory.env.sql<{ 'QUERY PLAN': string }>(`explain (analyze, timing off, format json) ${sql}`, values);
   const [plan] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as { 'Execution Time': number }[];
   return plan?.['Execution Time'] ?? Infinity;
 }
@@ -47,32 +47,32 @@ async function explain(sql: string, values: readonly unknown[] = []): Promise<nu
 describe('long texts (rules/people#search; docs/performance-notes.md#search-limits-per-row)', () => {
   it.each(Object.entries(kinds))('a person and a holon have 100,000 characters of description: %s', async (_name, make) => {
     const description = make(100_000).trim();
-    const { person } = await places.world.call(createPerson, { name: 'Long', description }, places.editor);
+    const { person } = await fixture.directory.call(createPerson, { name: 'Long', description }, fixture.editor);
     expect(person.description).toBe(description);
-    const { holon } = await places.world.call(updateHolon, { holon_id: places.holons['summer'] ?? 0, description }, places.editor);
+    const { holon } = await fixture.directory.call(updateHolon, { holon_id: fixture.holons['summer'] ?? 0, description }, fixture.editor);
     expect(holon.description).toBe(description);
   });
 
   it.each(Object.entries(kinds))('the longest names and channels fit: %s', async (_name, make) => {
     const name = make(500).trim();
     const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
-    const { person } = await places.world.call(createPerson, { name, contact }, places.editor);
+    const { person } = await fixture.directory.call(createPerson, { name, contact }, fixture.editor);
     expect([person.name, person.contact]).toEqual([name, contact]);
-    const { items } = await places.world.call(listPeople, { q: name.slice(0, 30) }, places.editor);
+    const { items } = await fixture.directory.call(listPeople, { q: name.slice(0, 30) }, fixture.editor);
     expect(items.map(({ id }) => id)).toContain(person.id);
   });
 
   it.each(Object.entries(kinds))('search keeps a bounded part of the longest of each: %s', async (_name, make) => {
     const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000).trim()]));
     const name = make(500).trim();
-    const { person } = await places.world.call(createPerson, { name, contact, description: make(100_000).trim() }, places.editor);
+    const { person } = await fixture.directory.call(createPerson, { name, contact, description: make(100_000).trim() }, fixture.editor);
     const kept = `char_length(search_name) <= 600 and char_length(search_text) <= 600 + 1 + 4000 and char_length(search_description) <= 10000`;
     const searched = `(search_text || E'\\n' || search_description) collate "C"`;
     const shortPieces = `cardinality(directory.short_grams(${searched})) <= 2 * (600 + 1 + 4000 + 1 + 10000)`;
     const longPieces = `cardinality(directory.long_grams(${searched})) <= 600 + 1 + 4000 + 1 + 10000`;
     const values = `select count(*) <= 50 and max(char_length(value)) <= 500 and max(char_length(search_name)) <= 150
       from directory.people_channel_values where owner_id = p.id`;
-    const [row] = await places.world.env.sql(
+    const [row] = await fixture.directory.env.sql(
       `select ${kept} as texts, ${shortPieces} as short, ${longPieces} as long, (${values}) as channels from directory.people p where id = $1`,
       [person.id],
     );
@@ -84,7 +84,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     const writes: Readonly<Record<string, [sql: string, ...values: unknown[]]>> = {
       "a person's description": ['insert into directory.people (name, description) values ($1, $2)', 'Long', make(100_000)],
       "a person's name and contact": ['insert into directory.people (name, contact) values ($1, $2)', make(500), JSON.stringify(contact)],
-      "a holon's description": ['update directory.holons set description = $1 where id = $2', make(100_000), places.holons['summer']],
+      "a holon's description": ['update directory.holons set description = $1 where id = $2', make(100_000), fixture.holons['summer']],
     };
     for (const [what, [sql, ...values]] of Object.entries(writes)) {
       // Whatever else the machine does only adds to either: of each the least counts.
@@ -100,9 +100,9 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
 
   it('search sees the first 10,000 characters of a description, and all of a name', async () => {
     const description = `${words(9_980)} zanzibarene ${words(20)} quicksilvery`;
-    await places.world.call(createPerson, { name: `${words(480)} lighthousekeeper`, description }, places.editor);
+    await fixture.directory.call(createPerson, { name: `${words(480)} lighthousekeeper`, description }, fixture.editor);
     const count = async (q: string): Promise<number> =>
-      (await places.world.call(searchDirectory, { q, types: 'person,holon' }, places.editor)).count;
+      (await fixture.directory.call(searchDirectory, { q, types: 'person,holon' }, fixture.editor)).count;
     expect([await count('zanzibarene'), await count('quicksilvery'), await count('lighthousekeeper')]).toEqual([1, 0, 1]);
     expect([await count('banzibar'), await count('zanzibar')]).toEqual([0, 1]);
   });

@@ -1,6 +1,6 @@
 /** Lists and updates of memberships over a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 const today = '2026-03-01';
 const clock = { now: () => BigInt(Date.parse(`${today}T12:00:00Z`)) * 1_000n };
@@ -18,26 +18,26 @@ const memberships = [
 ] as const;
 type Key = (typeof memberships)[number]['key'];
 
-let world: Network;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, { memberships }, {}, clock);
+  fixture = await startWorkflowFixture(import.meta.url, { memberships }, {}, { clock });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const id = (key: string): number => world.id('memberships', key);
+const id = (key: string): number => fixture.id('memberships', key);
 const keysOf = (items: readonly { membership_id: number }[]): (string | undefined)[] =>
   items.map((item) => memberships.find(({ key }) => id(key) === item.membership_id)?.key);
 const ofPerson = (query: object = {}, caller: Caller = 'root', person = 'ada') =>
-  world.call(rpcs.listPersonMemberships, { person_id: world.id('people', person), ...query }, world.actor(caller));
+  fixture.call(rpcs.listPersonMemberships, { person_id: fixture.id('people', person), ...query }, fixture.actor(caller));
 const ofHolon = (query: object = {}, caller: Caller = 'root', holon = 'hub') =>
-  world.call(rpcs.listHolonMemberships, { holon_id: world.id('holons', holon), ...query }, world.actor(caller));
+  fixture.call(rpcs.listHolonMemberships, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const update = (key: string, request: object, caller: Caller = 'ed') =>
-  world.call(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, world.actor(caller));
+  fixture.call(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 const refusal = (key: string, request: object, caller: Caller = 'ed') =>
-  world.refusal(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, world.actor(caller));
+  fixture.refusal(rpcs.updateMembership, { membership_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 /** A membership that only one test touches. */
 async function fresh(key: string, more: object = {}): Promise<string> {
-  await world.add({
+  await fixture.add({
     people: [{ key: `person-${key}`, name: `Person ${key}` }],
     memberships: [{ key, person: `person-${key}`, holon: 'camp-one', journey: 'join', step: 'invited', ...more }],
   });
@@ -52,7 +52,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items.find(({ membership_id: own }) => own === id('ada-hub'))).toEqual({
       membership_id: id('ada-hub'),
       holon: {
-        id: world.id('holons', 'hub'),
+        id: fixture.id('holons', 'hub'),
         name: 'Hub',
         slug: 'hub',
         type: 'group',
@@ -67,7 +67,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
       step_slug: 'invited',
       follow_up_after: '2020-01-01',
       responsible_person: {
-        id: world.id('people', 'sam'),
+        id: fixture.id('people', 'sam'),
         name: 'Sam Stranger',
         description: '',
         photo_url: null,
@@ -94,7 +94,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
 
   it('answer 404 for nobody', async () => {
     const request = { person_id: 2_000_000_000 };
-    expect(await world.refusal(rpcs.listPersonMemberships, request, world.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -119,7 +119,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     ['-person_created', ['ada-hub-none', 'ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub']],
   ] as const)('are sorted by %s', async (sort, expected) => {
     // Who joined last was made first.
-    await world.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`);
+    await fixture.env.sql(`update directory.people set created_at = '2026-01-01'::timestamptz - make_interval(days => id)`);
     const { items } = await ofHolon({ sort });
     const undated = (key: string | undefined) => key === 'ada-hub-none' || key === 'cleo-hub';
     if (!sort.endsWith('follow_up_after')) return expect(keysOf(items)).toEqual(expected);
@@ -154,19 +154,19 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
   });
 
   it('are narrowed by the responsible person', async () => {
-    expect(keysOf((await ofHolon({ responsible_person_id: world.id('people', 'sam') })).items)).toEqual(['ada-hub']);
-    expect((await ofHolon({ responsible_person_id: world.id('people', 'ben') })).items).toEqual([]);
+    expect(keysOf((await ofHolon({ responsible_person_id: fixture.id('people', 'sam') })).items)).toEqual(['ada-hub']);
+    expect((await ofHolon({ responsible_person_id: fixture.id('people', 'ben') })).items).toEqual([]);
   });
 
   it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('refuse %j with 400', async (query) => {
-    const request = { holon_id: world.id('holons', 'hub'), ...query };
-    expect(await world.refusal(rpcs.listHolonMemberships, request, world.actor('root'))).toMatchObject({ code: 'bad_request' });
+    const request = { holon_id: fixture.id('holons', 'hub'), ...query };
+    expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
   });
 
   it.each(callers.flatMap((caller) => ['vault', 'cell', 'hub'].map((holon) => [caller, holon] as const)))(
     'are for %s in %s as the policy says',
     async (caller, holon) => {
-      const answer = await world.attempt(() => ofHolon({}, caller, holon));
+      const answer = await fixture.attempt(() => ofHolon({}, caller, holon));
       const expected = memberships.filter((item) => item.holon === holon).length;
       expect(answer).toEqual(sees(caller, holon) ? expect.objectContaining({ count: expected }) : 'not_found');
     },
@@ -180,14 +180,14 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
       note: '  Said <b>yes</b>\n ',
       step_slug: 'alumni',
       follow_up_after: '2026-09-01',
-      responsible_person_id: world.id('people', 'sam'),
+      responsible_person_id: fixture.id('people', 'sam'),
     };
     const reply = await update(key, request);
     expect(reply).toEqual({
       membership: expect.objectContaining({
         membership_id: id(key),
         person: expect.objectContaining({ name: 'Person all' }),
-        holon: expect.objectContaining({ slug: 'camp-one', parent_id: world.id('holons', 'hub') }),
+        holon: expect.objectContaining({ slug: 'camp-one', parent_id: fixture.id('holons', 'hub') }),
         journey_slug: 'join',
         step_slug: 'alumni',
         step_title: 'Alumni',
@@ -212,9 +212,9 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     const key = await fresh('feeds');
     const { note, changes } = await update(key, { note: 'Only a note' });
     expect(changes).toEqual({});
-    const actor = world.actor('sam');
-    const person = await world.call(rpcs.listNotesOfPerson, { person_id: world.id('people', 'person-feeds') }, actor);
-    const holon = await world.call(rpcs.listNotesOfHolon, { holon_id: world.id('holons', 'camp-one') }, actor);
+    const actor = fixture.actor('sam');
+    const person = await fixture.call(rpcs.listNotesOfPerson, { person_id: fixture.id('people', 'person-feeds') }, actor);
+    const holon = await fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', 'camp-one') }, actor);
     expect(person).toEqual({ count: 1, limit: 50, items: [note] });
     expect(holon.items[0]).toEqual(note);
   });
@@ -227,7 +227,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('leaves out of changes what is set to what it is, and a changed responsible person', async () => {
     const key = await fresh('same', { follow_up_after: '2026-01-01' });
-    const request = { step_slug: 'invited', follow_up_after: '2026-01-01', responsible_person_id: world.id('people', 'sam') };
+    const request = { step_slug: 'invited', follow_up_after: '2026-01-01', responsible_person_id: fixture.id('people', 'sam') };
     const { membership, changes } = await update(key, request);
     expect(changes).toEqual({});
     expect(membership.responsible_person).toMatchObject({ name: 'Sam Stranger' });
@@ -261,7 +261,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('refuses a second membership on one journey and changes nothing, the note included', async () => {
     const key = await fresh('twice');
-    await world.add({ memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }] });
+    await fixture.add({ memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }] });
     const error = await refusal(key, { journey_slug: 'steward', step_slug: 'asked', follow_up_after: '2026-01-01' });
     expect(error).toMatchObject({ code: 'bad_request', message: expect.stringContaining('already') });
     const reply = await ofPerson({}, 'root', 'person-twice');
@@ -269,7 +269,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
       ['steward', null],
       ['join', null],
     ]);
-    const notes = await world.call(rpcs.listNotesOfPerson, { person_id: world.id('people', 'person-twice') }, world.actor('root'));
+    const notes = await fixture.call(rpcs.listNotesOfPerson, { person_id: fixture.id('people', 'person-twice') }, fixture.actor('root'));
     expect(notes.count).toBe(0);
   });
 
@@ -292,7 +292,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
   });
 
   it('refuses a person without an account as responsible', async () => {
-    expect(await refusal('ada-camp', { responsible_person_id: world.id('people', 'ben') })).toMatchObject({ code: 'bad_request' });
+    expect(await refusal('ada-camp', { responsible_person_id: fixture.id('people', 'ben') })).toMatchObject({ code: 'bad_request' });
   });
 
   it('refuses every step of a membership without a journey', async () => {
@@ -311,15 +311,15 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     'lets %s update %s in %s as the policy says: 404 before 403 before 400',
     async (caller, key, holon) => {
       const expected = sees(caller, holon) ? (edits(caller, holon) ? 'bad_request' : 'permission_denied') : 'not_found';
-      expect(await world.attempt(() => update(key, { note: ' ' }, caller))).toBe(expected);
-      const answer = await world.attempt(() => update(key, {}, caller));
+      expect(await fixture.attempt(() => update(key, { note: ' ' }, caller))).toBe(expected);
+      const answer = await fixture.attempt(() => update(key, {}, caller));
       expect(answer).toEqual(expected === 'bad_request' ? expect.objectContaining({ changes: {} }) : expected);
     },
   );
 
   it('answers 404 for no membership', async () => {
     const request = { membership_id: 2_000_000_000, note: ' ' };
-    expect(await world.refusal(rpcs.updateMembership, request, world.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.updateMembership, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 
   it('names no author when the account has no person', async () => {
@@ -329,20 +329,20 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
 
   it('runs 50 parallel updates of one membership one after the other', async () => {
     const steps = Array.from({ length: 60 }, (_, index) => ({ slug: `s${index}`, title: `S${index}` }));
-    await world.add({ journeys: [{ slug: 'long', name: 'Long', steps }], classes: [{ slug: 'camp', journeys: ['build', 'long'] }] });
+    await fixture.add({ journeys: [{ slug: 'long', name: 'Long', steps }], classes: [{ slug: 'camp', journeys: ['build', 'long'] }] });
     const key = await fresh('parallel', { journey: 'long', step: 's0' });
     const replies = await Promise.all(Array.from({ length: 50 }, (_, index) => update(key, { note: `${index}`, advance_step: true })));
     const moves = replies.map(({ changes }) => `${changes.current_step?.old} ${changes.current_step?.new}`);
     expect(moves.toSorted()).toEqual(Array.from({ length: 50 }, (_, index) => `s${index} s${index + 1}`).toSorted());
-    const request = { person_id: world.id('people', 'person-parallel'), limit: 200 };
-    expect((await world.call(rpcs.listNotesOfPerson, request, world.actor('root'))).count).toBe(50);
+    const request = { person_id: fixture.id('people', 'person-parallel'), limit: 200 };
+    expect((await fixture.call(rpcs.listNotesOfPerson, request, fixture.actor('root'))).count).toBe(50);
   });
 
   it('lets one of two memberships win a race for one journey', async () => {
     const key = await fresh('race');
-    await world.add({ memberships: [{ key: 'race-2', person: 'person-race', holon: 'camp-one', journey: 'bare' }] });
+    await fixture.add({ memberships: [{ key: 'race-2', person: 'person-race', holon: 'camp-one', journey: 'bare' }] });
     const request = { journey_slug: 'steward', step_slug: 'asked' };
-    const answers = await Promise.all([key, 'race-2'].map((one) => world.attempt(() => update(one, request))));
+    const answers = await Promise.all([key, 'race-2'].map((one) => fixture.attempt(() => update(one, request))));
     expect(answers.filter((answer) => answer === 'bad_request')).toHaveLength(1);
     expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(1);
   });

@@ -6,20 +6,20 @@ import { directory } from '#services/directory';
 import { Migration20260404090000_release_0_1_0 } from '../../../services/directory/migrations/Migration20260404090000_release_0_1_0.ts';
 import { Migration20261130100000_one_folding } from '../../../services/directory/migrations/Migration20261130100000_one_folding.ts';
 import { Migration20261128090000_folded_names } from '../../../services/directory/migrations/Migration20261128090000_folded_names.ts';
-import { createReadsNetwork, names, type ReadsNetwork } from './reads-network.ts';
+import { startReadsFixture, names, type ReadsFixture } from './reads-fixture.ts';
 
 const { listPeople, listHolons, listHolonMemberships, listPersonMemberships, listJourneys, searchDirectory } = directory.rpcs;
 /** As they are ordered: neither case nor accents count, and the id decides between equals. */
 const inOrder = ['zz ada', 'ZZ bob', 'zz Émile', 'zz emile', 'zz Zoe'];
 const greek = 'ΟΣΜΗ ΚΟΣΜΑΣ';
 
-let world: ReadsNetwork;
-let ids: Awaited<ReturnType<ReadsNetwork['apply']>>['ids'];
+let fixture: ReadsFixture;
+let ids: Awaited<ReturnType<ReadsFixture['apply']>>['ids'];
 beforeAll(async () => {
-  world = await createReadsNetwork(import.meta.url);
+  fixture = await startReadsFixture(import.meta.url);
   const shuffled = [4, 2, 1, 3, 0].map((index) => inOrder[index] ?? '');
   const kept = { name: 'Greek', description: `Knows ${greek}.` };
-  ({ ids } = await world.apply({
+  ({ ids } = await fixture.apply({
     people: [
       ...shuffled.map((name, index) => ({ key: `zz${index}`, name })),
       { key: 'greek', ...kept, name: greek, contact: { nick: greek } },
@@ -34,18 +34,18 @@ beforeAll(async () => {
     ]),
   }));
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const root = () => world.actors['root'];
-const people = async (q: string) => names(await world.call(listPeople, { q }, root()));
-const holons = async (q: string) => names(await world.call(listHolons, { q, class: 'choir' }, root()));
+const root = () => fixture.actors['root'];
+const people = async (q: string) => names(await fixture.call(listPeople, { q }, root()));
+const holons = async (q: string) => names(await fixture.call(listHolons, { q, class: 'choir' }, root()));
 const found = async (q: string) =>
-  (await world.call(searchDirectory, { q, types: 'person,holon', limit_per_type: 10 }, root())).items.map((item) =>
+  (await fixture.call(searchDirectory, { q, types: 'person,holon', limit_per_type: 10 }, root())).items.map((item) =>
     item.kind === 'person' ? item.person.name : item.holon.name,
   );
 
 async function runAll(statements: readonly string[]): Promise<void> {
-  for (const sql of statements) await world.env.sql(sql);
+  for (const sql of statements) await fixture.env.sql(sql);
 }
 type MigrationKind = new (driver: never, config: never) => { up(): void; getQueries(): unknown[] };
 function statementsOf(kind: MigrationKind): string[] {
@@ -65,17 +65,17 @@ describe('lists by name', () => {
   it('have one order', async () => {
     expect(await people('zz ')).toEqual(inOrder);
     expect(await holons('zz ')).toEqual(inOrder);
-    expect(names(await world.call(listJourneys, { q: 'zz ' }, root()))).toEqual(inOrder);
+    expect(names(await fixture.call(listJourneys, { q: 'zz ' }, root()))).toEqual(inOrder);
   });
 
   it('order memberships by journey, then by the other side', async () => {
     const holonId = ids['holons']?.['greek'] ?? 0;
-    const ofHolon = async (sort: string) => (await world.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
+    const ofHolon = async (sort: string) => (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
     const shown = (await ofHolon('name')).map(({ journey_name: journey, person }) => [journey, person.name]);
     const wanted = inOrder.flatMap((name) => (name === 'zz Zoe' ? [...inOrder, greek].map((person) => [name, person]) : [[name, greek]]));
     expect(shown).toEqual(wanted);
     expect((await ofHolon('-name')).map(({ journey_name: journey, person }) => [journey, person.name])).toEqual(shown.toReversed());
-    const { items } = await world.call(listPersonMemberships, { person_id: ids['people']?.['greek'] ?? 0, limit: 200 }, root());
+    const { items } = await fixture.call(listPersonMemberships, { person_id: ids['people']?.['greek'] ?? 0, limit: 200 }, root());
     expect(items.filter(({ journey_name: journey }) => journey === 'zz Zoe').map(({ holon }) => holon.name)).toEqual(['Greek', ...inOrder]);
   });
 });
@@ -93,7 +93,9 @@ describe('texts that are folded (D87)', () => {
     'Rene\u0301 Œuvre',
   ] as const;
   const contact = { email: 'mailto:Doris.U@Bücher.example.', phone: '+49 (0)30 123-456' };
-  beforeAll(() => world.apply({ people: written.map((name, index) => ({ key: `fold${index}`, name, ...(index === 0 && { contact }) })) }));
+  beforeAll(() =>
+    fixture.apply({ people: written.map((name, index) => ({ key: `fold${index}`, name, ...(index === 0 && { contact }) })) }),
+  );
 
   const [unger, lukasz, street, yilmaz, aesa, li, anna, zero, rene] = written;
   it.each([
@@ -156,7 +158,7 @@ describe('texts that are folded (D87)', () => {
       Array.from({ length: start === 0x20 ? 0x2fe0 : 0x500 }, (_value, index) => start + index),
     );
     // Without a line break, which stays, and without letters that are younger than the tables of PostgreSQL.
-    const rows = await world.env.sql<{ code: number; folded: string; start: string }>(
+    const rows = await fixture.env.sql<{ code: number; folded: string; start: string }>(
       `select code, directory.fold('a' || chr(code) || 'b') as folded, directory.fold_start('a' || chr(code) || 'b', 100) as start
        from unnest($1::integer[]) as code where code <> 10 and code not between 7296 and 7359 and code <> 11311`,
       [sent],
@@ -173,10 +175,10 @@ describe('texts that are folded (D87)', () => {
     await runAll(statementsOf(Migration20261130100000_one_folding).filter((sql) => !/create (function|index)/.test(sql)));
     for (const q of ["d'unger", 'd´unger', 'hauptstrasse', 'yilmaz', 'wu li', 'anna-lena'])
       expect([q, (await found(q)).length]).toEqual([q, 1]);
-    const values = await world.env.sql('select * from directory.people_channel_values order by 1, 2');
+    const values = await fixture.env.sql('select * from directory.people_channel_values order by 1, 2');
     await runAll(['delete from directory.people_channel_values', `update directory.people set contact = contact || '{"again": "x"}'`]);
     await runAll([`update directory.people set contact = contact - 'again'`]);
-    expect(await world.env.sql('select * from directory.people_channel_values order by 1, 2')).toEqual(values);
+    expect(await fixture.env.sql('select * from directory.people_channel_values order by 1, 2')).toEqual(values);
   });
 });
 
@@ -200,6 +202,6 @@ describe('a Greek name', () => {
     await runAll(statementsOf(Migration20261128090000_folded_names));
     for (const part of parts) expect([part, await isFound(part)]).toEqual([part, [[greek], ['Greek'], ['Greek', greek]]]);
     const values = `select search_name || value as text from directory.people_channel_values where search_name || value like '%ς%'`;
-    expect(await world.env.sql(values)).toEqual([]);
+    expect(await fixture.env.sql(values)).toEqual([]);
   });
 });

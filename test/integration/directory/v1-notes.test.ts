@@ -4,7 +4,7 @@ import { createJobs } from '#libs/jobs';
 import { createDatabase } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { callers, createNetwork, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 const memberships = [
   { key: 'ada-hub', person: 'ada', holon: 'hub', journey: 'join' },
@@ -29,12 +29,12 @@ const notes = [
   { body: 'of Ada and the vault, from elsewhere', people: ['ada'], holons: ['vault'] },
 ] as const;
 
-let world: Network;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, { memberships, relationships });
+  fixture = await startWorkflowFixture(import.meta.url, { memberships, relationships });
   // The first one is written last, so that ids do not follow time.
   for (const note of notes.toReversed()) await write(note);
-  const { sql } = world.env;
+  const { sql } = fixture.env;
   const bodies = notes.map(({ body }) => body);
   await sql(
     `update directory.notes set created_at = '2026-01-01Z'::timestamptz + make_interval(mins => array_position($1::text[], body))`,
@@ -43,20 +43,24 @@ beforeAll(async () => {
   for (const feed of ['person_notes', 'holon_notes'])
     await sql(`update directory.${feed} f set created_at = n.created_at from directory.notes n where n.id = f.note_id`);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** Through the API where it writes such notes, else as another service does. */
 async function write(note: (typeof notes)[number]): Promise<void> {
-  const actor = world.actor('ed');
+  const actor = fixture.actor('ed');
   if ('membership' in note) {
-    await world.call(rpcs.updateMembership, { membership_id: world.id('memberships', note.membership), note: note.body }, actor);
+    await fixture.call(rpcs.updateMembership, { membership_id: fixture.id('memberships', note.membership), note: note.body }, actor);
     return;
   }
   if ('relationship' in note) {
-    await world.call(rpcs.updateRelationship, { relationship_id: world.id('relationships', note.relationship), note: note.body }, actor);
+    await fixture.call(
+      rpcs.updateRelationship,
+      { relationship_id: fixture.id('relationships', note.relationship), note: note.body },
+      actor,
+    );
     return;
   }
-  const { env, bus } = world;
+  const { env, bus } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   const db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: env.logger, applicationName: 'test' });
   const jobs = createJobs({ contract: directory, db, bus, logger: env.logger });
@@ -66,8 +70,8 @@ async function write(note: (typeof notes)[number]): Promise<void> {
       body: note.body,
       note_type: 'recorded',
       author_person_id: null,
-      person_ids: note.people.map((key) => world.id('people', key)),
-      holon_ids: note.holons.map((key) => world.id('holons', key)),
+      person_ids: note.people.map((key) => fixture.id('people', key)),
+      holon_ids: note.holons.map((key) => fixture.id('holons', key)),
     }),
   );
   await waitFor(async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1, {});
@@ -75,9 +79,9 @@ async function write(note: (typeof notes)[number]): Promise<void> {
 }
 
 const ofPerson = (person: string, caller: Caller, query: object = {}) =>
-  world.call(rpcs.listNotesOfPerson, { person_id: world.id('people', person), ...query }, world.actor(caller));
+  fixture.call(rpcs.listNotesOfPerson, { person_id: fixture.id('people', person), ...query }, fixture.actor(caller));
 const ofHolon = (holon: string, caller: Caller, query: object = {}) =>
-  world.call(rpcs.listNotesOfHolon, { holon_id: world.id('holons', holon), ...query }, world.actor(caller));
+  fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[] =>
   notes
     .filter((note) => (note[feed] as readonly string[]).includes(key) && note.holons.every((holon) => sees(caller, holon)))
@@ -108,7 +112,7 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
   });
 
   it('answer 404 for nobody, and nothing for a person without notes', async () => {
-    expect(await world.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, world.actor('root'))).toMatchObject({
+    expect(await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root'))).toMatchObject({
       code: 'not_found',
     });
     expect(await ofPerson('cleo', 'sam')).toEqual({ count: 0, limit: 50, items: [] });
@@ -131,7 +135,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
   it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
     'are for %s of %s as the policy says',
     async (caller, holon) => {
-      const answer = await world.attempt(() => ofHolon(holon, caller));
+      const answer = await fixture.attempt(() => ofHolon(holon, caller));
       if (!sees(caller, holon)) return expect(answer).toBe('not_found');
       const { count, items } = answer as Awaited<ReturnType<typeof ofHolon>>;
       const expected = seenBy(caller, 'holons', holon);

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '#libs/contract';
 import { emailKey, phoneDigits } from '#libs/text';
 import { directory } from '#services/directory';
-import { createPlaces, type Places } from './v1-places.ts';
+import { startEditFixture, type EditFixture } from './edit-fixture.ts';
 
 const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
 type Request = RequestOf<typeof createPerson>;
 /** Channels of any name. */
 const channels = (values: Record<string, string>): NonNullable<Request['contact']> => values;
 
-let places: Places;
-beforeAll(async () => (places = await createPlaces(import.meta.url)));
-afterAll(() => places.world.stop());
+let fixture: EditFixture;
+beforeAll(async () => (fixture = await startEditFixture(import.meta.url)));
+afterAll(() => fixture.directory.stop());
 
-const create = (request: Request) => places.world.call(createPerson, request, places.editor);
-const refusal = (request: Request, actor = places.editor) => places.world.refusal(createPerson, request, actor);
+const create = (request: Request) => fixture.directory.call(createPerson, request, fixture.editor);
+const refusal = (request: Request, actor = fixture.editor) => fixture.directory.refusal(createPerson, request, actor);
 const count = async (): Promise<number> =>
-  Number((await places.world.env.sql<{ count: number }>('select count(*)::integer as count from directory.people'))[0]?.count);
+  Number((await fixture.directory.env.sql<{ count: number }>('select count(*)::integer as count from directory.people'))[0]?.count);
 const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
-  (await places.world.call(listNotes, owner)).items.map(({ body }) => body);
+  (await fixture.directory.call(listNotes, owner)).items.map(({ body }) => body);
 
 describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
   it('creates a person with defaults, trimmed and sanitised', async () => {
@@ -41,7 +41,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
       membership: null,
       note: null,
     });
-    await expect(places.world.call(directory.rpcs.getPeople, { ids: [reply.person.id] })).resolves.toMatchObject({
+    await expect(fixture.directory.call(directory.rpcs.getPeople, { ids: [reply.person.id] })).resolves.toMatchObject({
       items: [{ name: 'Ada' }],
     });
   });
@@ -65,12 +65,12 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
   });
 
   it('adds membership and note: first active step, note on both feeds, written by the caller', async () => {
-    const { summer = 0 } = places.holons;
+    const { summer = 0 } = fixture.holons;
     const membership = {
       holon_id: summer,
       journey_slug: 'joining',
       follow_up_after: '2026-07-01',
-      responsible_person_id: places.people['hana'] ?? 0,
+      responsible_person_id: fixture.people['hana'] ?? 0,
     };
     const reply = await create({ name: 'Bea', membership, note: '  Met at the lake.\n ' });
     expect(reply.membership).toMatchObject({
@@ -80,9 +80,9 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
       journey_slug: 'joining',
       step_slug: 'asked',
       follow_up_after: '2026-07-01',
-      responsible_person: { id: places.people['hana'] },
+      responsible_person: { id: fixture.people['hana'] },
     });
-    expect(reply.note).toMatchObject({ body: 'Met at the lake.', note_type: 'note', author_person: { id: places.people['ed'] } });
+    expect(reply.note).toMatchObject({ body: 'Met at the lake.', note_type: 'note', author_person: { id: fixture.people['ed'] } });
     expect(await notesOf({ person_id: reply.person.id })).toEqual(['Met at the lake.']);
     expect(await notesOf({ holon_id: summer })).toContain('Met at the lake.');
   });
@@ -91,18 +91,18 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     const reply = await create({ name: 'Cy', note: 'Only Cy.' });
     expect(reply.membership).toBeNull();
     expect(await notesOf({ person_id: reply.person.id })).toEqual(['Only Cy.']);
-    expect(await notesOf({ holon_id: places.holons['summer'] ?? 0 })).not.toContain('Only Cy.');
+    expect(await notesOf({ holon_id: fixture.holons['summer'] ?? 0 })).not.toContain('Only Cy.');
   });
 
   it('takes the step that is named', async () => {
-    const membership = { holon_id: places.holons['summer'] ?? 0, journey_slug: 'joining', step_slug: 'member' };
+    const membership = { holon_id: fixture.holons['summer'] ?? 0, journey_slug: 'joining', step_slug: 'member' };
     expect((await create({ name: 'Di', membership })).membership).toMatchObject({ step_slug: 'member' });
   });
 
   it('needs global edit access: team authority is not enough', async () => {
     const before = await count();
-    for (const actor of [places.host, places.guest]) {
-      expect(await places.world.refusal(createPerson, { name: ' ' }, actor)).toMatchObject({
+    for (const actor of [fixture.host, fixture.guest]) {
+      expect(await fixture.directory.refusal(createPerson, { name: ' ' }, actor)).toMatchObject({
         code: 'permission_denied',
         reason: undefined,
       });
@@ -112,7 +112,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
 
   it('writes nothing when anything is refused', async () => {
     const before = await count();
-    const [holon_id, journey_slug] = [places.holons['summer'] ?? 0, 'joining'];
+    const [holon_id, journey_slug] = [fixture.holons['summer'] ?? 0, 'joining'];
     const bad: Partial<Request>[] = [
       { name: '  ' },
       { contact: { email: 'nobody' } },
@@ -132,7 +132,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
       { membership: { holon_id, journey_slug, step_slug: 'old' } },
       { membership: { holon_id, journey_slug, step_slug: 'one' } },
       { membership: { holon_id, journey_slug, follow_up_after: '2026-13-01' } },
-      { membership: { holon_id, journey_slug, responsible_person_id: places.people['known'] ?? 0 } },
+      { membership: { holon_id, journey_slug, responsible_person_id: fixture.people['known'] ?? 0 } },
       { membership: { holon_id, journey_slug, responsible_person_id: 999_999 }, note: 'lost' },
     ];
     for (const change of bad) expect(await refusal({ name: 'Never', ...change })).toMatchObject({ code: 'bad_request', reason: undefined });
@@ -151,7 +151,7 @@ describe('people.create, duplicates (D44)', () => {
       details: {
         match_field: 'contact.email',
         match_value: ' KNOWN@example.org',
-        existing_person_ids: [places.people['known'], places.people['twin']].toSorted((left, right) => Number(left) - Number(right)),
+        existing_person_ids: [fixture.people['known'], fixture.people['twin']].toSorted((left, right) => Number(left) - Number(right)),
       },
     });
   });
@@ -175,7 +175,7 @@ describe('people.create, duplicates (D44)', () => {
     expect((await refusal({ name: 'X', contact: { email: 'free@example.org', linkedin } })).details).toEqual({
       match_field: 'contact.linkedin',
       match_value: linkedin,
-      existing_person_ids: [places.people['known']],
+      existing_person_ids: [fixture.people['known']],
     });
   });
 
@@ -239,7 +239,7 @@ describe('people.create, duplicates (D44)', () => {
     ['@', '@'],
     [' \u200b ', ''],
   ])('compares the email %j as %j, in the process and in the database', async (email, key) => {
-    const [row] = await places.world.env.sql<{ key: string }>(`select coalesce(directory.email_key($1), '') as key`, [email]);
+    const [row] = await fixture.directory.env.sql<{ key: string }>(`select coalesce(directory.email_key($1), '') as key`, [email]);
     expect([emailKey(email), row?.key]).toEqual([key, key]);
   });
 
@@ -252,7 +252,7 @@ describe('people.create, duplicates (D44)', () => {
     ['٠١٢٣٤٥', ''],
     ['1'.repeat(60), '1'.repeat(50)],
   ])('compares the phone number %j as %j, in the process and in the database', async (phone, digits) => {
-    const [row] = await places.world.env.sql<{ digits: string }>(`select coalesce(directory.phone_digits($1), '') as digits`, [phone]);
+    const [row] = await fixture.directory.env.sql<{ digits: string }>(`select coalesce(directory.phone_digits($1), '') as digits`, [phone]);
     expect([phoneDigits(phone), row?.digits]).toEqual([digits, digits]);
   });
 
@@ -261,9 +261,9 @@ describe('people.create, duplicates (D44)', () => {
     for (const email of ['rene\u0301e@xn--bcher-kva.example', 'RENÉE@bücher.example', 'renée\u200b@bücher.example..'])
       expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({ existing_person_ids: [person.id] });
     const attendees = [{ name: 'R', email: 'renée@xn--bcher-kva.example' }];
-    expect(await places.world.call(resolveAttendees, { attendees, create: false, key: 'k' })).toEqual({ person_ids: [person.id] });
+    expect(await fixture.directory.call(resolveAttendees, { attendees, create: false, key: 'k' })).toEqual({ person_ids: [person.id] });
     const twin = { name: 'Twin', email: 'TWIN@exämple.org' };
-    const both = await places.world.call(resolveAttendees, {
+    const both = await fixture.directory.call(resolveAttendees, {
       attendees: [twin, { ...twin, email: 'mailto:twin@xn--exmple-cua.org' }],
       create: true,
       key: 'k',
@@ -278,13 +278,13 @@ describe('people.create, duplicates (D44)', () => {
         contact: { email: index % 2 === 0 ? 'race@example.org' : 'RACE@example.org ', linkedin: `linkedin.com/in/r${index}` },
       }),
     );
-    const booking = places.world.call(resolveAttendees, {
+    const booking = fixture.directory.call(resolveAttendees, {
       attendees: [{ name: 'B', email: 'race@example.org' }],
       create: true,
       key: 'race',
     });
     const results = await Promise.allSettled([...calls, booking]);
-    const people = await places.world.env.sql<{ id: number }>(
+    const people = await fixture.directory.env.sql<{ id: number }>(
       `select id from directory.people where lower(btrim(contact ->> 'email')) = 'race@example.org'`,
     );
     expect(people).toHaveLength(1);

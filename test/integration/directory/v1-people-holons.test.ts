@@ -2,20 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
-import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
+import { startReadsFixture, names, slugs, type ReadsFixture } from './reads-fixture.ts';
 
 const { listPeople, getPerson, listHolons, getHolon, getHolonBySlug } = directory.rpcs;
 
-let world: ReadsNetwork;
+let fixture: ReadsFixture;
 beforeAll(async () => {
-  world = await createReadsNetwork(import.meta.url);
+  fixture = await startReadsFixture(import.meta.url);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const restOf = (items: readonly { id: number }[]): number[] => items.slice(1).map(({ id }) => id);
 
 describe('directory.people.list (rules/people#people; D41, D47)', () => {
-  const list = (request: Parameters<typeof world.call<typeof listPeople>>[1]) => world.call(listPeople, request, world.actors['stranger']);
+  const list = (request: Parameters<typeof fixture.call<typeof listPeople>>[1]) =>
+    fixture.call(listPeople, request, fixture.actors['stranger']);
 
   it('finds a part of the name without case and accents, and shows every public field with timestamps', async () => {
     const body = await list({ q: 'FRANÇOIS LEF' });
@@ -27,7 +28,7 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
       has_more: false,
       items: [
         {
-          id: world.idOf('people', 'francois'),
+          id: fixture.idOf('people', 'francois'),
           name: 'François Lefèvre',
           description: '',
           photo_url: null,
@@ -64,8 +65,11 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
 
   it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
-    await world.env.sql(`update directory.people set created_at = $1, updated_at = $2`, [moment, later]);
-    await world.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [later, '2026-01-03T00:00:00Z']);
+    await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2`, [moment, later]);
+    await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [
+      later,
+      '2026-01-03T00:00:00Z',
+    ]);
     const latest = await list({ q: '', sort: 'latest' });
     expect(names(latest)[0]).toBe('Ada Lovelace');
     const updated = await list({ q: '', sort: 'updated' });
@@ -78,27 +82,27 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
   });
 
   it('refuses an unknown order', async () => {
-    expect(await world.refusal(listPeople, { q: 'a', sort: 'created' })).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listPeople, { q: 'a', sort: 'created' })).toMatchObject({ code: 'bad_request' });
   });
 });
 
 describe('directory.people.get (rules/people#people)', () => {
   it('shows the person without timestamps, and 404 to an id that nobody has', async () => {
-    expect(await world.call(getPerson, { person_id: world.idOf('people', 'scribe') }, world.actors['stranger'])).toEqual({
-      id: world.idOf('people', 'scribe'),
+    expect(await fixture.call(getPerson, { person_id: fixture.idOf('people', 'scribe') }, fixture.actors['stranger'])).toEqual({
+      id: fixture.idOf('people', 'scribe'),
       name: 'Scribe',
       description: '',
       photo_url: null,
       actor_kind: 'agent',
       contact: {},
     });
-    expect(await world.refusal(getPerson, { person_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(getPerson, { person_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
-  const list = (request: Parameters<typeof world.call<typeof listHolons>>[1], who = 'stranger') =>
-    world.call(listHolons, request, world.actors[who]);
+  const list = (request: Parameters<typeof fixture.call<typeof listHolons>>[1], who = 'stranger') =>
+    fixture.call(listHolons, request, fixture.actors[who]);
 
   it('searches name and description, without case and accents', async () => {
     expect(slugs(await list({ q: 'VILLAGE' }))).toEqual(['kitchen', 'village']);
@@ -108,8 +112,8 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
 
   it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
-    await world.env.sql(`update directory.holons set created_at = $1, updated_at = $2`, [moment, later]);
-    await world.env.sql(`update directory.holons set created_at = $2, updated_at = $3 where slug = $1`, [
+    await fixture.env.sql(`update directory.holons set created_at = $1, updated_at = $2`, [moment, later]);
+    await fixture.env.sql(`update directory.holons set created_at = $2, updated_at = $3 where slug = $1`, [
       'kitchen',
       later,
       '2026-01-03T00:00:00Z',
@@ -135,22 +139,22 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   });
 
   it.each(['newsletter', 'old-circle', 'unknown', ''])('refuses the class %j, which is no active one', async (slug) => {
-    expect(await world.refusal(listHolons, { class: slug })).toMatchObject({ code: 'bad_request' });
-    expect(await world.refusal(listHolons, { class: slug, q: 'a' })).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listHolons, { class: slug })).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listHolons, { class: slug, q: 'a' })).toMatchObject({ code: 'bad_request' });
   });
 
   it('needs q or class, and a known order', async () => {
-    expect(await world.refusal(listHolons, {})).toMatchObject({ code: 'bad_request' });
-    expect(await world.refusal(listHolons, { parent: 1 })).toMatchObject({ code: 'bad_request' });
-    expect(await world.refusal(listHolons, { q: 'a', sort: 'id' })).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listHolons, {})).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listHolons, { parent: 1 })).toMatchObject({ code: 'bad_request' });
+    expect(await fixture.refusal(listHolons, { q: 'a', sort: 'id' })).toMatchObject({ code: 'bad_request' });
   });
 
   it('narrows to the children of a holon; an unknown or invisible one has none', async () => {
-    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
-    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'commons') }, 'host'))).toEqual(['cellar', 'camp', 'village']);
+    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
+    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }, 'host'))).toEqual(['cellar', 'camp', 'village']);
     expect(await list({ q: '', parent: 0 })).toMatchObject({ parent: 0, count: 0, items: [] });
-    expect((await list({ q: '', parent: world.idOf('holons', 'council') })).count).toBe(0);
-    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'council') }, 'keeper'))).toEqual(['core', 'open-house']);
+    expect((await list({ q: '', parent: fixture.idOf('holons', 'council') })).count).toBe(0);
+    expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'council') }, 'keeper'))).toEqual(['core', 'open-house']);
   });
 
   it.each([
@@ -177,21 +181,21 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   it('counts anew when holons come, go and change their class', async () => {
     const count = async () => (await list({ class: 'domain' })).count;
     const before = await count();
-    await world.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
+    await fixture.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
     expect(await count()).toBe(before + 1);
-    await world.env.sql(joinUsageCounts.prepared.text);
+    await fixture.env.sql(joinUsageCounts.prepared.text);
     expect(await count()).toBe(before + 1);
-    await world.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
+    await fixture.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
     expect(await count()).toBe(before);
-    await world.env.sql(`delete from directory.holons where slug = 'mining'`);
+    await fixture.env.sql(`delete from directory.holons where slug = 'mining'`);
     expect((await list({ class: 'gathering' }, 'root')).count).toBe(slugs(await list({ class: 'gathering' }, 'root')).length);
   });
 });
 
 describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () => {
   it('shows the class slug as type, retired ones too, and names the parent to those who may see it', async () => {
-    expect(await world.call(getHolonBySlug, { slug: 'letter' }, world.actors['stranger'])).toEqual({
-      id: world.idOf('holons', 'letter'),
+    expect(await fixture.call(getHolonBySlug, { slug: 'letter' }, fixture.actors['stranger'])).toEqual({
+      id: fixture.idOf('holons', 'letter'),
       name: 'Letter',
       slug: 'letter',
       type: 'newsletter',
@@ -200,16 +204,19 @@ describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () =
       logo_url: null,
       links: {},
     });
-    const [council, house] = [world.idOf('holons', 'council'), world.idOf('holons', 'open-house')];
-    expect(await world.call(getHolon, { holon_id: house }, world.actors['stranger'])).toMatchObject({ type: 'gathering', parent_id: null });
-    expect(await world.call(getHolon, { holon_id: house }, world.actors['keeper'])).toMatchObject({ parent_id: council });
+    const [council, house] = [fixture.idOf('holons', 'council'), fixture.idOf('holons', 'open-house')];
+    expect(await fixture.call(getHolon, { holon_id: house }, fixture.actors['stranger'])).toMatchObject({
+      type: 'gathering',
+      parent_id: null,
+    });
+    expect(await fixture.call(getHolon, { holon_id: house }, fixture.actors['keeper'])).toMatchObject({ parent_id: council });
   });
 
   it.each(['stranger', 'former', 'neighbour'])('answers %s as if a private holon did not exist', async (who) => {
-    const absent = await world.refusal(getHolonBySlug, { slug: 'nothing' }, world.actors[who]);
+    const absent = await fixture.refusal(getHolonBySlug, { slug: 'nothing' }, fixture.actors[who]);
     for (const slug of ['council', 'core', 'cellar']) {
-      expect((await world.refusal(getHolonBySlug, { slug }, world.actors[who])).toBody()).toEqual(absent.toBody());
-      expect((await world.refusal(getHolon, { holon_id: world.idOf('holons', slug) }, world.actors[who])).toBody()).toEqual(
+      expect((await fixture.refusal(getHolonBySlug, { slug }, fixture.actors[who])).toBody()).toEqual(absent.toBody());
+      expect((await fixture.refusal(getHolon, { holon_id: fixture.idOf('holons', slug) }, fixture.actors[who])).toBody()).toEqual(
         absent.toBody(),
       );
     }

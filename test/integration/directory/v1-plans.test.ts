@@ -12,7 +12,7 @@ import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { fillDatabase } from '../../../lab/scale/fill.ts';
 import { networkSeed, personTarget, plantedPair, plantedWord, responsibleTarget, targetHolonId } from '../../../lab/scale/network-sql.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -40,7 +40,7 @@ const largeTables = [
   'holons_channel_values',
 ];
 /** A holon with 50 members, one with few, and none. */
-const places = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
+const fixture = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
 const person = { person_id: personTarget(sizes, 1) };
 const user = { kind: 'user', personId: 1, superuser: false, globalEditor: false, coherenceAccess: false } as const;
 const stranger: Actor = { ...user, accountId: 1 };
@@ -48,7 +48,7 @@ const stranger: Actor = { ...user, accountId: 1 };
 const host: Actor = { ...user, accountId: 2 };
 const superuser: Actor = { ...user, accountId: 3, superuser: true };
 
-let world: World;
+let fixture: DirectoryFixture;
 let client: pg.Client;
 
 /** What the network lacks: accounts, and journeys for bulk writes. */
@@ -59,8 +59,8 @@ const accounts = [
 ];
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  const url = world.env.settings['DATABASE_URL'] ?? '';
+  fixture = await startDirectoryFixture(import.meta.url);
+  const url = fixture.env.settings['DATABASE_URL'] ?? '';
   await fillDatabase({ url, seed: networkSeed(sizes), log: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
@@ -76,7 +76,7 @@ async function isVacuumed(table: string): Promise<boolean> {
 }
 afterAll(async () => {
   await client.end();
-  await world.stop();
+  await fixture.stop();
 });
 
 interface Case {
@@ -121,16 +121,16 @@ const reads: readonly Case[] = [
   ask('listPersonMemberships', person, { ...person, limit: 200, offset: 1 }),
   ask(
     'listHolonMemberships',
-    ...places.flatMap((place) => [
+    ...fixture.flatMap((place) => [
       ...['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'].map((sort) => ({ ...place, sort })),
       ...['ada', 'a', 'person77'].map((q) => ({ ...place, q })),
       { ...place, journey: 'journey-2', step_slug: 'step-1', responsible_person_id: 7, follow_up: 'overdue' },
       { ...place, follow_up: 'none', limit: 200 },
     ]),
   ),
-  ask('listHolonRelationships', ...places),
+  ask('listHolonRelationships', ...fixture),
   ask('listNotesOfPerson', person, { person_id: 2_147_483_647 }),
-  ask('listNotesOfHolon', ...places),
+  ask('listNotesOfHolon', ...fixture),
   ask(
     'listResponsible',
     ...[{}, { responsible: responsibleTarget(1) }].flatMap((responsible) =>
@@ -151,12 +151,12 @@ const writes: readonly Case[] = [
   ask(
     'createPerson',
     { name: 'New', contact: { email: 'new@example.org', linkedin: 'https://linkedin.com/in/new' }, note: 'x' },
-    { name: 'New', membership: { ...places[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
+    { name: 'New', membership: { ...fixture[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
   ),
   ask('updateHolon', { holon_id: 60, name: 'Other', links: { a: 'https://example.org' }, journey_ids: [1, 2], locations: ['DE'] }),
   ask('createExperience', { parent_id: 60, name: 'Walk', description: 'Out' }),
   ask('bulkAddMemberships', {
-    ...places[1],
+    ...fixture[1],
     journey_slug: 'journey-1',
     memberships: Array.from({ length: 300 }, (_, index) => ({ person_id: index + 1, responsible_person_id: 2 })),
   }),
@@ -219,7 +219,7 @@ function listTableScans(node: PlanNode): string[] {
 async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): Promise<void> {
   for (const request of requests) {
     for (const actor of actors) {
-      const sent = await listSent(() => world.call(rpc, request as never, actor).catch(() => undefined));
+      const sent = await listSent(() => fixture.call(rpc, request as never, actor).catch(() => undefined));
       expect([request, sent.length]).not.toEqual([request, 0]);
       for (const one of sent) {
         const scans = await findTableScans(one);
@@ -253,7 +253,7 @@ describe('the index that a list asks for its text (rules/people#people, rules/ho
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
   ] as const)('of %s is that of long grams from five characters on, of trigrams below', async (operation, longGrams, trigrams) => {
     const indexesFor = async (q: string): Promise<string[]> => {
-      const sent = await listSent(() => world.call(rpcs[operation], { q }, stranger));
+      const sent = await listSent(() => fixture.call(rpcs[operation], { q }, stranger));
       return (await Promise.all(sent.map(findIndexes))).flat();
     };
     for (const q of [word('name'), `ada ${word('name')}`, word('name').slice(0, 5)]) {
@@ -274,7 +274,7 @@ describe('the indexes that search asks for its text (rules/people#search)', () =
     ['many rows', 'carla', false],
     ['fewer than five characters', word('name').slice(0, 4), false],
   ])('are those of long grams for a word of five characters and more that is in few rows: %s', async (_, q, asked) => {
-    const sent = await listSent(() => world.call(rpcs.searchDirectory, { q }, stranger));
+    const sent = await listSent(() => fixture.call(rpcs.searchDirectory, { q }, stranger));
     const indexes = (await Promise.all(sent.map(findIndexes))).flat();
     expect(longGrams.map((index) => indexes.includes(index))).toEqual([asked, asked]);
     expect(indexes.includes('people__search_name__order')).toBe(!asked);
@@ -282,7 +282,7 @@ describe('the indexes that search asks for its text (rules/people#search)', () =
 });
 
 describe('the work of a list (rules/http#limits)', () => {
-  const known = places.slice(0, 2);
+  const known = fixture.slice(0, 2);
   /** The list, and what has to be known before: the classes of a filter. */
   const mostStatements = 2;
   /** Pairs of requests that are answered with few rows and with many. */
@@ -310,9 +310,9 @@ describe('the work of a list (rules/http#limits)', () => {
   });
 
   it.each(pairs)('%s takes the same statements and no call of another service, few rows or many', async (operation, few, many) => {
-    const read = (request: object) => world.call(rpcs[operation], request, host);
+    const read = (request: object) => fixture.call(rpcs[operation], request, host);
     const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
-    const calls = jest.spyOn(Object.getPrototypeOf(world.bus) as Bus, 'call');
+    const calls = jest.spyOn(Object.getPrototypeOf(fixture.bus) as Bus, 'call');
     try {
       const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
       expect(namesOf(ofFew)).toEqual(namesOf(ofMany));

@@ -1,6 +1,6 @@
 /** Relationships of holons and their updates over a real database, for every kind of caller. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 const relationships = [
   { key: 'hub-camp', from: 'hub', to: 'camp-one', journey: 'hosting', step: 'asked', follow_up_after: '2026-05-01', responsible: 'sam' },
@@ -12,17 +12,17 @@ const relationships = [
 ] as const;
 const places = relationships.flatMap(({ key, from, to }) => callers.map((caller) => [caller, key, from, to] as const));
 
-let world: Network;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, { relationships });
+  fixture = await startWorkflowFixture(import.meta.url, { relationships });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const id = (key: string): number => world.id('relationships', key);
+const id = (key: string): number => fixture.id('relationships', key);
 const ofHolon = (query: object = {}, caller: Caller = 'root', holon = 'hub') =>
-  world.call(rpcs.listHolonRelationships, { holon_id: world.id('holons', holon), ...query }, world.actor(caller));
+  fixture.call(rpcs.listHolonRelationships, { holon_id: fixture.id('holons', holon), ...query }, fixture.actor(caller));
 const update = (key: string, request: object, caller: Caller = 'ed') =>
-  world.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, world.actor(caller));
+  fixture.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 
 describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
   it('are those from it and to it, once each, by journey name, name of the other side and id', async () => {
@@ -32,7 +32,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     expect(items[2]).toEqual({
       relationship_id: id('hub-camp'),
       from_holon: expect.objectContaining({ slug: 'hub', type: 'group', parent_id: null }),
-      to_holon: expect.objectContaining({ slug: 'camp-one', type: 'camp', parent_id: world.id('holons', 'hub') }),
+      to_holon: expect.objectContaining({ slug: 'camp-one', type: 'camp', parent_id: fixture.id('holons', 'hub') }),
       journey_name: 'Hosting',
       step_title: 'Asked',
       follow_up_after: '2026-05-01',
@@ -52,7 +52,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
       const expected = relationships.filter(
         ({ from, to }) => [from, to].includes(holon as 'hub') && sees(caller, from) && sees(caller, to),
       );
-      const answer = await world.attempt(() => ofHolon({}, caller, holon));
+      const answer = await fixture.attempt(() => ofHolon({}, caller, holon));
       if (!sees(caller, holon)) return expect(answer).toBe('not_found');
       const { count, items } = answer as Awaited<ReturnType<typeof ofHolon>>;
       expect(count).toBe(expected.length);
@@ -63,7 +63,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
   it('do not name a parent that the caller may not see', async () => {
     const { items } = await ofHolon({}, 'sam', 'annex');
     expect(items[0]?.from_holon).toMatchObject({ slug: 'annex', parent_id: null });
-    expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({ parent_id: world.id('holons', 'vault') });
+    expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({ parent_id: fixture.id('holons', 'vault') });
   });
 });
 
@@ -76,16 +76,16 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
       changes: { current_step: { old: 'asked', new: 'agreed' }, follow_up_after: { old: '2026-05-01', new: '2026-06-01' } },
     });
     for (const holon of ['hub', 'camp-one']) {
-      const notes = await world.call(rpcs.listNotesOfHolon, { holon_id: world.id('holons', holon) }, world.actor('sam'));
+      const notes = await fixture.call(rpcs.listNotesOfHolon, { holon_id: fixture.id('holons', holon) }, fixture.actor('sam'));
       expect(notes.items.filter(({ id: note }) => note === reply.note.id)).toEqual([reply.note]);
     }
   });
 
   it('advances from no step to the first and on to the last, then answers 400', async () => {
-    await world.add({ relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }] });
+    await fixture.add({ relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }] });
     expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: null, new: 'asked' } });
     expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: 'asked', new: 'agreed' } });
-    expect(await world.attempt(() => update('advance', { advance_step: true }))).toBe('bad_request');
+    expect(await fixture.attempt(() => update('advance', { advance_step: true }))).toBe('bad_request');
   });
 
   it.each([
@@ -96,30 +96,30 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
   ])('refuses %s with 400 and changes nothing', async (_what, request) => {
     const read = async () => (await ofHolon()).items.find((item) => item.relationship_id === id('annex-hub'));
     const before = await read();
-    expect(await world.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe('bad_request');
+    expect(await fixture.attempt(() => update('annex-hub', { follow_up_after: '2026-07-01', ...request }))).toBe('bad_request');
     expect(await read()).toEqual(before);
   });
 
   it('refuses every step of a relationship without a journey', async () => {
-    expect(await world.attempt(() => update('hub-empty', { advance_step: true }))).toBe('bad_request');
-    expect(await world.attempt(() => update('hub-empty', { step_slug: 'asked' }))).toBe('bad_request');
+    expect(await fixture.attempt(() => update('hub-empty', { advance_step: true }))).toBe('bad_request');
+    expect(await fixture.attempt(() => update('hub-empty', { step_slug: 'asked' }))).toBe('bad_request');
   });
 
   it.each(places)('lets %s update %s from %s to %s as the policy says', async (caller, key, from, to) => {
     const visible = sees(caller, from) && sees(caller, to);
     const editable = edits(caller, from) || edits(caller, to);
-    const answer = await world.attempt(() => update(key, {}, caller));
+    const answer = await fixture.attempt(() => update(key, {}, caller));
     expect(answer).toEqual(visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found');
   });
 
   it('answers 404 for no relationship', async () => {
     const request = { relationship_id: 2_000_000_000, note: 'x' };
-    expect(await world.refusal(rpcs.updateRelationship, request, world.actor('root'))).toMatchObject({ code: 'not_found' });
+    expect(await fixture.refusal(rpcs.updateRelationship, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 
   it('runs parallel updates of one relationship one after the other', async () => {
     const steps = Array.from({ length: 21 }, (_, index) => ({ slug: `s${index}`, title: `S${index}` }));
-    await world.add({
+    await fixture.add({
       journeys: [{ slug: 'long', name: 'Long', steps }],
       relationships: [{ key: 'parallel', from: 'empty', to: 'camp-one', journey: 'long', step: 's0' }],
     });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
 import { foldTallies } from '../../../services/directory/worklist/statements.ts';
-import { callers, createNetwork, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+import { callers, startWorkflowFixture, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 /** 23:30 of the fourth in UTC, the fifth in Berlin. */
 const now = new Date('2026-05-04T23:30:00Z');
@@ -27,19 +27,19 @@ const dates = new Map<string, string>(
   [...memberships, ...relationships].map((item) => [item.key, 'follow_up_after' in item ? item.follow_up_after : '9999-99-99']),
 );
 
-let world: Network;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createNetwork(
+  fixture = await startWorkflowFixture(
     import.meta.url,
     { memberships, relationships },
     { WORKLIST_TIME_ZONE: 'Europe/Berlin' },
-    { now: () => BigInt(now.getTime()) * 1000n },
+    { clock: { now: () => BigInt(now.getTime()) * 1000n } },
   );
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const idOf = (key: string): number => world.id(key.startsWith('r-') ? 'relationships' : 'memberships', key);
-const list = (query: object = {}, caller: Caller = 'root') => world.call(rpcs.listResponsible, query, world.actor(caller));
+const idOf = (key: string): number => fixture.id(key.startsWith('r-') ? 'relationships' : 'memberships', key);
+const list = (query: object = {}, caller: Caller = 'root') => fixture.call(rpcs.listResponsible, query, fixture.actor(caller));
 type Item = Awaited<ReturnType<typeof list>>['items'][number];
 const keyOf = ({ kind, id }: Item): string | undefined =>
   (kind === 'person' ? memberships : relationships).map(({ key }) => key).find((key) => idOf(key) === id);
@@ -113,7 +113,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     );
     const sam = ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'];
     await expectList(
-      { responsible: world.id('people', 'sam') },
+      { responsible: fixture.id('people', 'sam') },
       all.filter((key) => sam.includes(key)),
       caller,
     );
@@ -134,7 +134,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
   ])('narrows to %s in the configured time zone (D50)', async (when, expected) => {
     await expectList({ when }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'secret-late', 'r-late', 'r-secret'].includes(key));
-    await expectList({ when, responsible: world.id('people', 'sam') }, sam);
+    await expectList({ when, responsible: fixture.id('people', 'sam') }, sam);
   });
 
   it.each([
@@ -147,18 +147,18 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
   ])('narrows to the type %s, descendants and retired classes included', async (type, expected) => {
     await expectList({ type }, expected);
     const sam = expected.filter((key) => ['late', 'due', 'undated', 'secret-late', 'r-late', 'r-secret'].includes(key));
-    await expectList({ type, responsible: world.id('people', 'sam') }, sam);
+    await expectList({ type, responsible: fixture.id('people', 'sam') }, sam);
   });
 
   it('finds nothing for a person that nobody is', async () => {
     expect(await list({ responsible: 0 })).toEqual({ count: 0, limit: 100, offset: 0, has_more: false, items: [] });
-    await expectList({ responsible: world.id('people', 'ada') }, []);
+    await expectList({ responsible: fixture.id('people', 'ada') }, []);
   });
 
   it.each([{ type: 'nowhere' }, { type: 'person,Camp' }, { when: 'soon' }, { when: 'today,none' }])(
     'refuses %j with 400',
     async (query) => {
-      expect(await world.refusal(rpcs.listResponsible, query, world.actor('root'))).toMatchObject({ code: 'bad_request' });
+      expect(await fixture.refusal(rpcs.listResponsible, query, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
     },
   );
 });
@@ -167,12 +167,12 @@ describe('the counts of the worklist', () => {
   const countAll = async (caller: Caller): Promise<number> => (await list({ limit: 1 }, caller)).count;
 
   it('follow every write: dates, holons that change their class, holons and people that go', async () => {
-    await world.add({
+    await fixture.add({
       people: [{ key: 'temp', name: 'Temp' }],
       holons: [{ slug: 'brief', name: 'Brief', class: 'group', parent: 'hub' }],
     });
     const before = await countAll('sam');
-    await world.add({
+    await fixture.add({
       memberships: [
         { key: 'temp-brief', person: 'temp', holon: 'brief', journey: 'join', follow_up_after: '2026-05-09' },
         { key: 'temp-hub', person: 'temp', holon: 'hub', journey: 'join' },
@@ -181,22 +181,22 @@ describe('the counts of the worklist', () => {
     });
     expect(await countAll('sam')).toBe(before + 3);
     expect((await list({ when: 'future' }, 'sam')).count).toBe(2);
-    await world.add({
+    await fixture.add({
       memberships: [{ key: 'temp-brief', person: 'temp', holon: 'brief', journey: 'join', follow_up_after: '2026-05-05' }],
     });
     expect((await list({ when: 'future' }, 'sam')).count).toBe(1);
 
-    await world.add({ holons: [{ slug: 'brief', class: 'closed' }] });
+    await fixture.add({ holons: [{ slug: 'brief', class: 'closed' }] });
     expect(await countAll('sam')).toBe(before + 1);
     expect(await countAll('above')).toBe(await countAll('root'));
     expect((await list({ type: 'closed' }, 'above')).count).toBe(3);
-    await world.add({ holons: [{ slug: 'brief', class: 'camp' }] });
+    await fixture.add({ holons: [{ slug: 'brief', class: 'camp' }] });
     expect(await countAll('sam')).toBe(before + 3);
-    expect((await list({ type: 'camp' }, 'sam')).items.map(({ id }) => id)).toContain(world.id('relationships', 'brief-hub'));
+    expect((await list({ type: 'camp' }, 'sam')).items.map(({ id }) => id)).toContain(fixture.id('relationships', 'brief-hub'));
 
-    await world.env.sql(`delete from directory.people where key = 'temp'`);
+    await fixture.env.sql(`delete from directory.people where key = 'temp'`);
     expect(await countAll('sam')).toBe(before + 1);
-    await world.env.sql(`delete from directory.holons where slug = 'brief'`);
+    await fixture.env.sql(`delete from directory.holons where slug = 'brief'`);
     expect(await countAll('sam')).toBe(before);
     await expectList(
       {},
@@ -206,7 +206,7 @@ describe('the counts of the worklist', () => {
 
   it('follow a class that becomes private, and one that is public again', async () => {
     const before = await countAll('sam');
-    await world.add({ classes: [{ slug: 'camp', private: true }] });
+    await fixture.add({ classes: [{ slug: 'camp', private: true }] });
     await expectList(
       {},
       visible('sam').filter((key) => !['very-late', 'r-late', 'r-old'].includes(key)),
@@ -217,25 +217,25 @@ describe('the counts of the worklist', () => {
       visible('sam').filter((key) => key !== 'r-old'),
       'beside',
     );
-    await world.add({ classes: [{ slug: 'camp', private: false }] });
+    await fixture.add({ classes: [{ slug: 'camp', private: false }] });
     expect(await countAll('sam')).toBe(before);
   });
 
   it('stay the same when upkeep folds what writers added', async () => {
     const rows = async () =>
-      Number((await world.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n);
+      Number((await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n);
     const [before, counts] = [await rows(), await Promise.all(callers.map(countAll))];
     const db = await createDatabase({
-      url: world.env.settings['DATABASE_URL'] ?? '',
+      url: fixture.env.settings['DATABASE_URL'] ?? '',
       schema: 'directory',
       poolSize: 2,
-      logger: world.env.logger,
+      logger: fixture.env.logger,
       applicationName: 'test',
     });
     await Promise.all([foldTallies(db), foldTallies(db)]);
     await db.close();
     expect(await rows()).toBeLessThan(before);
-    const twice = await world.env.sql(
+    const twice = await fixture.env.sql(
       'select 1 from directory.membership_tallies group by holon_class_id, whole, follow_up_after having count(*) > 1 or sum(amount) = 0',
     );
     expect(twice).toEqual([]);

@@ -5,32 +5,32 @@ import { directory } from '#services/directory';
 import { readViewer } from '../../../services/directory/visibility/statements.ts';
 import { searchTiers } from '../../../services/directory/search/statements/tiers.ts';
 import { searchRare } from '../../../services/directory/search/statements/rare.ts';
-import { createReadsNetwork, type ReadsNetwork } from './reads-network.ts';
+import { startReadsFixture, type ReadsFixture } from './reads-fixture.ts';
 
 const { searchDirectory } = directory.rpcs;
 
-let world: ReadsNetwork;
+let fixture: ReadsFixture;
 let db: Database;
 beforeAll(async () => {
-  world = await createReadsNetwork(import.meta.url);
-  const { env } = world;
+  fixture = await startReadsFixture(import.meta.url);
+  const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
 });
 afterAll(async () => {
   await db.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 describe('directory.search.find (rules/people#search; D42)', () => {
-  const search = (request: Parameters<typeof world.call<typeof searchDirectory>>[1], who = 'stranger') =>
-    world.call(searchDirectory, request, world.actors[who]);
+  const search = (request: Parameters<typeof fixture.call<typeof searchDirectory>>[1], who = 'stranger') =>
+    fixture.call(searchDirectory, request, fixture.actors[who]);
   const shown = (body: Awaited<ReturnType<typeof search>>) =>
     body.items.map((item) => [item.kind, item.kind === 'person' ? item.person.name : item.holon.name, item.score, item.matched_field]);
 
   beforeAll(async () => {
     const person = (key: string, name: string, more: Record<string, unknown> = {}) => ({ key, name, ...more });
-    await world.apply({
+    await fixture.apply({
       people: [
         person('z1', 'Zephyr'),
         person('z2', 'zéphyr'),
@@ -51,7 +51,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
       ],
     });
     // From a time when links could be any text.
-    await world.env.sql(`update directory.holons set links = '{"site": "zephyr"}' where slug = 'hz2'`);
+    await fixture.env.sql(`update directory.holons set links = '{"site": "zephyr"}' where slug = 'hz2'`);
   });
 
   it('ranks exact, start, word start and part, channels alike, description last, equals by name and id', async () => {
@@ -84,7 +84,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
 
   it.each(['ze', 'mo', 'y ', 'yr', 'zq', '@e'])('finds what contains the two characters %j, and nothing else', async (q) => {
     const body = await search({ q, limit_per_type: 50 });
-    const all = await world.env.sql<{ kind: string; id: number }>(
+    const all = await fixture.env.sql<{ kind: string; id: number }>(
       `select 'person' as kind, id from directory.people
        where strpos(directory.fold(name || E'\\n' || directory.channel_text(contact) || E'\\n' || description), $1) > 0
        union all select 'holon', h.id from directory.holons h join directory.object_classes c on c.id = h.class_id and not c.effective_private
@@ -129,7 +129,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
   ])('ranks %j in memory, where it is in few rows, as it does tier by tier', async (q) => {
     for (const who of ['stranger', 'keeper', 'root']) {
       for (const limit of [1, 3, 50]) {
-        const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(world.actors[who]) };
+        const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(fixture.actors[who]) };
         const inFew = { inManyPeople: false, inManyPeopleDescriptions: false, inManyHolons: false, inManyHolonDescriptions: false };
         const [rare, tiers] = [await searchRare(db, asked), await searchTiers(db, { ...asked, ...inFew })];
         expect(JSON.parse(rare.body)).toEqual(JSON.parse(tiers.body));
@@ -139,15 +139,15 @@ describe('directory.search.find (rules/people#search; D42)', () => {
 
   it('takes a text of 500 characters, and not one more', async () => {
     const q = 'zephyr'.repeat(84).slice(0, 500);
-    expect(await world.call(searchDirectory, { q, types: 'person,holon' })).toMatchObject({ count: 0 });
-    expect((await world.refusal(searchDirectory, { q: `${q}x` })).message).toContain('500 characters');
+    expect(await fixture.call(searchDirectory, { q, types: 'person,holon' })).toMatchObject({ count: 0 });
+    expect((await fixture.refusal(searchDirectory, { q: `${q}x` })).message).toContain('500 characters');
   });
 
   it('narrows to the kinds asked for', async () => {
     expect((await search({ q: 'zephyr', types: 'holon' })).items.every(({ kind }) => kind === 'holon')).toBe(true);
     expect(await search({ q: 'zephyr', types: 'person, person' })).toMatchObject({ types: ['person'], count: 10 });
     for (const types of ['people', 'person,', '', 'person;holon']) {
-      expect([types, (await world.refusal(searchDirectory, { q: 'zephyr', types })).code]).toEqual([types, 'bad_request']);
+      expect([types, (await fixture.refusal(searchDirectory, { q: 'zephyr', types })).code]).toEqual([types, 'bad_request']);
     }
   });
 
@@ -166,10 +166,10 @@ describe('directory.search.find (rules/people#search; D42)', () => {
   });
 
   it('follows changes of names and channels', async () => {
-    await world.apply({ people: [{ key: 'z4', name: 'Robert', contact: { nick: 'mistral' } }] });
+    await fixture.apply({ people: [{ key: 'z4', name: 'Robert', contact: { nick: 'mistral' } }] });
     expect(shown(await search({ q: 'mistral' }))).toEqual([['person', 'Robert', 1, 'channel']]);
     expect(shown(await search({ q: 'zephyr', types: 'person' })).map((row) => row[1])).not.toContain('Robert');
-    await world.env.sql(`delete from directory.people where key = 'z4'`);
+    await fixture.env.sql(`delete from directory.people where key = 'z4'`);
     expect((await search({ q: 'mistral' })).count).toBe(0);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#libs/contract';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { holonSubtree, visibleHolons, listConversationEvents, listEventJourneys, browseHolon, lookUpHolons } = directory.rpcs;
 
@@ -57,7 +57,7 @@ function sees(caller: Caller, slug: Slug): boolean {
   return !isPrivate(slug) || authority === 'all' || lineage(slug).some((holon) => authority.includes(holon));
 }
 
-let world: World;
+let fixture: DirectoryFixture;
 const actors = new Map<Caller, Actor>();
 /** Operations of routes that take a per-user token alone. */
 const isPerson = (actor: Actor | undefined): boolean => actor?.kind === 'user';
@@ -66,7 +66,7 @@ const ids = new Map<string, number>();
 const idOf = (slug: string): number => ids.get(slug) ?? 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  fixture = await startDirectoryFixture(import.meta.url);
   const teams: Partial<Record<Caller, { holon: string; active?: boolean }[]>> = {
     'inactive authority': [{ holon: 'vault', active: false }],
   };
@@ -76,7 +76,7 @@ beforeAll(async () => {
     const flags = { superuser: name === 'superuser', global_editor: name === 'global editor' };
     return { email: `${name.replaceAll(' ', '-')}@example.org`, teams: teams[name] ?? given, ...flags };
   });
-  const applied = await world.apply({
+  const applied = await fixture.apply({
     classes,
     journeys: [
       { slug: 'talk', name: 'Talk', is_conversation: true, steps: [{ slug: 'a' }, { slug: 'b', is_archived: true }] },
@@ -96,7 +96,7 @@ beforeAll(async () => {
   }
   actors.set('shared token', { kind: 'shared' });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const matrix = names.flatMap((caller) => slugs.map((slug) => ({ caller, slug, visible: sees(caller, slug) })));
 const sorted = (list: readonly string[]): string[] => list.toSorted();
@@ -112,28 +112,30 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     const actor = actors.get(caller);
     const id = idOf(slug);
     const below = slugs.filter((other) => lineage(other).includes(slug) && sees(caller, other));
-    const subtree = await world.call(holonSubtree, { slug }, actor);
+    const subtree = await fixture.call(holonSubtree, { slug }, actor);
     expect(subtree).toEqual(
       visible
         ? { found: true, holon_id: id, ids: below.map(idOf).toSorted((left, right) => left - right) }
         : { found: false, holon_id: null, ids: [] },
     );
-    expect(await world.call(visibleHolons, { account_id: accountOf(actor), ids: [id] })).toEqual({ items: visible ? [{ id, slug }] : [] });
-    expect((await world.call(lookUpHolons, { ids: [id] }, actor)).map((holon) => holon.slug)).toEqual(visible ? [slug] : []);
+    expect(await fixture.call(visibleHolons, { account_id: accountOf(actor), ids: [id] })).toEqual({
+      items: visible ? [{ id, slug }] : [],
+    });
+    expect((await fixture.call(lookUpHolons, { ids: [id] }, actor)).map((holon) => holon.slug)).toEqual(visible ? [slug] : []);
 
     if (!visible) {
-      expect(await world.refusal(browseHolon, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(browseHolon, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
       if (!isPerson(actor)) return;
-      expect(await world.refusal(listConversationEvents, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
-      expect(await world.refusal(listEventJourneys, { event_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(listConversationEvents, { holon_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
+      expect(await fixture.refusal(listEventJourneys, { event_slug: slug }, actor)).toMatchObject({ code: 'not_found' });
       return;
     }
-    const browsed = await world.call(browseHolon, { holon_slug: slug }, actor);
+    const browsed = await fixture.call(browseHolon, { holon_slug: slug }, actor);
     expect(browsed.holon).toEqual({ id, slug, name: `Name of ${slug}`, type: tree[slug][0] });
     const children = slugs.filter((other) => tree[other][1] === slug && isEvent(other) && sees(caller, other));
     expect(browsed.events.map((event) => event.slug)).toEqual(sorted(children));
     if (!isPerson(actor)) return;
-    const events = await world.call(listConversationEvents, { holon_slug: slug }, actor);
+    const events = await fixture.call(listConversationEvents, { holon_slug: slug }, actor);
     expect(events.map((event) => event.slug)).toEqual(sorted(below.filter(isEvent)));
     for (const event of events) {
       const parent = tree[event.slug as Slug][1];
@@ -141,8 +143,8 @@ describe('visibility of holons (D18f, D48, D49)', () => {
       expect([event.parent_id, event.parent_slug]).toEqual(shown ? [idOf(parent), parent] : [null, null]);
     }
     const journeys = isEvent(slug)
-      ? await world.call(listEventJourneys, { event_slug: slug }, actor)
-      : await world.refusal(listEventJourneys, { event_slug: slug }, actor);
+      ? await fixture.call(listEventJourneys, { event_slug: slug }, actor)
+      : await fixture.refusal(listEventJourneys, { event_slug: slug }, actor);
     expect(journeys).toMatchObject(isEvent(slug) ? [{ slug: 'talk', step_count: 1 }] : { code: 'not_found' });
   });
 
@@ -151,30 +153,32 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     const visible = slugs.filter((slug) => sees(caller, slug));
     const byId = visible.map((slug) => ({ id: idOf(slug), slug })).toSorted((left, right) => left.id - right.id);
     const all = [...slugs.map(idOf), 0, -1, 2_000_000_000];
-    expect((await world.call(visibleHolons, { account_id: accountOf(actor), ids: all })).items).toEqual(byId);
-    expect((await world.call(visibleHolons, { account_id: accountOf(actor), slugs: [...slugs, 'unknown'], ids: all })).items).toEqual(byId);
-    expect((await world.call(lookUpHolons, { ids: all }, actor)).map((holon) => holon.slug).toSorted()).toEqual(sorted(visible));
+    expect((await fixture.call(visibleHolons, { account_id: accountOf(actor), ids: all })).items).toEqual(byId);
+    expect((await fixture.call(visibleHolons, { account_id: accountOf(actor), slugs: [...slugs, 'unknown'], ids: all })).items).toEqual(
+      byId,
+    );
+    expect((await fixture.call(lookUpHolons, { ids: all }, actor)).map((holon) => holon.slug).toSorted()).toEqual(sorted(visible));
     if (!isPerson(actor)) return;
-    const events = await world.call(listConversationEvents, {}, actor);
+    const events = await fixture.call(listConversationEvents, {}, actor);
     expect(events.map((event) => event.slug)).toEqual(sorted(visible.filter(isEvent)));
   });
 
   it('answers nobody who leaves the actor out, as if that were a right', async () => {
     const refusals = [
-      await world.refusal(holonSubtree, { slug: 'vault' }, null),
-      await world.refusal(listConversationEvents, {}, null),
-      await world.refusal(browseHolon, { holon_slug: 'vault' }, null),
-      await world.refusal(lookUpHolons, { ids: [idOf('vault')] }, null),
+      await fixture.refusal(holonSubtree, { slug: 'vault' }, null),
+      await fixture.refusal(listConversationEvents, {}, null),
+      await fixture.refusal(browseHolon, { holon_slug: 'vault' }, null),
+      await fixture.refusal(lookUpHolons, { ids: [idOf('vault')] }, null),
     ];
     for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'internal', message: 'The caller cannot be verified' });
   });
 
   it('follows a class that becomes private and a team that ends', async () => {
     const team = actors.get('authority beside');
-    expect((await world.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toHaveLength(1);
-    await world.apply({ accounts: [{ email: 'authority-beside@example.org', teams: [{ holon: 'beside', active: false }] }] });
-    expect((await world.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toEqual([]);
-    await world.apply({ classes: [{ slug: 'open-event', private: true }] });
-    expect((await world.call(listConversationEvents, {}, actors.get('stranger'))).map((event) => event.slug)).toEqual([]);
+    expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toHaveLength(1);
+    await fixture.apply({ accounts: [{ email: 'authority-beside@example.org', teams: [{ holon: 'beside', active: false }] }] });
+    expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toEqual([]);
+    await fixture.apply({ classes: [{ slug: 'open-event', private: true }] });
+    expect((await fixture.call(listConversationEvents, {}, actors.get('stranger'))).map((event) => event.slug)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** A workspace file that names one of everything, and how its effect is read. */
 import { parseJson } from '#libs/json';
-import type { World } from './world.ts';
+import type { DirectoryFixture } from './fixture.ts';
 
 export const document = {
   spheres: [{ key: 'health', name: 'Health' }],
@@ -51,7 +51,7 @@ export const document = {
 };
 
 /** Every row of the directory that a workspace file can change, as text. */
-export async function snapshot(world: World): Promise<unknown> {
+export async function snapshot(fixture: DirectoryFixture): Promise<unknown> {
   const tables = [
     'people',
     'accounts',
@@ -65,6 +65,6 @@ export async function snapshot(world: World): Promise<unknown> {
     'holon_journeys',
   ];
   return Promise.all(
-    tables.map((table) => world.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`)),
+    tables.map((table) => fixture.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`)),
   );
 }

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
 import { document, snapshot } from './workspace-document.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-let world: World;
+let fixture: DirectoryFixture;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  await world.apply(document);
+  fixture = await startDirectoryFixture(import.meta.url);
+  await fixture.apply(document);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function problemsOf(document: unknown): Promise<unknown> {
-  const before = await snapshot(world);
-  const error = await world.refusal(directory.rpcs.applyWorkspace, { document, dry_run: false });
+  const before = await snapshot(fixture);
+  const error = await fixture.refusal(directory.rpcs.applyWorkspace, { document, dry_run: false });
   expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_workspace' });
-  expect(await snapshot(world)).toEqual(before);
+  expect(await snapshot(fixture)).toEqual(before);
   return error.details['problems'];
 }
 
@@ -115,13 +115,13 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
       { path: ['holons', 0, 'infos', 'film'], message: 'must be an http or https address' },
       { path: ['holons', 0, 'infos', 'pictures', 1, 'url'], message: expect.stringContaining('scheme') },
     ]);
-    expect(await world.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
+    expect(await fixture.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
   });
 
   it('are refused of a class that is there already, and null takes one away', async () => {
     const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
-    await world.apply({ ...place, holons: [holon(good)] });
+    await fixture.apply({ ...place, holons: [holon(good)] });
     await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);
-    await world.apply({ holons: [{ slug: 'shown', infos: { home: null } }] });
+    await fixture.apply({ holons: [{ slug: 'shown', infos: { home: null } }] });
   });
 });

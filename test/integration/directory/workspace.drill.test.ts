@@ -4,17 +4,17 @@ import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { document, snapshot } from './workspace-document.ts';
 import { sized } from '../../drill.ts';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-let world: World;
+let fixture: DirectoryFixture;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  fixture = await startDirectoryFixture(import.meta.url);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
   it('creates everything that the file names and answers key → id for each list (rules/workspace#lists)', async () => {
-    const reply = await world.apply(document);
+    const reply = await fixture.apply(document);
     expect(reply).toMatchObject({ created: 13, updated: 0, unchanged: 0 });
     expect(Object.keys(reply.ids).toSorted()).toEqual([
       'accounts',
@@ -28,13 +28,13 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
       'steps',
     ]);
     expect(reply.ids['memberships']).toEqual({ 'ada/spring/open-circle': expect.any(Number) });
-    const [holon] = await world.env.sql('select name, infos::text, parent_id from directory.holons where slug = $1', ['spring']);
+    const [holon] = await fixture.env.sql('select name, infos::text, parent_id from directory.holons where slug = $1', ['spring']);
     expect(holon).toEqual({
       name: 'Spring',
       infos: `{"spheres": [${reply.ids['spheres']?.['health']}], "locations": ["DE"]}`,
       parent_id: reply.ids['holons']?.['host'],
     });
-    const classes = await world.env.sql(
+    const classes = await fixture.env.sql(
       'select slug, effective_private, effective_name_read_only from directory.object_classes order by slug',
     );
     expect(classes).toEqual([
@@ -42,65 +42,65 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
       { slug: 'group', effective_private: false, effective_name_read_only: false },
       { slug: 'retreat', effective_private: true, effective_name_read_only: true },
     ]);
-    const [membership] = await world.env.sql(
+    const [membership] = await fixture.env.sql(
       'select s.slug from directory.memberships m join directory.journey_steps s on s.id = m.step_id',
     );
     expect(membership).toEqual({ slug: 'held' });
   });
 
   it('changes nothing the second time', async () => {
-    expect(await world.apply(document)).toMatchObject({ created: 0, updated: 0, unchanged: 13, diff: [] });
+    expect(await fixture.apply(document)).toMatchObject({ created: 0, updated: 0, unchanged: 13, diff: [] });
   });
 });
 
 describe('workspace apply: what is named and what is not', () => {
   it('touches no field, row or list that the file does not name', async () => {
-    const before = await snapshot(world);
-    await expect(world.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
+    const before = await snapshot(fixture);
+    await expect(fixture.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
       created: 0,
       updated: 1,
       unchanged: 1,
       diff: [{ list: 'holons', key: 'spring', action: 'update', fields: [{ field: 'description', old: '', new: 'New' }] }],
     });
-    await world.apply({ holons: [{ slug: 'spring', description: '' }] });
-    expect(await snapshot(world)).toEqual(before);
+    await fixture.apply({ holons: [{ slug: 'spring', description: '' }] });
+    expect(await snapshot(fixture)).toEqual(before);
   });
 
   it('merges objects key by key, null removes one, big integers stay as they are', async () => {
-    await world.apply({ people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }] });
-    await world.apply({ people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }] });
-    const [row] = await world.env.sql(`select contact::text, infos::text from directory.people where key = 'ada'`);
+    await fixture.apply({ people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }] });
+    await fixture.apply({ people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }] });
+    const [row] = await fixture.env.sql(`select contact::text, infos::text from directory.people where key = 'ada'`);
     expect(row).toEqual({
       contact: '{"phone": "1"}',
       infos: '{"big": 9007199254740993, "nested": {"a": 1, "b": [null]}, "__proto__": {"constructor": 1}}',
     });
-    await world.apply({
+    await fixture.apply({
       people: [{ key: 'ada', contact: { phone: null, email: 'Ada@example.org' }, infos: parseJson('{"nested": null, "__proto__": null}') }],
     });
   });
 
   it('keeps the ids of questions and steps whose place changes, and retires a question that the list no longer has', async () => {
     const questionsOf = async () => {
-      const { items } = await world.call(directory.rpcs.getJourneys, { slugs: ['open-circle'] });
+      const { items } = await fixture.call(directory.rpcs.getJourneys, { slugs: ['open-circle'] });
       return items[0]?.questions.map(({ id, text }) => [text, id]) ?? [];
     };
     const [now, next] = await questionsOf();
-    await world.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What next?' }, { text: 'And?' }] }] });
+    await fixture.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What next?' }, { text: 'And?' }] }] });
     expect(await questionsOf()).toEqual([next, ['And?', expect.any(Number)]]);
-    await world.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What matters now?' }, { text: 'What next?' }] }] });
+    await fixture.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What matters now?' }, { text: 'What next?' }] }] });
     expect(await questionsOf()).toEqual([now, next]);
   });
 
   it('leaves steps alone that the file does not name, and moves updated_at only with the configuration (D16b)', async () => {
-    const stepsOf = () => world.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
+    const stepsOf = () => fixture.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
     const before = await stepsOf();
-    await world.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held!', config: {} }] }] });
+    await fixture.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held!', config: {} }] }] });
     const after = await stepsOf();
     expect(after).toEqual([{ ...before[0], title: 'Held!' }, before[1]]);
-    await world.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held', config: { a: { b: 1 } } }] }] });
+    await fixture.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held', config: { a: { b: 1 } } }] }] });
     const [held] = await stepsOf();
     expect(String(held?.['updated_at']) > String(before[0]?.['updated_at'])).toBe(true);
-    await expect(world.env.sql('select source, paths, account_id from directory.step_config_audit')).resolves.toEqual([
+    await expect(fixture.env.sql('select source, paths, account_id from directory.step_config_audit')).resolves.toEqual([
       { source: 'workspace', paths: ['a'], account_id: null },
     ]);
   });
@@ -108,43 +108,43 @@ describe('workspace apply: what is named and what is not', () => {
   it('makes the order of attached journeys the catalogue order', async () => {
     const attached = async (): Promise<unknown[]> =>
       (
-        await world.env.sql(
+        await fixture.env.sql(
           'select j.slug from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id order by a.position',
         )
       ).map((row) => row['slug']);
-    await world.apply({ holons: [{ slug: 'spring', journeys: ['empty', 'open-circle'] }] });
+    await fixture.apply({ holons: [{ slug: 'spring', journeys: ['empty', 'open-circle'] }] });
     expect(await attached()).toEqual(['empty', 'open-circle']);
-    await world.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
+    await fixture.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
     expect(await attached()).toEqual(['open-circle']);
   });
 
   it('moves a membership to another step; absent = as it is, null = none', async () => {
     const stepOf = async (): Promise<unknown> =>
-      (await world.env.sql('select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id'))[0]?.[
+      (await fixture.env.sql('select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id'))[0]?.[
         'slug'
       ];
     const membership = { person: 'ada', holon: 'spring', journey: 'open-circle' };
-    await world.apply({ memberships: [{ ...membership, step: 'import' }] });
+    await fixture.apply({ memberships: [{ ...membership, step: 'import' }] });
     expect(await stepOf()).toBe('import');
-    await expect(world.apply({ memberships: [membership] })).resolves.toMatchObject({ unchanged: 1 });
-    await world.apply({ memberships: [{ ...membership, step: null }] });
+    await expect(fixture.apply({ memberships: [membership] })).resolves.toMatchObject({ unchanged: 1 });
+    await fixture.apply({ memberships: [{ ...membership, step: null }] });
     expect(await stepOf()).toBeNull();
-    await world.apply({ memberships: [{ ...membership, step: 'held' }] });
+    await fixture.apply({ memberships: [{ ...membership, step: 'held' }] });
   });
 
   it('inherits `private` and `name_read_only` when a class moves (D48)', async () => {
     const flags = () =>
-      world.env.sql(`select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`);
-    await world.apply({
+      fixture.env.sql(`select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`);
+    await fixture.apply({
       classes: [
         { slug: 'retreat', parent: null, private: false },
         { slug: 'group', private: true },
       ],
     });
     expect(await flags()).toEqual([{ effective_private: false, effective_name_read_only: false }]);
-    await world.apply({ classes: [{ slug: 'retreat', parent: 'event' }] });
+    await fixture.apply({ classes: [{ slug: 'retreat', parent: 'event' }] });
     expect(await flags()).toEqual([{ effective_private: true, effective_name_read_only: true }]);
-    await world.apply({
+    await fixture.apply({
       classes: [
         { slug: 'retreat', private: true },
         { slug: 'group', private: false },
@@ -155,8 +155,8 @@ describe('workspace apply: what is named and what is not', () => {
 
 describe('workspace apply: dry run', () => {
   it('tells what would change, with ids of what exists only, and changes nothing', async () => {
-    const before = await snapshot(world);
-    const reply = await world.call(directory.rpcs.applyWorkspace, {
+    const before = await snapshot(fixture);
+    const reply = await fixture.call(directory.rpcs.applyWorkspace, {
       document: {
         people: [
           { key: 'ada', name: 'Ada L.' },
@@ -179,7 +179,7 @@ describe('workspace apply: dry run', () => {
       },
     ]);
     expect(JSON.stringify(reply)).not.toContain('second');
-    expect(await snapshot(world)).toEqual(before);
+    expect(await snapshot(fixture)).toEqual(before);
   });
 });
 
@@ -187,13 +187,13 @@ describe('workspace apply: events', () => {
   it('tells listeners what changed before it answers, and nothing on a dry run or without changes', async () => {
     const told: unknown[] = [];
     const stops = [
-      world.bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => void told.push(['people', ids])),
-      world.bus.subscribeEvent(directory.events.holonsChanged, ({ ids }) => void told.push(['holons', ids])),
-      world.bus.subscribeEvent(directory.events.journeysChanged, ({ ids }) => void told.push(['journeys', ids])),
+      fixture.bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => void told.push(['people', ids])),
+      fixture.bus.subscribeEvent(directory.events.holonsChanged, ({ ids }) => void told.push(['holons', ids])),
+      fixture.bus.subscribeEvent(directory.events.journeysChanged, ({ ids }) => void told.push(['journeys', ids])),
     ];
-    const { ids } = await world.apply({ people: [{ key: 'eve', name: 'Eve' }], holons: [{ slug: 'spring', journeys: ['empty'] }] });
+    const { ids } = await fixture.apply({ people: [{ key: 'eve', name: 'Eve' }], holons: [{ slug: 'spring', journeys: ['empty'] }] });
     await waitFor(() => told.length >= 3);
-    const journeys = await world.env.sql<{ id: number }>('select id from directory.journeys order by id');
+    const journeys = await fixture.env.sql<{ id: number }>('select id from directory.journeys order by id');
     expect(told).toHaveLength(3);
     expect(told).toEqual(
       expect.arrayContaining([
@@ -203,12 +203,12 @@ describe('workspace apply: events', () => {
       ]),
     );
     told.length = 0;
-    await world.apply({ people: [{ key: 'eve', name: 'Eve' }] });
-    await world.apply({ people: [{ key: 'eva', name: 'Eva' }] });
+    await fixture.apply({ people: [{ key: 'eve', name: 'Eve' }] });
+    await fixture.apply({ people: [{ key: 'eva', name: 'Eva' }] });
     await waitFor(() => told.length > 0);
     expect(told).toHaveLength(1);
     for (const stop of stops) stop();
-    await world.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
+    await fixture.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
   });
 });
 
@@ -224,20 +224,20 @@ describe('workspace apply: size and concurrency', () => {
     const uploadId = 'a'.repeat(32);
     for (let part = 0; part * 500_000 < text.length; part++) {
       const slice = text.slice(part * 500_000, (part + 1) * 500_000);
-      await world.call(directory.rpcs.uploadWorkspace, { upload_id: uploadId, part, text: slice });
+      await fixture.call(directory.rpcs.uploadWorkspace, { upload_id: uploadId, part, text: slice });
     }
-    const apply = () => world.call(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: false });
+    const apply = () => fixture.call(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: false });
     const first = await apply();
     expect(first).toMatchObject({ created: count, diff_truncated: true });
     expect(Object.keys(first.ids['people'] ?? {})).toHaveLength(count);
-    expect(await world.refusal(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: true })).toMatchObject({
+    expect(await fixture.refusal(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: true })).toMatchObject({
       reason: 'upload_not_found',
     });
   });
 
   it('makes one of each when the same file is applied ten times at once', async () => {
     const file = { people: [{ key: 'race', name: 'Race' }], holons: [{ slug: 'race', name: 'Race', class: 'group' }] };
-    const replies = await Promise.all(Array.from({ length: 10 }, () => world.apply(file)));
+    const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.apply(file)));
     expect(replies.map(({ created }) => created).toSorted((a, b) => b - a)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(new Set(replies.map(({ ids }) => ids['people']?.['race'])).size).toBe(1);
   });

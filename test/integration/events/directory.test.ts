@@ -1,13 +1,13 @@
 /** What the directory tells the feed of, and who sees it (rules/events; V1, V4, V9, V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService, waitFor } from '#libs/testing';
-import { type Caller, createNetwork, type Network, rpcs } from '../directory/workflow-network.ts';
+import { type Caller, startWorkflowFixture, type WorkflowFixture, rpcs } from '../directory/workflow-fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-let world: Network;
+let fixture: WorkflowFixture;
 let feed: FeedReader;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, {
+  fixture = await startWorkflowFixture(import.meta.url, {
     memberships: [
       { key: 'ada-hub', person: 'ada', holon: 'hub', journey: 'join', step: 'invited' },
       { key: 'ada-vault', person: 'ada', holon: 'vault', journey: 'join', step: 'invited' },
@@ -17,18 +17,23 @@ beforeAll(async () => {
       { key: 'hub-vault', from: 'hub', to: 'vault', journey: 'hosting' },
     ],
   });
-  await startService('conversations', world.env);
-  await startService('events', world.env);
-  feed = createFeedReader(world.bus);
+  await startService('conversations', fixture.env);
+  await startService('events', fixture.env);
+  feed = createFeedReader(fixture.bus);
   // What the workspace has told is in the feed.
   await waitFor(async () => (await feed.read({ types: 'relationship.created' })).items.length === 2);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
-const as = (caller: Caller) => world.actor(caller);
+const as = (caller: Caller) => fixture.actor(caller);
 const membership = (key: string, person: string, holon: string, journey = 'join') => ({
-  subject: world.id('memberships', key),
-  data: { person_id: world.id('people', person), holon_id: world.id('holons', holon), journey_id: world.id('journeys', journey), journey },
+  subject: fixture.id('memberships', key),
+  data: {
+    person_id: fixture.id('people', person),
+    holon_id: fixture.id('holons', holon),
+    journey_id: fixture.id('journeys', journey),
+    journey,
+  },
 });
 /** The cursor of now: everything that was told until now is before it. */
 async function now(): Promise<string> {
@@ -38,7 +43,7 @@ async function now(): Promise<string> {
 }
 /** Another event that closes what a test has told, so that what is missing is seen to be missing. */
 async function close(): Promise<number> {
-  const { person } = (await world.call(rpcs.createPerson, { name: 'The last one' }, as('root'))) as { person: { id: number } };
+  const { person } = (await fixture.call(rpcs.createPerson, { name: 'The last one' }, as('root'))) as { person: { id: number } };
   return person.id;
 }
 /** Types of everything behind the cursor, up to the closing event. */
@@ -50,23 +55,23 @@ async function typesSince(after: string, count: number): Promise<string[]> {
 }
 /** A person, with memberships, that only one test touches. */
 async function fresh(key: string, more: object = {}): Promise<number> {
-  await world.add({ people: [{ key, name: `Person ${key}` }], ...more });
-  return world.id('people', key);
+  await fixture.add({ people: [{ key, name: `Person ${key}` }], ...more });
+  return fixture.id('people', key);
 }
 
 describe('the feed of the directory (rules/events#types; V1, V9)', () => {
   it('tells of a new person, their membership and the note that came with them', async () => {
     const after = await now();
-    const holonId = world.id('holons', 'hub');
+    const holonId = fixture.id('holons', 'hub');
     const wish = { holon_id: holonId, journey_slug: 'join', step_slug: 'invited' };
-    const made = (await world.call(rpcs.createPerson, { name: 'Nora', note: 'Met her.', membership: wish }, as('ed'))) as {
+    const made = (await fixture.call(rpcs.createPerson, { name: 'Nora', note: 'Met her.', membership: wish }, as('ed'))) as {
       person: { id: number };
       membership: { membership_id: number };
     };
     const { id } = made.person;
     expect(await feed.told(3, { after })).toEqual([
       ['person.created', {}],
-      ['membership.created', { person_id: id, holon_id: holonId, journey_id: world.id('journeys', 'join'), journey: 'join' }],
+      ['membership.created', { person_id: id, holon_id: holonId, journey_id: fixture.id('journeys', 'join'), journey: 'join' }],
       [
         'note.created',
         {
@@ -84,13 +89,13 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
 
   it('tells of a membership that changed before its note, and of the note alone where nothing else changed', async () => {
     const { subject: id, data } = membership('ada-hub', 'ada', 'hub');
-    const update = (request: object) => world.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
+    const update = (request: object) => fixture.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
     const after = await now();
     await update({});
     await update({ step_slug: 'invited' });
     await update({ step_slug: 'joined' });
-    await update({ responsible_person_id: world.id('people', 'sam') });
-    await update({ responsible_person_id: world.id('people', 'sam') });
+    await update({ responsible_person_id: fixture.id('people', 'sam') });
+    await update({ responsible_person_id: fixture.id('people', 'sam') });
     expect(await typesSince(after, 7)).toEqual([
       'note.created',
       'note.created',
@@ -108,11 +113,11 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
 
   it('tells of a relationship that changed, with both holons', async () => {
     const after = await now();
-    const id = world.id('relationships', 'hub-camp');
-    const [from, to] = [world.id('holons', 'hub'), world.id('holons', 'camp-one')];
-    await world.call(rpcs.updateRelationship, { relationship_id: id, note: 'Agreed.', step_slug: 'agreed' }, as('ed'));
+    const id = fixture.id('relationships', 'hub-camp');
+    const [from, to] = [fixture.id('holons', 'hub'), fixture.id('holons', 'camp-one')];
+    await fixture.call(rpcs.updateRelationship, { relationship_id: id, note: 'Agreed.', step_slug: 'agreed' }, as('ed'));
     expect(await feed.told(2, { after })).toEqual([
-      ['relationship.updated', { from_holon_id: from, to_holon_id: to, journey_id: world.id('journeys', 'hosting'), journey: 'hosting' }],
+      ['relationship.updated', { from_holon_id: from, to_holon_id: to, journey_id: fixture.id('journeys', 'hosting'), journey: 'hosting' }],
       ['note.created', expect.objectContaining({ relationship_id: id, holon_id: null, holon_ids: [from, to], person_id: null })],
     ]);
   });
@@ -122,12 +127,12 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     await fresh('bulk-2');
     const after = await now();
     const bulk = (...people: string[]) =>
-      world.call(
+      fixture.call(
         rpcs.bulkAddMemberships,
         {
-          holon_id: world.id('holons', 'hub'),
+          holon_id: fixture.id('holons', 'hub'),
           journey_slug: 'join',
-          memberships: people.map((key) => ({ person_id: world.id('people', key) })),
+          memberships: people.map((key) => ({ person_id: fixture.id('people', key) })),
         },
         as('ed'),
       );
@@ -137,14 +142,14 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
   });
 
   it('tells of a holon whose values or journeys changed, and not of one that is as it was', async () => {
-    const id = world.id('holons', 'camp-one');
+    const id = fixture.id('holons', 'camp-one');
     const after = await now();
-    const update = (request: object) => world.call(rpcs.updateHolon, { holon_id: id, ...request }, as('ed'));
+    const update = (request: object) => fixture.call(rpcs.updateHolon, { holon_id: id, ...request }, as('ed'));
     await update({ name: 'Camp one' });
     await update({ description: '<p>By the lake</p>' });
     await update({ description: '<p>By the lake</p>' });
-    await update({ journey_ids: [world.id('journeys', 'join')] });
-    await update({ journey_ids: [world.id('journeys', 'join')] });
+    await update({ journey_ids: [fixture.id('journeys', 'join')] });
+    await update({ journey_ids: [fixture.id('journeys', 'join')] });
     expect(await typesSince(after, 2)).toEqual(['holon.updated', 'holon.updated']);
   });
 
@@ -156,14 +161,14 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
       relationships: [{ key: 'ws', from: 'ws', to: 'hub', journey: 'hosting' }],
     };
     const after = await now();
-    await world.add(document);
-    await world.add(document);
-    await world.add({
+    await fixture.add(document);
+    await fixture.add(document);
+    await fixture.add({
       ...document,
       people: [{ key: 'ws', name: 'Workspace', description: 'changed' }],
       memberships: [{ key: 'ws', person: 'ws', holon: 'ws', journey: 'join', step: 'joined' }],
     });
-    await world.call(rpcs.applyWorkspace, { document: { people: [{ key: 'dry', name: 'Dry' }] }, dry_run: true });
+    await fixture.call(rpcs.applyWorkspace, { document: { people: [{ key: 'dry', name: 'Dry' }] }, dry_run: true });
     expect(await typesSince(after, 6)).toEqual([
       'person.created',
       'holon.created',
@@ -184,7 +189,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
       ],
     });
     const after = await now();
-    await world.call(rpcs.mergePerson, { person_id: gone, into: stays }, as('root'));
+    await fixture.call(rpcs.mergePerson, { person_id: gone, into: stays }, as('root'));
     const [moved, joined] = [membership('gone-hub', 'stays', 'hub'), membership('gone-camp', 'stays', 'camp-one')];
     expect(await feed.told(3, { after })).toEqual([
       ['person.merged', { into: stays }],
@@ -198,16 +203,16 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
   });
 
   it('tells that a person was erased, and who is no longer responsible', async () => {
-    await world.add({
+    await fixture.add({
       people: [{ key: 'erased', name: 'Person erased' }],
       accounts: [{ email: 'erased@example.org', person: 'erased' }],
       memberships: [{ key: 'theirs', person: 'ben', holon: 'empty', journey: 'join', responsible: 'erased' }],
     });
-    const id = world.id('people', 'erased');
+    const id = fixture.id('people', 'erased');
     const after = await now();
-    await world.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: true });
-    await world.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
-    await world.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
+    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: true });
+    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
+    await fixture.call(rpcs.erasePerson, { person_id: id, operator: 'test', dry_run: false });
     expect(await typesSince(after, 2)).toEqual(['person.erased', 'membership.updated']);
     const of = async (caller: Caller) =>
       (await feed.read({ subject_type: 'person', subject_id: id }, as(caller))).items.map(({ type }) => type);
@@ -218,8 +223,8 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
   it('says nothing of what was refused or asked for once more under a key (V9)', async () => {
     const after = await now();
     const actor = as('ed');
-    await world.attempt(() => world.call(rpcs.createPerson, { name: 'X', contact: { email: 'ada@example.org' } }, actor));
-    await world.attempt(() => world.call(rpcs.updateHolon, { holon_id: world.id('holons', 'hub'), name: ' ' }, actor));
+    await fixture.attempt(() => fixture.call(rpcs.createPerson, { name: 'X', contact: { email: 'ada@example.org' } }, actor));
+    await fixture.attempt(() => fixture.call(rpcs.updateHolon, { holon_id: fixture.id('holons', 'hub'), name: ' ' }, actor));
     expect(await typesSince(after, 0)).toEqual([]);
   });
 });
@@ -228,9 +233,9 @@ describe('who sees an event of the directory (V4, V10, D48)', () => {
   it('is who sees every holon that it concerns, at that moment', async () => {
     const after = await now();
     const update = { note: 'Quietly.', follow_up_after: '2030-02-01' };
-    await world.call(rpcs.updateMembership, { membership_id: world.id('memberships', 'ada-vault'), ...update }, as('vera'));
-    await world.call(rpcs.updateRelationship, { relationship_id: world.id('relationships', 'hub-vault'), ...update }, as('vera'));
-    await world.call(rpcs.updateHolon, { holon_id: world.id('holons', 'vault'), description: '<p>Deep</p>' }, as('vera'));
+    await fixture.call(rpcs.updateMembership, { membership_id: fixture.id('memberships', 'ada-vault'), ...update }, as('vera'));
+    await fixture.call(rpcs.updateRelationship, { relationship_id: fixture.id('relationships', 'hub-vault'), ...update }, as('vera'));
+    await fixture.call(rpcs.updateHolon, { holon_id: fixture.id('holons', 'vault'), description: '<p>Deep</p>' }, as('vera'));
     await close();
     await feed.told(6, { after });
     const seen = async (caller: Caller) => (await feed.read({ after, limit: 500 }, as(caller))).items.map(({ type }) => type);
@@ -238,9 +243,9 @@ describe('who sees an event of the directory (V4, V10, D48)', () => {
     for (const caller of ['vera', 'above', 'ed', 'root'] as const) expect(await seen(caller)).toEqual([...secret, 'person.created']);
     for (const caller of ['sam', 'below', 'beside', 'ended'] as const) expect(await seen(caller)).toEqual(['person.created']);
     // Nobody tells the feed of this: the class of everything above is private no more.
-    await world.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: false }] });
+    await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: false }] });
     expect(await seen('sam')).toEqual([...secret, 'person.created']);
-    await world.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: true }] });
+    await fixture.add({ classes: [{ slug: 'closed', label: 'Closed', parent: 'group', private: true }] });
     expect(await seen('sam')).toEqual(['person.created']);
   });
 
@@ -265,8 +270,8 @@ describe('who sees an event of the directory (V4, V10, D48)', () => {
 
 /** Events of memberships in a private holon, as if they had been told. */
 async function fill(count: number): Promise<void> {
-  const vault = world.id('holons', 'vault');
-  await world.env.sql(
+  const vault = fixture.id('holons', 'vault');
+  await fixture.env.sql(
     `with head as (select last_position from events.feed_head), added as (
       insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
       select last_position + n, now(), 'filler', n, gen_random_uuid(), 'membership.updated', 'membership', 1000000 + n % 5000, '{}', false
@@ -276,5 +281,5 @@ async function fill(count: number): Promise<void> {
     select 'membership', 1000000 + n, true, array[$2::integer], '{}', false, last_position + $1 from head, generate_series(0, 4999) n`,
     [count, vault],
   );
-  await world.env.sql('update events.feed_head set last_position = last_position + $1', [count]);
+  await fixture.env.sql('update events.feed_head set last_position = last_position + $1', [count]);
 }

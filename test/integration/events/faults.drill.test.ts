@@ -19,18 +19,18 @@ const { changes, writers, replicas, killed } = sized({
     killed: ['PostgreSQL', 'NATS', 'directory', 'directory#2', 'conversations', 'conversations#2', 'events', 'events#2'],
   },
 });
-let world: FaultEnvironment;
+let environment: FaultEnvironment;
 beforeAll(async () => {
   mkdirSync(join(dataDir, '..'), { recursive: true });
-  world = await startFaultEnvironment(dataDir, {}, replicas);
+  environment = await startFaultEnvironment(dataDir, {}, replicas);
 }, 240_000);
-afterAll(() => world.stop());
+afterAll(() => environment.stop());
 
 describe('the feed under faults (V2)', () => {
   // `npm run bench:feed -- faults` does the same with 100,000 changes.
   it('equals what committed, in order, for a follower and for a later reader, while the processes that it stands on are killed', async () => {
-    expect(world.names).toEqual(expect.arrayContaining(killed));
-    const table = await runFaults(world, { changes, writers, rounds: 1, names: killed, log: () => {} });
+    expect(environment.names).toEqual(expect.arrayContaining(killed));
+    const table = await runFaults(environment, { changes, writers, rounds: 1, names: killed, log: () => {} });
     expect(table).toEqual({ changes: expect.any(Number), kills: killed.length, lost: 0, doubled: 0, outOfOrder: 0, gaps: 0 });
     expect(table.changes).toBeGreaterThanOrEqual(changes);
   }, 400_000);

@@ -5,19 +5,19 @@ import { superuser, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { Cursors } from '../../../services/events/feed/rules/cursor.ts';
-import { createHarness, type Harness } from '../conversations/harness.ts';
+import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { fillFeed } from './filler.ts';
 
 type Page = ReplyOf<typeof events.rpcs.readFeed>;
 type User = Extract<Actor, { kind: 'user' }>;
 
 const { readFeed, pruneFeed } = events.rpcs;
-let world: Harness;
+let fixture: ConversationFixture;
 beforeAll(async () => {
-  world = await createHarness(import.meta.url, { CONVERSATION_ACCESS: 'members' });
-  await startService('events', world.env);
+  fixture = await startConversationFixture(import.meta.url, { CONVERSATION_ACCESS: 'members' });
+  await startService('events', fixture.env);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const user = (personId: number | null): User => ({
   kind: 'user',
@@ -27,7 +27,7 @@ const user = (personId: number | null): User => ({
   globalEditor: false,
   coherenceAccess: false,
 });
-const read = (request: RequestOf<typeof readFeed> = {}, actor: Actor = superuser): Promise<Page> => world.call(readFeed, request, actor);
+const read = (request: RequestOf<typeof readFeed> = {}, actor: Actor = superuser): Promise<Page> => fixture.call(readFeed, request, actor);
 const latest = async (): Promise<string> => (await read({ after: 'latest' })).next;
 const refusal = (request: RequestOf<typeof readFeed>, actor?: Actor): Promise<unknown> =>
   read(request, actor).catch((error: unknown) => error);
@@ -49,15 +49,15 @@ async function told(after: string, id: number, count: number, actor: Actor = sup
 describe('events.feed.read (rules/events#feed)', () => {
   it('tells what happened to a conversation in the order in which it happened (rules/events#types; V1, V2, V9)', async () => {
     const after = await latest();
-    const { id } = await world.create();
-    await world.patch(id, { infos: { theme: 'spring' } });
-    await world.writeRoom(id, { phase: 'conversation', version: 1 });
-    await world.recorded(id);
+    const { id } = await fixture.create();
+    await fixture.patch(id, { infos: { theme: 'spring' } });
+    await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
+    await fixture.recorded(id);
     const page = await told(after, id, 6);
     expect(page.items.map(({ type, data }) => [type, data])).toEqual([
       [
         'conversation.created',
-        { journey_id: world.ids['journeys']?.['open-circle'], journey: 'open-circle', event_id: world.ids['holons']?.['spring'] },
+        { journey_id: fixture.ids['journeys']?.['open-circle'], journey: 'open-circle', event_id: fixture.ids['holons']?.['spring'] },
       ],
       ['conversation.step_entered', expect.objectContaining({ journey: 'open-circle', step: 'held' })],
       ['conversation.updated', {}],
@@ -74,21 +74,21 @@ describe('events.feed.read (rules/events#feed)', () => {
 
   it('says nothing of what changed nothing (V9)', async () => {
     const begin = await latest();
-    const { id } = await world.create();
-    await world.patch(id, { infos: { a: 1 } });
+    const { id } = await fixture.create();
+    await fixture.patch(id, { infos: { a: 1 } });
     const { next: after } = await told(begin, id, 3);
-    await world.patch(id, { infos: { a: 1 } });
-    await world.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 1 } });
-    await world.writeRoom(id, { phase: 'conversation', version: 1 });
-    await world.writeRoom(id, { phase: 'conversation', version: 1 });
-    await world.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 2 } });
+    await fixture.patch(id, { infos: { a: 1 } });
+    await fixture.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 1 } });
+    await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
+    await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
+    await fixture.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 2 } });
     expect(typesOf(await told(after, id, 2))).toEqual(['conversation.room_updated', 'conversation.updated']);
   });
 
   it('goes on behind a cursor, page by page, and `next` can always be used (V3)', async () => {
     const begin = await latest();
-    const { id } = await world.create();
-    for (let n = 0; n < 4; n++) await world.patch(id, { infos: { n } });
+    const { id } = await fixture.create();
+    for (let n = 0; n < 4; n++) await fixture.patch(id, { infos: { n } });
     const whole = await told(begin, id, 6);
     const pages: Page[] = [];
     for (let after = begin; pages.at(-1)?.has_more !== false; after = pages.at(-1)?.next ?? '')
@@ -102,8 +102,8 @@ describe('events.feed.read (rules/events#feed)', () => {
 
   it('narrows to types, all of a kind, and subjects (V3)', async () => {
     const after = await latest();
-    const { id } = await world.create();
-    await world.patch(id, { infos: { n: 1 } });
+    const { id } = await fixture.create();
+    await fixture.patch(id, { infos: { n: 1 } });
     await told(after, id, 3);
     expect(typesOf(await read({ after, types: 'conversation.updated' }))).toEqual(['conversation.updated']);
     expect(typesOf(await read({ after, types: 'conversation.created, conversation.updated' }))).toEqual([
@@ -125,16 +125,16 @@ describe('events.feed.read (rules/events#feed)', () => {
   });
 
   it('waits for something that the caller sees, and ends with it at once (V3, V10)', async () => {
-    const ada = user(world.personId('ada'));
-    const other = await world.create('open-circle', 'ben');
-    const mine = await world.create('open-circle', 'ada');
+    const ada = user(fixture.personId('ada'));
+    const other = await fixture.create('open-circle', 'ben');
+    const mine = await fixture.create('open-circle', 'ada');
     await told(await read({ limit: 1 }).then(({ next }) => next), mine.id, 1);
     const { next: after } = await read({ after: 'latest' }, ada);
     const startedMs = performance.now();
     const waiting = read({ after, wait: 20 }, ada);
-    await world.patch(other.id, { infos: { n: 1 } });
+    await fixture.patch(other.id, { infos: { n: 1 } });
     await told(after, other.id, 1);
-    await world.patch(mine.id, { infos: { n: 1 } });
+    await fixture.patch(mine.id, { infos: { n: 1 } });
     const page = await waiting;
     expect(page.items.map(({ subject }) => subject.id)).toEqual([mine.id]);
     expect(performance.now() - startedMs).toBeLessThan(15_000);
@@ -150,8 +150,8 @@ describe('events.feed.read (rules/events#feed)', () => {
 
   it('ends a wait without anything, with the cursor that it was given (V10)', async () => {
     const after = await latest();
-    const { id } = await world.create('open-circle', 'ben');
-    const page = await read({ after, wait: 1 }, user(world.personId('ada')));
+    const { id } = await fixture.create('open-circle', 'ben');
+    const page = await read({ after, wait: 1 }, user(fixture.personId('ada')));
     expect(page).toEqual({ items: [], next: after, has_more: false });
     await told(after, id, 1);
   });
@@ -160,43 +160,43 @@ describe('events.feed.read (rules/events#feed)', () => {
 describe('who sees an event (V4, V10)', () => {
   it('is who may read its subject at that moment', async () => {
     const after = await latest();
-    const { id } = await world.create('open-circle', 'ada');
+    const { id } = await fixture.create('open-circle', 'ada');
     await told(after, id, 2);
     const of = async (actor: Actor): Promise<number> =>
       (await read({ after, subject_type: 'conversation', subject_id: id }, actor)).items.length;
-    expect(await of(user(world.personId('ada')))).toBe(2);
+    expect(await of(user(fixture.personId('ada')))).toBe(2);
     expect(await of({ ...user(null), coherenceAccess: true })).toBe(2);
-    for (const actor of [user(world.personId('ben')), user(null), { ...user(null), globalEditor: true }]) expect(await of(actor)).toBe(0);
+    for (const actor of [user(fixture.personId('ben')), user(null), { ...user(null), globalEditor: true }]) expect(await of(actor)).toBe(0);
     // Nobody told the feed of this: the owner is asked about each page.
-    await world.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [[world.personId('ben')], id]);
-    expect(await of(user(world.personId('ada')))).toBe(0);
+    await fixture.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [[fixture.personId('ben')], id]);
+    expect(await of(user(fixture.personId('ada')))).toBe(0);
   });
 
   it('sees that a conversation was deleted, when they could read it, and nothing else of it', async () => {
     const after = await latest();
-    const { id } = await world.create('open-circle', 'ada');
-    await world.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    const { id } = await fixture.create('open-circle', 'ada');
+    await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
     await told(after, id, 3);
     const seen = async (actor: Actor): Promise<string[]> =>
       typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
-    expect(await seen(user(world.personId('ada')))).toEqual(['conversation.deleted']);
-    expect(await seen(user(world.personId('ben')))).toEqual([]);
+    expect(await seen(user(fixture.personId('ada')))).toEqual(['conversation.deleted']);
+    expect(await seen(user(fixture.personId('ben')))).toEqual([]);
     expect(await seen(superuser)).toEqual(['conversation.created', 'conversation.step_entered', 'conversation.deleted']);
-    await world.call(conversations.rpcs.adminRestore, { conversation_id: id, operator: 'test' });
+    await fixture.call(conversations.rpcs.adminRestore, { conversation_id: id, operator: 'test' });
     await told(after, id, 4);
-    expect((await seen(user(world.personId('ada')))).at(-1)).toBe('conversation.updated');
+    expect((await seen(user(fixture.personId('ada')))).at(-1)).toBe('conversation.updated');
   });
 
   it('is who stays after people were merged, of what happened before and what comes (I3)', async () => {
-    const gone = user(world.personId('cleo'));
-    const stays = user(world.personId('ada'));
+    const gone = user(fixture.personId('cleo'));
+    const stays = user(fixture.personId('ada'));
     const after = await latest();
-    const { id } = await world.create('open-circle', 'cleo');
+    const { id } = await fixture.create('open-circle', 'cleo');
     await told(after, id, 2, gone);
-    await world.call(conversations.rpcs.mergePerson, { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 });
+    await fixture.call(conversations.rpcs.mergePerson, { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 });
     const { next } = await told(after, id, 3, stays);
     expect(await read({ after, subject_type: 'conversation', subject_id: id }, gone)).toEqual({ items: [], next: after, has_more: false });
-    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
     expect(typesOf(await told(next, id, 1, stays))).toEqual(['conversation.room_updated']);
     const { items } = await read({ after }, stays);
     expect(typesOf({ items } as Page)).toEqual([
@@ -208,32 +208,32 @@ describe('who sees an event (V4, V10)', () => {
   });
 
   it('is who stays, of a conversation that was deleted before people were merged (I3)', async () => {
-    const gone = user(world.personId('cleo'));
-    const stays = user(world.personId('ada'));
+    const gone = user(fixture.personId('cleo'));
+    const stays = user(fixture.personId('ada'));
     const after = await latest();
-    const { id } = await world.create('open-circle', 'cleo');
-    await world.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    const { id } = await fixture.create('open-circle', 'cleo');
+    await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
     await told(after, id, 3);
     const seen = async (actor: Actor): Promise<string[]> =>
       typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
     expect([await seen(gone), await seen(stays)]).toEqual([['conversation.deleted'], []]);
     const merge = { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 };
     for (let times = 0; times < 2; times++) {
-      expect(await world.call(events.rpcs.mergePerson, merge)).toEqual({ next: null });
+      expect(await fixture.call(events.rpcs.mergePerson, merge)).toEqual({ next: null });
       expect([await seen(gone), await seen(stays)]).toEqual([[], ['conversation.deleted']]);
     }
-    expect(await seen(user(world.personId('ben')))).toEqual([]);
+    expect(await seen(user(fixture.personId('ben')))).toEqual([]);
   });
 
   it('does not depend on how much they do not see, and moves no cursor', async () => {
-    const ada = user(world.personId('ada'));
+    const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
-    const first = await world.create('open-circle', 'ada');
+    const first = await fixture.create('open-circle', 'ada');
     const mine = await told(begin, first.id, 2);
-    await fillFeed(world.env, 30_000, { first: 1_000_000, subjects: 5_000, person: 4_711 });
+    await fillFeed(fixture.env, 30_000, { first: 1_000_000, subjects: 5_000, person: 4_711 });
     const { next, has_more: more } = await read({ after: begin, limit: 500 }, ada);
     expect([next, more]).toEqual([mine.next, false]);
-    await world.patch(first.id, { infos: { n: 1 } });
+    await fixture.patch(first.id, { infos: { n: 1 } });
     await told(mine.next, first.id, 1);
     const page = await read({ after: begin, limit: 500 }, ada);
     expect(page.items.map(({ subject }) => subject.id)).toEqual([first.id, first.id, first.id]);
@@ -243,13 +243,13 @@ describe('who sees an event (V4, V10)', () => {
 
 describe('pages of who sees few subjects (V3, V4)', () => {
   it('have every event once, in order, where much happens to one subject and little to others', async () => {
-    const ada = user(world.personId('ada'));
+    const ada = user(fixture.personId('ada'));
     const begin = await latest();
     const ids: number[] = [];
-    for (let count = 0; count < 4; count++) ids.push((await world.create('open-circle', 'ada')).id);
+    for (let count = 0; count < 4; count++) ids.push((await fixture.create('open-circle', 'ada')).id);
     for (const id of ids) await told(begin, id, 2);
-    await fillFeed(world.env, 30_000, { first: 5_000_000, subjects: 5_000, person: 4_711 });
-    await world.env.sql(
+    await fillFeed(fixture.env, 30_000, { first: 5_000_000, subjects: 5_000, person: 4_711 });
+    await fixture.env.sql(
       `with head as (update events.feed_head set last_position = last_position + 900 returning last_position),
        told as (
          insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
@@ -264,7 +264,7 @@ describe('pages of who sees few subjects (V3, V4)', () => {
       pages.push(await read({ after, limit: 100 }, ada));
       expect(pages.length).toBeLessThan(30);
     }
-    const rows = await world.env.sql<{ id: string }>(
+    const rows = await fixture.env.sql<{ id: string }>(
       `select 'evt_' || replace(id::text, '-', '') as id from events.feed where subject_type = 'conversation' and subject_id = any($1) order by position`,
       [ids],
     );
@@ -276,12 +276,12 @@ describe('pages of who sees few subjects (V3, V4)', () => {
 
 describe('a page of who sees much, but little of what happened (V4)', () => {
   it('ends after so much work, and the next one goes on there', async () => {
-    const ada = user(world.personId('ada'));
+    const ada = user(fixture.personId('ada'));
     const { next: begin } = await read({ after: 'latest' }, ada);
-    await fillFeed(world.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
+    await fillFeed(fixture.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
     // Ada takes part in these as far as the feed knows; their owner, who has none of them, refuses them.
-    await fillFeed(world.env, 2_500, { first: 3_000_000, subjects: 2_500, person: world.personId('ada') });
-    const { id } = await world.create('open-circle', 'ada');
+    await fillFeed(fixture.env, 2_500, { first: 3_000_000, subjects: 2_500, person: fixture.personId('ada') });
+    const { id } = await fixture.create('open-circle', 'ada');
     await told(begin, id, 2);
     const pages: Page[] = [];
     for (let after = begin; pages.at(-1)?.has_more !== false; after = pages.at(-1)?.next ?? '') {
@@ -299,18 +299,18 @@ describe('a page of who sees much, but little of what happened (V4)', () => {
 describe('a reader of whom nothing is told for long (V3)', () => {
   const hoursAgo = 13;
   const aged = async (text: string): Promise<string> => {
-    const [row] = await world.env.sql<{ key: string }>('select cursor_key as key from events.feed_head');
+    const [row] = await fixture.env.sql<{ key: string }>('select cursor_key as key from events.feed_head');
     const cursors = new Cursors(row?.key ?? '');
     return cursors.writeNow(cursors.read(text) ?? 0, Date.now() - hoursAgo * 3_600_000);
   };
 
   it.each(['of an event', 'of now'])('gets another cursor in time: %s', async (kind) => {
-    const ada = user(world.personId('ada'));
+    const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
-    const { id } = await world.create('open-circle', 'ada');
+    const { id } = await fixture.create('open-circle', 'ada');
     const { next } = await told(begin, id, 2, ada);
     expect((await read({ after: next }, ada)).next).toBe(next);
-    await world.env.sql(`update events.feed set occurred_at = occurred_at - make_interval(hours => $1) where subject_id = $2`, [
+    await fixture.env.sql(`update events.feed set occurred_at = occurred_at - make_interval(hours => $1) where subject_id = $2`, [
       hoursAgo,
       id,
     ]);
@@ -319,12 +319,12 @@ describe('a reader of whom nothing is told for long (V3)', () => {
     expect([page.items, page.has_more, page.next === old]).toEqual([[], false, false]);
     expect(await read({ after: page.next }, ada)).toEqual(page);
     // What others did goes; what comes then is seen.
-    const other = await world.create('open-circle', 'ben');
+    const other = await fixture.create('open-circle', 'ben');
     await told(begin, other.id, 2);
     const { next: late } = await read({ after: await aged(page.next) }, ada);
-    await world.env.sql('update events.feed_head set floor_position = last_position');
+    await fixture.env.sql('update events.feed_head set floor_position = last_position');
     expect(await refusal({ after: old }, ada)).toMatchObject({ reason: 'cursor_expired' });
-    await world.patch(id, { infos: { late: kind } });
+    await fixture.patch(id, { infos: { late: kind } });
     expect(typesOf(await told(late, id, 1, ada))).toEqual(['conversation.updated']);
   });
 });
@@ -332,15 +332,15 @@ describe('a reader of whom nothing is told for long (V3)', () => {
 describe('the end of the feed (V3, V10)', () => {
   it('answers 410 to a cursor from before what is kept', async () => {
     const { next: old } = await read({ limit: 1 });
-    const { id } = await world.create();
+    const { id } = await fixture.create();
     await told(old, id, 2);
     const before = new Date(Date.now() + 1_000).toISOString();
-    const { removed } = await world.call(pruneFeed, { before });
+    const { removed } = await fixture.call(pruneFeed, { before });
     expect(removed).toBeGreaterThan(0);
     expect(await refusal({ after: old })).toMatchObject({ code: 'gone', reason: 'cursor_expired' });
     expect((await read({})).items).toEqual([]);
     const now = await read({});
-    await world.create();
+    await fixture.create();
     await waitFor(async () => (await read({ after: now.next })).items.length > 0, { what: 'what happened since' });
   });
 });

@@ -4,10 +4,10 @@ import { newContext } from '#libs/nats';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { createBookingSimulator, createChain, type BookingSimulator, type Chain } from '../conversations/booking-simulator.ts';
-import { createHarness, type Harness } from '../conversations/harness.ts';
-import { atSeconds, setRecordingStage, type RecordingStage } from '../media/recording-stage.ts';
+import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
+import { atSeconds, startRecordingFixture, type RecordingFixture } from '../media/recording-fixture.ts';
 import { makeClock } from '../media/talking-clock.ts';
-import { fullWindow, row, setStage, type Stage } from '../transcripts/stage.ts';
+import { fullWindow, row, startTranscriptFixture, type TranscriptFixture } from '../transcripts/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
 /** Sees the conversations that their person takes part in, and no others, with `CONVERSATION_ACCESS=members` (D69). */
@@ -26,51 +26,51 @@ const kindOf = (kind: string, told: readonly [string, object][]): [string, objec
   told.filter(([type]) => type.startsWith(`${kind}.`));
 
 describe('bookings', () => {
-  let world: Harness;
+  let fixture: ConversationFixture;
   let desk: BookingSimulator;
   let feed: FeedReader;
   beforeAll(async () => {
-    world = await createHarness(import.meta.url, { CONVERSATION_ACCESS: 'members' });
-    await startService('events', world.env);
-    desk = createBookingSimulator(world);
-    feed = createFeedReader(world.bus);
+    fixture = await startConversationFixture(import.meta.url, { CONVERSATION_ACCESS: 'members' });
+    await startService('events', fixture.env);
+    desk = createBookingSimulator(fixture);
+    feed = createFeedReader(fixture.bus);
   });
-  afterAll(() => world.stop());
+  afterAll(() => fixture.stop());
   /** The creation of what was rescheduled to link 5, delivered after it. */
   const late = (chain: Chain) => ({ ...chain.envelope('BOOKING_CREATED', 5), createdAt: '2029-12-31T00:00:00Z' });
 
   it('tell of the person on whose hook an event was refused, once, and of the note about it; a stale event is no news', async () => {
-    const cleo = { subject_type: 'person', subject_id: world.personId('cleo') } as const;
+    const cleo = { subject_type: 'person', subject_id: fixture.personId('cleo') } as const;
     const refused = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
-    const receipt = await desk.settle(refused, { person: String(world.personId('cleo')) });
+    const receipt = await desk.settle(refused, { person: String(fixture.personId('cleo')) });
     expect(kindOf('booking', await feed.told(2, cleo))).toEqual([['booking.refused', { reason: 'journey_error' }]]);
     expect(await feed.told(1, { types: 'note.created' })).toEqual([
-      ['note.created', expect.objectContaining({ note_type: 'booking_error', person_id: world.personId('cleo'), holon_ids: [] })],
+      ['note.created', expect.objectContaining({ note_type: 'booking_error', person_id: fixture.personId('cleo'), holon_ids: [] })],
     ]);
 
-    const settledAt = async (): Promise<unknown> => (await world.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
+    const settledAt = async (): Promise<unknown> => (await fixture.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
     const before = await settledAt();
-    await world.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await fixture.call(conversations.rpcs.replayReceipt, { id: receipt.id });
     await waitFor(async () => (await settledAt()) !== before);
 
     const chain = createChain();
     const booked = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
     expect(await desk.settle(late(chain))).toMatchObject({ outcome: 'stale' });
     const id = booked.conversation_id ?? 0;
-    await world.patch(id, { infos: { closes: 'the test' } });
+    await fixture.patch(id, { infos: { closes: 'the test' } });
     await waitFor(async () => (await feed.told(1, conversation(id))).at(-1)?.[0] === 'conversation.updated');
     expect(kindOf('booking', await feed.told(1, conversation(id)))).toEqual([['booking.applied', { change: 'booked' }]]);
     expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
   });
 
   it('tell a person of the conversation from then on when they come to it by a stale event, or by two bookings that turn out to be one', async () => {
-    const ben = world.personId('ben');
-    const cleo = { person: String(world.personId('cleo')) };
+    const ben = fixture.personId('ben');
+    const cleo = { person: String(fixture.personId('cleo')) };
     const reader = (personId: number) => ({ ...member, personId });
     const moved = createChain();
     const { conversation_id: id } = await desk.settle(moved.envelope('BOOKING_RESCHEDULED', 5));
     await desk.settle(late(moved), cleo);
-    expect(await feed.told(4, conversation(id ?? 0), reader(world.personId('cleo')))).toContainEqual(['conversation.updated', {}]);
+    expect(await feed.told(4, conversation(id ?? 0), reader(fixture.personId('cleo')))).toContainEqual(['conversation.updated', {}]);
 
     const chain = createChain();
     const { conversation_id: kept } = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [] }));
@@ -84,21 +84,21 @@ describe('bookings', () => {
 describe('transcripts', () => {
   const minute = 60_000;
   const artifact = (text: string) => ({ rows: [row(minute, minute + 1_000, text)] });
-  let stage: Stage;
+  let recording: TranscriptFixture;
   let feed: FeedReader;
   beforeAll(async () => {
-    stage = await setStage(import.meta.url);
-    await startService('events', stage.env);
-    feed = createFeedReader(stage.bus);
+    recording = await startTranscriptFixture(import.meta.url);
+    await startService('events', recording.env);
+    feed = createFeedReader(recording.bus);
   });
-  afterAll(() => stage.stop());
+  afterAll(() => recording.stop());
 
   it('tell why one was not imported, and when it was; not once more of the same', async () => {
-    const { id, writeRoom } = await stage.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
+    const { id, writeRoom } = await recording.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
     const importNow = async (): Promise<void> => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
-      const { job_id: jobId } = await stage.bus.call(rpc, { conversation_id: id }, newContext());
-      const ended = () => stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      const { job_id: jobId } = await recording.bus.call(rpc, { conversation_id: id }, newContext());
+      const ended = () => recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
       await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
     };
     await importNow();
@@ -106,9 +106,9 @@ describe('transcripts', () => {
     await writeRoom(fullWindow);
     await importNow();
     await importNow();
-    const { sessionId, id: other } = await stage.meet({ artifact: artifact('Before.') });
-    await stage.becomes(other, 'imported');
-    stage.provider.setArtifact(sessionId, artifact('After.'));
+    const { sessionId, id: other } = await recording.meet({ artifact: artifact('Before.') });
+    await recording.becomes(other, 'imported');
+    recording.provider.setArtifact(sessionId, artifact('After.'));
     const told = async (of: number) => kindOf('transcript', await feed.told(1, conversation(of)));
     // What is told of another later comes later.
     await waitFor(async () => (await told(other)).length === 1);
@@ -117,59 +117,59 @@ describe('transcripts', () => {
       ['transcript.imported', {}],
     ]);
     const { adminImportTranscript: rpc } = conversations.rpcs;
-    await stage.bus.call(rpc, { conversation_id: other }, newContext());
+    await recording.bus.call(rpc, { conversation_id: other }, newContext());
     await waitFor(async () => (await told(other)).length === 2);
   });
 
   it('tell of other rows of the same artifact: a speaker who is known later', async () => {
     const participants = [{ customParticipantId: 'cpi-late' }];
-    const { id, writeRoom } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
-    await stage.becomes(id, 'imported');
+    const { id, writeRoom } = await recording.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
+    await recording.becomes(id, 'imported');
     const told = async () => kindOf('transcript', await feed.told(1, conversation(id)));
     await waitFor(async () => (await told()).length === 1);
     const again = async (): Promise<void> => {
-      const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
-      const ended = () => stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      const { job_id: jobId } = await recording.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
+      const ended = () => recording.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
       await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
     };
     await again();
-    await writeRoom({ participants: [{ customParticipantId: 'cpi-late', personId: stage.personId }] });
+    await writeRoom({ participants: [{ customParticipantId: 'cpi-late', personId: recording.personId }] });
     await again();
     await waitFor(async () => (await told()).length === 2);
     await again();
     // What is told of another later comes later.
-    const other = await stage.meet({ artifact: artifact('Last.') });
-    await stage.becomes(other.id, 'imported');
+    const other = await recording.meet({ artifact: artifact('Last.') });
+    await recording.becomes(other.id, 'imported');
     await waitFor(async () => kindOf('transcript', await feed.told(1, conversation(other.id))).length === 1);
     expect(await told()).toHaveLength(2);
   });
 });
 
 describe('recordings', () => {
-  let stage: RecordingStage;
+  let recording: RecordingFixture;
   let feed: FeedReader;
   let content: ReturnType<typeof playBytes>;
   beforeAll(async () => {
     const programs = await provideFfmpeg();
     content = playBytes(await makeClock(programs, 8, 4), '"clock"');
-    stage = await setRecordingStage(import.meta.url, programs);
-    await stage.start();
-    await startService('events', stage.world.env);
-    feed = createFeedReader(stage.world.bus);
+    recording = await startRecordingFixture(import.meta.url, programs);
+    await recording.start();
+    await startService('events', recording.media.env);
+    feed = createFeedReader(recording.media.bus);
   }, provideTimeoutMs);
-  afterAll(() => stage.world.stop());
+  afterAll(() => recording.media.stop());
 
   it('tell that there is one, and another when it is trimmed', async () => {
-    const { id, writeRoom } = await stage.meet({ content, cutSeconds: null, journey: 'moving' });
+    const { id, writeRoom } = await recording.meet({ content, cutSeconds: null, journey: 'moving' });
     const told = async () => kindOf('video', await feed.told(1, conversation(id)));
     await waitFor(async () => (await told()).length === 1);
     await writeRoom({ conversationStartedAt: atSeconds(4.1), captureEndedAt: atSeconds(7) });
     await waitFor(async () => (await told()).length === 2);
-    await stage.jobs.ends(id);
-    await stage.jobs.rerun(id);
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
+    await recording.jobs.ends(id);
+    await recording.jobs.rerun(id);
+    expect((await recording.jobs.ends(id)).result).toMatchObject({ status: 'unchanged' });
     // What is told of another later comes later.
-    const other = await stage.meet({ content, cutSeconds: null });
+    const other = await recording.meet({ content, cutSeconds: null });
     await waitFor(async () => kindOf('video', await feed.told(1, conversation(other.id))).length === 1);
     expect(await told()).toEqual([
       ['video.available', {}],

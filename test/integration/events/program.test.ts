@@ -1,21 +1,21 @@
 /** The feed in the admin CLI (rules/cli#admin-cli; V10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Platform, startPlatform, waitFor } from '#libs/testing';
-import { createHarness, type Harness } from '../conversations/harness.ts';
+import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-let world: Harness;
+let fixture: ConversationFixture;
 let feed: FeedReader;
 let platform: Platform;
 beforeAll(async () => {
-  world = await createHarness(import.meta.url);
-  platform = await startPlatform(world.env, { services: ['events'] });
-  feed = createFeedReader(world.bus);
-  await world.create();
-  await world.create();
+  fixture = await startConversationFixture(import.meta.url);
+  platform = await startPlatform(fixture.env, { services: ['events'] });
+  feed = createFeedReader(fixture.bus);
+  await fixture.create();
+  await fixture.create();
   await waitFor(async () => (await feed.read({ types: 'conversation.step_entered' })).items.length === 2);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', () => {
   it('show what happened, a line each, and end what is older', async () => {

@@ -2,22 +2,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Service } from '#libs/lifecycle';
 import { startService } from '#libs/testing';
-import { createHarness, type Harness } from '../conversations/harness.ts';
+import { startConversationFixture, type ConversationFixture } from '../conversations/fixture.ts';
 import { createFeedReader, type FeedReader } from './reader.ts';
 
-let world: Harness;
+let fixture: ConversationFixture;
 let feed: FeedReader;
 let service: Service;
 beforeAll(async () => {
-  world = await createHarness(import.meta.url);
-  service = await startService('events', world.env);
-  feed = createFeedReader(world.bus);
+  fixture = await startConversationFixture(import.meta.url);
+  service = await startService('events', fixture.env);
+  feed = createFeedReader(fixture.bus);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** A conversation of which everything that happened is in the feed. */
 async function begin(): Promise<{ id: number; after: string; about: { subject_type: 'conversation'; subject_id: number } }> {
-  const { id } = await world.create();
+  const { id } = await fixture.create();
   const about = { subject_type: 'conversation', subject_id: id } as const;
   await feed.told(2, about);
   return { id, about, after: (await feed.read({ after: 'latest' })).next };
@@ -27,21 +27,21 @@ describe('the writer of the feed (V2)', () => {
   it('is replaced within 5 s when it dies', async () => {
     const { id, after, about } = await begin();
     // What a process that was killed leaves behind: a lease that nobody renews.
-    const [left] = await world.env.sql<{ ok: boolean }>(
+    const [left] = await fixture.env.sql<{ ok: boolean }>(
       `update events.feed_head set holder = gen_random_uuid() returning held_until < clock_timestamp() + interval '5 s' as ok`,
     );
     expect(left).toEqual({ ok: true });
-    await world.patch(id, { infos: { n: 1 } });
+    await fixture.patch(id, { infos: { n: 1 } });
     expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
   });
 
   it('writes nothing while somebody else has the lease, and everything in its order then', async () => {
     const { id, after, about } = await begin();
-    await world.env.sql(`update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`);
-    await world.patch(id, { infos: { n: 1 } });
-    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    await fixture.env.sql(`update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`);
+    await fixture.patch(id, { infos: { n: 1 } });
+    await fixture.writeRoom(id, { phase: 'conversation', version: 1 });
     expect((await feed.read({ after, ...about, wait: 2 })).items).toEqual([]);
-    await world.env.sql('update events.feed_head set held_until = clock_timestamp()');
+    await fixture.env.sql('update events.feed_head set held_until = clock_timestamp()');
     expect(await feed.told(2, { after, ...about })).toEqual([
       ['conversation.updated', {}],
       ['conversation.room_updated', {}],
@@ -51,22 +51,22 @@ describe('the writer of the feed (V2)', () => {
   it('does not write what it knows of a subject again because something more happened to it', async () => {
     const { id, after, about } = await begin();
     const readVersion = (): Promise<unknown> =>
-      world.env.sql(`select xmin, ctid from events.subjects where type = 'conversation' and id = $1`, [id]);
+      fixture.env.sql(`select xmin, ctid from events.subjects where type = 'conversation' and id = $1`, [id]);
     const before = await readVersion();
-    await world.patch(id, { infos: { n: 1 } });
+    await fixture.patch(id, { infos: { n: 1 } });
     await feed.told(1, { after, ...about });
     expect(await readVersion()).toEqual(before);
   });
 
   it('goes on when it was held up until what it has in its hands is given to it again, and stops then', async () => {
     const { id, after, about } = await begin();
-    const held = world.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
-    await world.patch(id, { infos: { n: 1 } });
+    const held = fixture.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
+    await fixture.patch(id, { infos: { n: 1 } });
     await held;
     expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
     await service.stop();
-    service = await startService('events', world.env);
-    await world.patch(id, { infos: { n: 2 } });
+    service = await startService('events', fixture.env);
+    await fixture.patch(id, { infos: { n: 2 } });
     expect(await feed.told(2, { after, ...about })).toEqual([
       ['conversation.updated', {}],
       ['conversation.updated', {}],

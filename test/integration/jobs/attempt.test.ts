@@ -4,7 +4,7 @@ import { appError } from '#libs/errors';
 import { type JobRun, PermanentJobError, RetryLater } from '#libs/jobs';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
-import { addEffect, countEffects, readJob, type Replica, type ReplicaOptions, shop } from './world.ts';
+import { addEffect, countEffects, readJob, type Replica, type ReplicaOptions, shop } from './fixture.ts';
 
 type Run = JobRun<{ n: number; text?: string }>;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { migrateShop, openReplica, type Replica, shop } from './world.ts';
+import { migrateShop, openReplica, type Replica, shop } from './fixture.ts';
 
 describe('events through the outbox (architecture#events)', () => {
   let env: TestEnvironment;

@@ -3,7 +3,7 @@ import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
-import { addEffect, countEffects, readJob, redactErrors, shop } from './world.ts';
+import { addEffect, countEffects, readJob, redactErrors, shop } from './fixture.ts';
 
 /** Milliseconds in an id of version 7. */
 const uuidTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

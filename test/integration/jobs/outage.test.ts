@@ -9,7 +9,7 @@ import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
 import { makeStreams } from '../../../tools/streams.ts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { type PostgresServer, startPostgres } from '../../../tools/servers/postgres.ts';
-import { migrateShop, openReplica, type Replica, shop, workEffect } from './world.ts';
+import { migrateShop, openReplica, type Replica, shop, workEffect } from './fixture.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 const count = { name: 'outage.count', text: `select count(*)::int as n from effects` };

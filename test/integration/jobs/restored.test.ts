@@ -4,7 +4,7 @@ import { createJobs, type Jobs, rebuildQueue } from '#libs/jobs';
 import { createDatabase, type Database } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
-import { countEffects, fast, office, shop } from './world.ts';
+import { countEffects, fast, office, shop } from './fixture.ts';
 
 describe('a job that is on its way to another service', () => {
   const suite = useShop(import.meta.url);

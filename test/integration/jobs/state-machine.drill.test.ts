@@ -8,7 +8,7 @@ import { appError } from '#libs/errors';
 import { type JobRun, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { sized } from '../../drill.ts';
-import { addEffect, countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
+import { addEffect, countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 
 const maxAttempts = shop.jobs.step.policy.maxAttempts;
 

@@ -1,7 +1,7 @@
 /** What the suites of this folder share. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './world.ts';
+import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './fixture.ts';
 
 /** What a test of a suite gets: the environment, and replicas that are stopped after it. */
 export interface ShopSuite {

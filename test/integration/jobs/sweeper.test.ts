@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { Sweeper } from '../../../libs/jobs/sweeper.ts';
 import { defaultTuning } from '../../../libs/jobs/types.ts';
-import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
+import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './fixture.ts';
 
 describe('what was lost between two steps (architecture#jobs: sweeper and relay)', () => {
   let env: TestEnvironment;

@@ -5,7 +5,7 @@ import { createDatabase, type Tx } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
-import { addEffect, countEffects, fast, office, readJob, shop } from './world.ts';
+import { addEffect, countEffects, fast, office, readJob, shop } from './fixture.ts';
 
 describe('jobs (architecture#jobs)', () => {
   const suite = useShop(import.meta.url);

@@ -3,7 +3,7 @@
  * transaction, `after` its commit. It goes on at the message `{go: true}`.
  */
 import { createLogger } from '#libs/logger';
-import { addEffect, openReplica } from './world.ts';
+import { addEffect, openReplica } from './fixture.ts';
 
 const tell = (message: object): void => void process.send?.(message);
 let go = (): void => {};

@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { playBytes, readCaptions, startService } from '#libs/testing';
 import { media, mediaPaths } from '#services/media';
-import { recordingStart, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+import { recordingStart, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 let mediaUrl = '';
 beforeAll(async () => {
-  stage = await setRecordingStage(import.meta.url, { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' });
-  await startService('transcripts', stage.world.env);
-  const service = (await stage.start()) as unknown as { internalPort: number };
+  fixture = await startRecordingFixture(import.meta.url, { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' });
+  await startService('transcripts', fixture.media.env);
+  const service = (await fixture.start()) as unknown as { internalPort: number };
   mediaUrl = `http://127.0.0.1:${service.internalPort}`;
 });
-afterAll(() => stage.world.stop());
+afterAll(() => fixture.media.stop());
 
 /** A conversation with its whole recording, which the provider says begins two minutes and a quarter of a second before the window. */
 async function record(): Promise<number> {
-  const { id } = await stage.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
-  await stage.jobs.ends(id);
+  const { id } = await fixture.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
+  await fixture.jobs.ends(id);
   return id;
 }
 
 /** Rows as an import leaves them. */
 async function say(id: number, ...rows: [startMs: number, endMs: number, text: string][]): Promise<void> {
-  const { sql } = stage.world.env;
+  const { sql } = fixture.media.env;
   await sql(
     `insert into transcripts.import_evidence (conversation_id, status, contract_import, session_id, session_started_at, artifact_sha256,
        artifact_bytes, window_start, window_end, raw, accepted, installed_segments, excluded)
@@ -35,10 +35,10 @@ async function say(id: number, ...rows: [startMs: number, endMs: number, text: s
 }
 
 const captions = async (id: number): Promise<string> => {
-  const reply = await stage.world.bus.callRaw(
+  const reply = await fixture.media.bus.callRaw(
     media.rpcs.getCaptions,
     { conversation_id: id },
-    { requestId: 'test', actor: stage.world.actor },
+    { requestId: 'test', actor: fixture.media.actor },
   );
   if (reply.kind !== 'bytes') throw new Error('a stream');
   return Buffer.from(reply.bytes).toString('utf8');
@@ -58,14 +58,14 @@ describe('media.recordings.get-captions (T4, T5)', () => {
   it('counts from the beginning of a trimmed recording, and of one whose beginning nobody knows', async () => {
     const id = await record();
     await say(id, [500, 1_500, 'Welcome.']);
-    await stage.world.env.sql('update media.recording_imports set recording_started_at = null where conversation_id = $1', [id]);
+    await fixture.media.env.sql('update media.recording_imports set recording_started_at = null where conversation_id = $1', [id]);
     expect(await times(id)).toEqual([[500, 1_500]]);
-    await stage.world.env.sql(`update media.recording_imports set recording_started_at = $2 where conversation_id = $1`, [
+    await fixture.media.env.sql(`update media.recording_imports set recording_started_at = $2 where conversation_id = $1`, [
       id,
       recordingStart,
     ]);
     expect(await times(id)).toEqual([[120_750, 121_750]]);
-    const { ticket } = await stage.world.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'front_trimmed' });
+    const { ticket } = await fixture.media.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'front_trimmed' });
     const address = `${mediaUrl}${mediaPaths.recording(id, 'front_trimmed')}?name=trimmed.mp4&finalized=false`;
     const stored = await fetch(address, { method: 'PUT', body: 'trimmed', headers: { 'request-id': 'test', ticket } });
     expect(stored.status).toBeLessThan(300);
@@ -74,7 +74,7 @@ describe('media.recordings.get-captions (T4, T5)', () => {
 
   it('answers 404 without a transcript, without a recording, and for what is no conversation', async () => {
     await expect(captions(await record())).rejects.toMatchObject({ code: 'not_found' });
-    const silent = await stage.world.createConversation();
+    const silent = await fixture.media.createConversation();
     await say(silent, [0, 1, 'x']);
     await expect(captions(silent)).rejects.toMatchObject({ code: 'not_found' });
     await expect(captions(999_999)).rejects.toMatchObject({ code: 'not_found' });

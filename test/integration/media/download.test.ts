@@ -3,28 +3,28 @@ import { request as sendRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { createWorld, type RunningMedia, type World } from './world.ts';
+import { startMediaFixture, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1024 * 1024;
-let world: World;
+let fixture: MediaFixture;
 let media: RunningMedia;
 let id: number;
 const bytes = randomBytes(40 * mebibyte);
 const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  media = await world.startMedia();
-  id = await world.createConversation();
+  fixture = await startMediaFixture(import.meta.url);
+  media = await fixture.startMedia();
+  id = await fixture.createConversation();
   await media.upload(id, 'talk.flac', bytes);
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** Begins a download and leaves the body to the test. */
 function begin(conversationId: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = `/internal/conversations/${conversationId}/audio`;
-    const headers = { actor: world.env.actors.writeFor(world.actor, 'GET', path) };
+    const headers = { actor: fixture.env.actors.writeFor(fixture.actor, 'GET', path) };
     sendRequest({ port: media.internalPort, host: '127.0.0.1', path, headers, agent: false }, resolve).on('error', reject).end();
   });
 }
@@ -92,7 +92,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
   });
 
   it('answers 404 with detail when there is no audio or no conversation', async () => {
-    for (const other of [await world.createConversation(), 999_999]) {
+    for (const other of [await fixture.createConversation(), 999_999]) {
       const reply = await media.get(other);
       expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
       expect((await media.get(other, {}, 'HEAD')).status).toBe(404);
@@ -100,22 +100,22 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
   });
 
   it('answers 404 with detail when the file is missing from the store', async () => {
-    const other = await world.createConversation();
+    const other = await fixture.createConversation();
     await media.upload(other, 'gone.mp3', Buffer.from('gone'));
-    for (const key of await world.listObjects(other)) await world.store.delete(key);
+    for (const key of await fixture.listObjects(other)) await fixture.store.delete(key);
     const reply = await media.get(other);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
     expect((await media.get(other, {}, 'HEAD')).status).toBe(404);
   });
 
   it('reads the store no faster than the client takes it, and stops when the client leaves', async () => {
-    const other = await world.createConversation();
+    const other = await fixture.createConversation();
     await media.upload(other, 'long.mp3', Buffer.alloc(128 * mebibyte, 7));
-    const before = world.proxy.receivedBytes;
+    const before = fixture.proxy.receivedBytes;
     const response = await begin(other);
     const settled = async (): Promise<number> => {
       for (let last = -1; ;) {
-        const now = world.proxy.receivedBytes;
+        const now = fixture.proxy.receivedBytes;
         if (now === last) return now;
         last = now;
         await sleep(500);
@@ -129,7 +129,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
 
   it('breaks the connection when the store breaks off in the middle', async () => {
     const response = await begin(id);
-    world.proxy.breakConnections();
+    fixture.proxy.breakConnections();
     let received = 0;
     const read = async (): Promise<void> => {
       for await (const chunk of response) received += (chunk as Buffer).byteLength;
@@ -139,8 +139,8 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
   });
 
   it('lets a running download of a replaced file finish, and removes the file after the grace period', async () => {
-    const quick = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '2' });
-    const other = await world.createConversation();
+    const quick = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '2' });
+    const other = await fixture.createConversation();
     const old = bytes.subarray(0, 30 * mebibyte);
     await quick.upload(other, 'old.mp3', old);
     const response = await begin(other);
@@ -150,11 +150,13 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     for await (const chunk of response) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).equals(old)).toBe(true);
     const { path } = replaced.json as { path: string };
-    await waitFor(async () => (await world.listObjects(other)).join() === path);
+    await waitFor(async () => (await fixture.listObjects(other)).join() === path);
     // Its row goes after it.
     await waitFor(
       async () => {
-        const blobs = await world.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [other]);
+        const blobs = await fixture.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
+          other,
+        ]);
         return blobs.map((blob) => blob.object_key).join() === path;
       },
       { what: 'the row of the new file alone' },
@@ -165,15 +167,15 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
 
 describe('a conversation that was deleted while no replica ran and no event was kept (D97)', () => {
   it('is hidden, and its files are removed when it is gone for good', async () => {
-    const [deleted, gone] = [await world.createConversation(), await world.createConversation()];
+    const [deleted, gone] = [await fixture.createConversation(), await fixture.createConversation()];
     for (const one of [deleted, gone]) await media.upload(one, 'talk.flac', bytes.subarray(0, 1_000));
     await media.stop();
     const mark = 'update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1';
-    await world.env.sql(mark, [deleted, '{"reason":"operator","by":"test"}']);
-    await world.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
-    media = await world.startMedia();
+    await fixture.env.sql(mark, [deleted, '{"reason":"operator","by":"test"}']);
+    await fixture.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
+    media = await fixture.startMedia();
     const states = () =>
-      world.env.sql<{ id: number; restorable: boolean }>(
+      fixture.env.sql<{ id: number; restorable: boolean }>(
         'select conversation_id as id, restorable from media.deleted_conversations where conversation_id = any($1) order by 1',
         [[deleted, gone]],
       );

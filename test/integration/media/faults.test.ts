@@ -4,28 +4,28 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTcpProxy, waitFor, watchJobs } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
-import { createWorld, speakTo, type RunningMedia, type World } from './world.ts';
+import { startMediaFixture, speakTo, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1024 * 1024;
 const repoDir = join(import.meta.dirname, '..', '..', '..');
-let world: World;
+let fixture: MediaFixture;
 let media: RunningMedia;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  media = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
+  fixture = await startMediaFixture(import.meta.url);
+  media = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const listUploads = (id: number) =>
-  world.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [`audio/${id}/%`]);
+  fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [`audio/${id}/%`]);
 
 /** The service in a process of its own, to be killed. */
 async function startProcess(): Promise<{ process: ServiceProcess; media: RunningMedia }> {
   const [port, internalPort] = [await findFreePort(), await findFreePort()];
   const env = {
-    ...world.env.settings,
-    ...world.mediaSettings,
+    ...fixture.env.settings,
+    ...fixture.mediaSettings,
     PORT: String(port),
     INTERNAL_PORT: String(internalPort),
     METRICS_PORT: String(await findFreePort()),
@@ -35,40 +35,40 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
     repoDir,
     name: 'media',
     env,
-    logFile: join(repoDir, '.data', 'test-logs', world.env.id, 'media.log'),
+    logFile: join(repoDir, '.data', 'test-logs', fixture.env.id, 'media.log'),
   });
-  world.env.onStop(() => process.stop());
+  fixture.env.onStop(() => process.stop());
   await waitFor(async () => (await process.readReadiness()) === undefined, { what: 'media' });
-  return { process, media: speakTo({ port, internalPort }, world, () => process.stop()) };
+  return { process, media: speakTo({ port, internalPort }, fixture, () => process.stop()) };
 }
 
 describe('media when the object store is down (rules/http#overload)', () => {
   it('answers 503 with Retry-After to uploads and downloads, and changes nothing', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.mp3', Buffer.from('kept'));
-    world.proxy.cut();
+    fixture.proxy.cut();
     const replies = [
       await media.get(id),
       await media.get(id, {}, 'HEAD'),
       await media.upload(id, 'small.mp3', Buffer.from('small')),
       await media.upload(id, 'large.mp3', randomBytes(8 * mebibyte)),
     ];
-    world.proxy.restore();
+    fixture.proxy.restore();
     expect(replies.map((reply) => reply.status)).toEqual([503, 503, 503, 503]);
     for (const reply of replies) expect(reply.headers['retry-after']).toMatch(/^\d+$/);
     expect(replies[2]?.json).toEqual({ detail: 'Object store unavailable' });
-    expect(await world.readInfosAudio(id)).toEqual(kept.json);
+    expect(await fixture.readInfosAudio(id)).toEqual(kept.json);
     expect((await media.get(id)).body.toString()).toBe('kept');
-    expect(await world.listNotes(id)).toHaveLength(1);
+    expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
   it('carries an upload over a short absence of the store', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const bytes = randomBytes(24 * mebibyte);
     const upload = media.open(id, 'long.mp3', bytes.byteLength);
     await upload.write(bytes.subarray(0, 11 * mebibyte));
-    world.proxy.cut();
-    setTimeout(() => world.proxy.restore(), 800);
+    fixture.proxy.cut();
+    setTimeout(() => fixture.proxy.restore(), 800);
     await upload.write(bytes.subarray(11 * mebibyte));
     upload.finish();
     expect((await upload.reply).status).toBe(201);
@@ -76,65 +76,65 @@ describe('media when the object store is down (rules/http#overload)', () => {
   });
 
   it('removes what an upload left that failed while the store was away', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = media.open(id, 'lost.mp3', 40 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
     const [row] = await waitFor(async () => {
       const rows = await listUploads(id);
-      return (await world.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
+      return (await fixture.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
     });
-    world.proxy.cut();
+    fixture.proxy.cut();
     upload.request.destroy();
     await waitFor(
-      async () => (await world.env.sql('select 1 from media.uploads where object_key = $1 and swept', [row?.object_key])).length === 1,
+      async () => (await fixture.env.sql('select 1 from media.uploads where object_key = $1 and swept', [row?.object_key])).length === 1,
     );
-    expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(1);
-    world.proxy.restore();
+    expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(1);
+    fixture.proxy.restore();
     // The removal belongs for a minute to the sweep that failed; then it is tried again.
-    await world.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
+    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
     await media.upload(id, 'wrong.mp3', Buffer.alloc(0));
     await waitFor(async () => (await listUploads(id)).length === 0);
-    expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(0);
+    expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(0);
   });
 });
 
 describe('media when a service or the database is away (architecture#bytes)', () => {
   it('answers 503 without reading the body when the conversations service is away', async () => {
-    const id = await world.createConversation();
-    await world.stopConversations();
+    const id = await fixture.createConversation();
+    await fixture.stopConversations();
     const reply = await media.upload(id, 'talk.mp3', Buffer.from('x'));
     expect([reply.status, reply.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-    await world.startConversations();
+    await fixture.startConversations();
     expect((await media.get(id)).status).toBe(404);
   });
 
   it('attaches the audio later when the conversations service goes away during the upload', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));
     await waitFor(async () => (await listUploads(id)).length === 1);
-    await world.stopConversations();
+    await fixture.stopConversations();
     await upload.write(Buffer.from('lk'));
     upload.finish();
     const reply = await upload.reply;
     expect(reply.status).toBe(201);
     // Whether the conversation is there for the caller is the other service's to say (D67).
     expect((await media.get(id)).status).toBe(503);
-    await world.startConversations();
+    await fixture.startConversations();
     expect((await media.get(id)).body.toString()).toBe('talk');
-    const attaching = watchJobs(world.env, 'conversations.attach-audio');
+    const attaching = watchJobs(fixture.env, 'conversations.attach-audio');
     await waitFor(async () => {
       await attaching.hurry();
-      return (await world.readInfosAudio(id)) !== undefined;
+      return (await fixture.readInfosAudio(id)) !== undefined;
     });
-    expect(await world.readInfosAudio(id)).toEqual(reply.json);
-    expect(await world.listNotes(id)).toHaveLength(1);
+    expect(await fixture.readInfosAudio(id)).toEqual(reply.json);
+    expect(await fixture.listNotes(id)).toHaveLength(1);
   });
 
   it('answers 503 and leaves nothing when the database goes away during the upload', async () => {
-    const database = await startTcpProxy(world.env.settings['DATABASE_URL'] ?? '');
-    const other = await world.startMedia({ DATABASE_URL: database.url });
-    const id = await world.createConversation();
+    const database = await startTcpProxy(fixture.env.settings['DATABASE_URL'] ?? '');
+    const other = await fixture.startMedia({ DATABASE_URL: database.url });
+    const id = await fixture.createConversation();
     const upload = other.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));
     const [row] = await waitFor(async () => {
@@ -147,9 +147,9 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect((await upload.reply).status).toBe(503);
     expect((await other.get(id)).status).toBe(503);
     database.restore();
-    await world.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
+    await fixture.env.sql('update media.uploads set alive_until = now() where object_key = $1 returning 1', [row?.object_key]);
     await other.upload(id, 'wrong.mp3', Buffer.alloc(0));
-    await waitFor(async () => (await world.listObjects(id)).length === 0 && (await listUploads(id)).length === 0);
+    await waitFor(async () => (await fixture.listObjects(id)).length === 0 && (await listUploads(id)).length === 0);
     await other.stop();
     await database.stop();
   });
@@ -158,28 +158,28 @@ describe('media when a service or the database is away (architecture#bytes)', ()
 describe('media killed in the middle of an upload (rules/operations#promises)', () => {
   it('leaves no object and no part after the sweep of the next process', async () => {
     const first = await startProcess();
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = first.media.open(id, 'talk.mp3', 40 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
     const [row] = await waitFor(async () => {
       const rows = await listUploads(id);
-      return (await world.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
+      return (await fixture.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
     });
     first.process.kill('SIGKILL');
     await expect(upload.reply).rejects.toThrow();
     await first.process.ended;
-    expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(1);
+    expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     const second = await startProcess();
     await waitFor(async () => (await listUploads(id)).length === 0);
-    expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(0);
-    expect(await world.listObjects(id)).toEqual([]);
+    expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(0);
+    expect(await fixture.listObjects(id)).toEqual([]);
     expect((await second.media.get(id)).status).toBe(404);
     await second.process.stop();
   });
 
   it('finishes a running upload before it stops on SIGTERM', async () => {
     const { process, media: own } = await startProcess();
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = own.open(id, 'talk.mp3', 4);
     await upload.write(Buffer.from('ta'));
     await waitFor(async () => (await listUploads(id)).length === 1);
@@ -189,40 +189,41 @@ describe('media killed in the middle of an upload (rules/operations#promises)', 
     upload.finish();
     expect((await upload.reply).status).toBe(201);
     expect(await process.ended).toBe('ended with status 0');
-    expect(await world.readInfosAudio(id)).toMatchObject({ name: 'talk.mp3' });
+    expect(await fixture.readInfosAudio(id)).toMatchObject({ name: 'talk.mp3' });
   });
 });
 
 describe('media after a conversation was deleted (rules/bookings#booking-webhook)', () => {
   async function createBooked(uid: string): Promise<number> {
-    await world.book(uid, 'BOOKING_CREATED');
+    await fixture.book(uid, 'BOOKING_CREATED');
     const [row] = await waitFor(async () => {
-      const rows = await world.env.sql<{ id: number }>(`select id from conversations.conversations where config->'booking'->>'uid' = $1`, [
-        uid,
-      ]);
+      const rows = await fixture.env.sql<{ id: number }>(
+        `select id from conversations.conversations where config->'booking'->>'uid' = $1`,
+        [uid],
+      );
       return rows.length === 1 ? rows : undefined;
     });
     return row?.id ?? 0;
   }
   async function cancel(uid: string, id: number): Promise<void> {
-    await world.book(uid, 'BOOKING_CANCELLED');
-    await waitFor(async () => (await world.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0);
+    await fixture.book(uid, 'BOOKING_CANCELLED');
+    await waitFor(async () => (await fixture.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0);
   }
 
   /** As if it had been deleted long ago. */
   const age = (id: number) =>
-    world.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`, [id]);
+    fixture.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`, [id]);
 
   it('serves nothing of it, and removes its files when it is removed for good (D67)', async () => {
     const id = await createBooked('uid-removed');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await cancel('uid-removed', id);
     expect((await media.get(id)).status).toBe(404);
-    expect(await world.listObjects(id)).toHaveLength(1);
+    expect(await fixture.listObjects(id)).toHaveLength(1);
     await age(id);
-    await waitFor(async () => (await world.listObjects(id)).length === 0);
-    await waitFor(async () => (await world.env.sql('select 1 from media.blobs where conversation_id = $1', [id])).length === 0);
-    expect(await world.listObjects(id)).toEqual([]);
+    await waitFor(async () => (await fixture.listObjects(id)).length === 0);
+    await waitFor(async () => (await fixture.env.sql('select 1 from media.blobs where conversation_id = $1', [id])).length === 0);
+    expect(await fixture.listObjects(id)).toEqual([]);
   });
 
   it('removes its files although no replica ran when it was removed', async () => {
@@ -231,10 +232,10 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await media.stop();
     await cancel('uid-while-away', id);
     await age(id);
-    await waitFor(async () => (await world.env.sql('select 1 from conversations.all_conversations where id = $1', [id])).length === 0);
-    expect(await world.listObjects(id)).toHaveLength(1);
-    media = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
-    await waitFor(async () => (await world.listObjects(id)).length === 0);
+    await waitFor(async () => (await fixture.env.sql('select 1 from conversations.all_conversations where id = $1', [id])).length === 0);
+    expect(await fixture.listObjects(id)).toHaveLength(1);
+    media = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
+    await waitFor(async () => (await fixture.listObjects(id)).length === 0);
   });
 
   it('stores nothing of an upload that ends after the deletion', async () => {
@@ -244,12 +245,12 @@ describe('media after a conversation was deleted (rules/bookings#booking-webhook
     await waitFor(async () => (await listUploads(id)).length === 1);
     await cancel('uid-late', id);
     await waitFor(
-      async () => (await world.env.sql('select 1 from media.deleted_conversations where conversation_id = $1', [id])).length === 1,
+      async () => (await fixture.env.sql('select 1 from media.deleted_conversations where conversation_id = $1', [id])).length === 1,
     );
     await upload.write(Buffer.from('lk'));
     upload.finish();
     const reply = await upload.reply;
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
-    await waitFor(async () => (await world.listObjects(id)).length === 0 && (await listUploads(id)).length === 0);
+    await waitFor(async () => (await fixture.listObjects(id)).length === 0 && (await listUploads(id)).length === 0);
   });
 });

@@ -5,31 +5,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { media as contract, mediaPaths } from '#services/media';
-import { createWorld, type RunningMedia, type World } from './world.ts';
+import { startMediaFixture, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1_048_576;
 const film = Buffer.alloc(24 * mebibyte, 'film');
 const pace = { graceMs: 1_000, windowMs: 3_000, bytesPerSecond: 1_024 };
 
-let world: World;
+let fixture: MediaFixture;
 let media: RunningMedia;
 let id: number;
 let video: string;
 const sockets: Socket[] = [];
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  fixture = await startMediaFixture(import.meta.url);
   // One upload at a time: whoever keeps its place keeps it from all.
-  media = await world.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paces: { body: pace, answer: pace } });
-  id = await world.createConversation();
-  const { ticket } = await world.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
+  media = await fixture.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paces: { body: pace, answer: pace } });
+  id = await fixture.createConversation();
+  const { ticket } = await fixture.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const address = `http://127.0.0.1:${media.internalPort}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
   const stored = await fetch(address, { method: 'PUT', body: film, headers: { ticket } });
   expect(stored.status).toBe(201);
-  video = (await world.call(contract.rpcs.getVideo, { conversation_id: id })).url ?? '';
+  video = (await fixture.call(contract.rpcs.getVideo, { conversation_id: id })).url ?? '';
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
-  await world.stop();
+  await fixture.stop();
 });
 
 interface Wire {
@@ -53,7 +53,7 @@ const head = (method: string, path: string, headers: Readonly<Record<string, str
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 const audioPath = (): string => mediaPaths.conversationAudio(id);
-const vouched = (method: string) => ({ Actor: world.env.actors.writeFor(world.actor, method, audioPath()) });
+const vouched = (method: string) => ({ Actor: fixture.env.actors.writeFor(fixture.actor, method, audioPath()) });
 const formType = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const part = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
 const beginUpload = (): Promise<Wire> =>
@@ -112,8 +112,8 @@ describe('an upload', () => {
     }
     expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*\{"detail":"The request body did not arrive in time"\}$/i);
     await expectPlace();
-    expect(await world.readInfosAudio(id)).toMatchObject({ name: 'next.mp3' });
-    expect(await world.env.sql('select * from media.uploads')).toEqual([]);
+    expect(await fixture.readInfosAudio(id)).toMatchObject({ name: 'next.mp3' });
+    expect(await fixture.env.sql('select * from media.uploads')).toEqual([]);
   });
 
   it('that comes faster than that pace, if in drops, is stored', async () => {

@@ -5,17 +5,17 @@ import type { Actor } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { maxLogoBytes, mediaPaths } from '#services/media';
-import { createWorld, readReply, type Reply, type RunningMedia, type World } from './world.ts';
+import { startMediaFixture, readReply, type Reply, type RunningMedia, type MediaFixture } from './fixture.ts';
 
-let world: World;
+let fixture: MediaFixture;
 let media: RunningMedia;
 let host: Actor;
 let guest: Actor;
 let ids: Record<string, number>;
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  media = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
-  const applied = await world.call(directory.rpcs.applyWorkspace, {
+  fixture = await startMediaFixture(import.meta.url);
+  media = await fixture.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
+  const applied = await fixture.call(directory.rpcs.applyWorkspace, {
     dry_run: false,
     document: {
       classes: [{ slug: 'experience' }, { slug: 'walk', parent: 'experience' }, { slug: 'camp' }],
@@ -39,7 +39,7 @@ beforeAll(async () => {
   host = actor('hana@example.org');
   guest = actor('gus@example.org');
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const png = (colour = '#c02060') =>
   sharp({ create: { width: 12, height: 8, channels: 3, background: colour } })
@@ -53,7 +53,7 @@ function post(holonId: number, form: FormData, actor: Actor | undefined = host, 
     const path = mediaPaths.holonLogo(holonId);
     const headers = {
       'content-type': body.headers.get('content-type') ?? '',
-      ...(actor === undefined ? {} : { actor: world.env.actors.writeFor(actor, 'POST', path) }),
+      ...(actor === undefined ? {} : { actor: fixture.env.actors.writeFor(actor, 'POST', path) }),
     };
     const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
     readReply(request).then(resolve, reject);
@@ -68,7 +68,7 @@ function formOf(bytes: Uint8Array, name = 'logo.png', part = 'logo', type = 'ima
 const upload = (holonId: number, bytes: Uint8Array, actor?: Actor, name?: string) => post(holonId, formOf(bytes, name), actor);
 const urlOf = (reply: Reply): string => (reply.json as { experience: { logo_url: string } }).experience.logo_url;
 async function storedUrl(holonId: number): Promise<string | null> {
-  const [row] = await world.env.sql<{ logo_url: string | null }>('select logo_url from directory.holons where id = $1', [holonId]);
+  const [row] = await fixture.env.sql<{ logo_url: string | null }>('select logo_url from directory.holons where id = $1', [holonId]);
   return row?.logo_url ?? null;
 }
 function download(path: string): Promise<Reply> {
@@ -78,7 +78,7 @@ function download(path: string): Promise<Reply> {
   return reply;
 }
 const keys = async (holonId: number): Promise<string[]> =>
-  (await Array.fromAsync(world.store.list(`logos/${holonId}/`))).map(({ key }) => key);
+  (await Array.fromAsync(fixture.store.list(`logos/${holonId}/`))).map(({ key }) => key);
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
 
 describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
@@ -103,7 +103,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
       'nosniff',
     ]);
     expect(await sharp(file.body).metadata()).toMatchObject({ format: 'png', width: 12, height: 8 });
-    const [blob] = await world.env.sql('select kind, holon_id, name from media.blobs where retired_at is null and holon_id = $1', [
+    const [blob] = await fixture.env.sql('select kind, holon_id, name from media.blobs where retired_at is null and holon_id = $1', [
       walk(0),
     ]);
     expect(blob).toEqual({ kind: 'logo', holon_id: walk(0), name: 'logo.png' });
@@ -166,7 +166,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     }
     const broken = await new Promise<Reply>((resolve, reject) => {
       const path = mediaPaths.holonLogo(walk(4));
-      const actor = world.env.actors.writeFor(host, 'POST', path);
+      const actor = fixture.env.actors.writeFor(host, 'POST', path);
       const headers = { 'content-type': 'multipart/form-data; boundary=x', actor };
       const request = sendRequest({ port: media.internalPort, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
       readReply(request).then(resolve, reject);
@@ -190,7 +190,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
       ['#100000', '#200000', '#300000', '#400000', '#500000'].map(async (colour) => upload(walk(5), await png(colour))),
     );
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    const [current] = await world.env.sql<{ object_key: string }>(
+    const [current] = await fixture.env.sql<{ object_key: string }>(
       `select object_key from media.blobs where holon_id = $1 and retired_at is null`,
       [walk(5)],
     );
@@ -200,9 +200,9 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
 
   it('answers 503 and keeps everything while the object store is away', async () => {
     const before = urlOf(await upload(walk(0), await png()));
-    world.proxy.cut();
+    fixture.proxy.cut();
     const reply = await upload(walk(0), await png('#123456'));
-    world.proxy.restore();
+    fixture.proxy.restore();
     expect([reply.status, reply.json]).toEqual([503, { code: 'server_error', message: expect.any(String), retryable: true }]);
     expect(await storedUrl(walk(0))).toBe(before);
     expect((await download(before)).status).toBe(200);

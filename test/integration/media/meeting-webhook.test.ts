@@ -3,27 +3,27 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packWebhooks } from '#libs/webhooks';
 import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations, meetingWebhookSubject } from '#services/conversations';
-import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 const noise = playNoise(100_000);
 
 beforeAll(async () => {
-  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
-  await stage.world.stopConversations();
-  await startService('conversations', stage.world.env, { REALTIMEKIT_WEBHOOK_KEY_URL: stage.provider.webhooks.keyUrl });
-  await stage.start();
+  fixture = await startRecordingFixture(import.meta.url, await provideFfmpeg());
+  await fixture.media.stopConversations();
+  await startService('conversations', fixture.media.env, { REALTIMEKIT_WEBHOOK_KEY_URL: fixture.provider.webhooks.keyUrl });
+  await fixture.start();
 }, provideTimeoutMs);
-afterAll(() => stage.world.stop());
+afterAll(() => fixture.media.stop());
 
 /** As the gateway stores it. */
 async function deliver(body: string | null, headers: Record<string, string>): Promise<void> {
   const id = randomUUID();
   const webhook = { facts: { id, received_at: new Date().toISOString(), headers }, body: body === null ? null : Buffer.from(body) };
-  await stage.world.bus.publishDurable(meetingWebhookSubject, packWebhooks([webhook]), { msgId: id });
+  await fixture.media.bus.publishDurable(meetingWebhookSubject, packWebhooks([webhook]), { msgId: id });
 }
 const receipts = async () =>
-  (await stage.world.call(conversations.rpcs.listReceipts, {})).items.filter(({ source }) => source === 'meeting');
+  (await fixture.media.call(conversations.rpcs.listReceipts, {})).items.filter(({ source }) => source === 'meeting');
 const settled = (count: number) =>
   waitFor(async () => {
     const items = await receipts();
@@ -33,14 +33,14 @@ const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statu
 
 describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks; D20)', () => {
   it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
-    const { id, meetingId, play } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await stage.jobs.fails(id, 'the recording is not uploaded yet');
-    await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
+    const { id, meetingId, play } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
+    await fixture.jobs.fails(id, 'the recording is not uploaded yet');
+    await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     play({ status: 'UPLOADED' });
     const body = uploaded(meetingId);
-    const headers = stage.provider.webhooks.headers(body);
+    const headers = fixture.provider.webhooks.headers(body);
     await deliver(body, headers);
-    await stage.jobs.ends(id);
+    await fixture.jobs.ends(id);
     await deliver(body, headers);
     const [receipt] = await waitFor(async () => {
       const items = await settled(1);
@@ -53,23 +53,23 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
       conversation_id: id,
       person_id: null,
     });
-    const { job_id: jobId } = await stage.world.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
-    await waitFor(async () => (await stage.world.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded');
+    const { job_id: jobId } = await fixture.media.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
+    await waitFor(async () => (await fixture.media.call(conversations.rpcs.adminShowJob, { id: jobId })).state === 'succeeded');
   });
 
   it.each([
-    ['a signature of other bytes', 'rejected_signature', (body: string) => stage.provider.webhooks.headers(`${body} `)],
+    ['a signature of other bytes', 'rejected_signature', (body: string) => fixture.provider.webhooks.headers(`${body} `)],
     ['no signature', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID() })],
     ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
   ])('wakes nothing for %s', async (_what, outcome, headersOf) => {
-    const { id, meetingId } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await stage.jobs.fails(id, 'the recording is not uploaded yet');
-    await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
+    const { id, meetingId } = await fixture.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
+    await fixture.jobs.fails(id, 'the recording is not uploaded yet');
+    await fixture.media.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     const before = (await receipts()).length;
     await deliver(uploaded(meetingId), headersOf(uploaded(meetingId)));
     const [receipt] = await settled(before + 1);
     expect(receipt).toMatchObject({ outcome, conversation_id: null });
-    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks;
     ['a meeting that nobody waits for', '{"event":"x","meeting":{"id":"nobody"}}', 'ignored'],
   ])('settles a signed body that is %s', async (_what, body, outcome) => {
     const before = (await receipts()).length;
-    await deliver(body, stage.provider.webhooks.headers(body));
+    await deliver(body, fixture.provider.webhooks.headers(body));
     expect((await settled(before + 1))[0]).toMatchObject({ outcome });
   });
 

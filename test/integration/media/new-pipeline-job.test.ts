@@ -8,7 +8,7 @@ import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
 import { quickJobs, startService, waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
 /** All that a new pipeline job is: one declaration … */
 const config = Type.Object(
@@ -46,35 +46,35 @@ const faults: Readonly<Record<string, (signal: AbortSignal) => Promise<never>>> 
 };
 const registry = createRegistry([...pipelineJobs.values(), greeting]);
 
-let world: World;
+let fixture: MediaFixture;
 beforeAll(async () => {
   // The accounts of the run's servers follow from the contracts, which know nothing of a job that only this test has.
   delete process.env['TEST_SERVICE_SECRET'];
-  world = await createWorld(import.meta.url, { registry });
+  fixture = await startMediaFixture(import.meta.url, { registry });
   const pipeline: PipelineExtension = { registry, workers: [worker] };
-  await startService('media', world.env, world.mediaSettings, { pipeline, tuning: quickJobs });
+  await startService('media', fixture.env, fixture.mediaSettings, { pipeline, tuning: quickJobs });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 describe('a new pipeline job is one declaration and one worker (rules/steps#pipeline-jobs)', () => {
   it('is validated in steps, started by a conversation that enters one, worked, noted, published, and moves on', async () => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: 'Welcome', advance_on_success: true } };
-    const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
-    const actor = { ...world.actor, coherenceAccess: true };
+    const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
+    const actor = { ...fixture.actor, coherenceAccess: true };
     const patch = { journey_slug: 'greeted', step_slug: 'greet', write: { config: { greeting: 7 } } };
-    const refused = world.bus.call(directory.rpcs.patchStepConfig, patch, { ...newContext(), actor });
+    const refused = fixture.bus.call(directory.rpcs.patchStepConfig, patch, { ...newContext(), actor });
     await expect(refused).rejects.toMatchObject({ reason: 'invalid_step_config' });
 
     const request = { person_id: ids['people']?.['ada'] ?? 0, journey: 'greeted', time: '2029-05-01T10:00:00Z' };
-    const [created] = await world.call(conversations.rpcs.findActive, request);
+    const [created] = await fixture.call(conversations.rpcs.findActive, request);
     const id = created?.id ?? 0;
-    await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
-    const read = () => world.call(conversations.rpcs.get, { conversation_id: id });
+    await fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+    const read = () => fixture.call(conversations.rpcs.get, { conversation_id: id });
     await waitFor(async () => (await read()).step_slug === 'review');
     expect((await read()).infos).toEqual({
       publishing: { fields: { summary: { value: 'Welcome', provenance: { by: 'test' } } } },
     });
-    const notes = (await world.listNotes(id)).map(({ body }) => body);
+    const notes = (await fixture.listNotes(id)).map(({ body }) => body);
     expect(notes).toEqual(expect.arrayContaining(['Welcome, conversation', 'test_greeting finished: Greet → Review']));
   });
 
@@ -89,20 +89,20 @@ describe('a new pipeline job is one declaration and one worker (rules/steps#pipe
     ['Hanging', 'The worker stopped before the job was done (its lease expired) (given up after 2 attempts)', died],
   ])('leaves a note when it dies: %s', async (text, expected, change) => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: text } };
-    const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
+    const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const request = {
       person_id: ids['people']?.['ada'] ?? 0,
       journey: 'greeted',
       time: `2029-06-${++day}T10:00:00Z`,
     };
-    const [created] = await world.call(conversations.rpcs.findActive, request);
+    const [created] = await fixture.call(conversations.rpcs.findActive, request);
     const id = created?.id ?? 0;
-    await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+    await fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
     if (change !== undefined) {
       const sql = `${change} where payload->>'conversation_id' = $1 and ${text === 'Hanging' ? `state = 'running'` : `error is not null`} returning 1`;
-      await waitFor(async () => (await world.env.sql(sql, [String(id)])).length === 1);
+      await waitFor(async () => (await fixture.env.sql(sql, [String(id)])).length === 1);
     }
-    const readNotes = async () => (await world.listNotes(id)).map(({ body }) => body).filter((body) => body.startsWith('test_greeting'));
+    const readNotes = async () => (await fixture.listNotes(id)).map(({ body }) => body).filter((body) => body.startsWith('test_greeting'));
     await waitFor(async () => (await readNotes()).length > 0);
     expect(await readNotes()).toEqual([`test_greeting failed: ${expected}`]);
   });

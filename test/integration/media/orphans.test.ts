@@ -8,17 +8,17 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { playBytes, provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/testing';
 import { media } from '#services/media';
-import { setRecordingStage, type RecordingStage } from './recording-stage.ts';
+import { startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 beforeAll(async () => {
-  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
-  await stage.start({ MEDIA_UPLOAD_LEASE_SECONDS: '8' });
+  fixture = await startRecordingFixture(import.meta.url, await provideFfmpeg());
+  await fixture.start({ MEDIA_UPLOAD_LEASE_SECONDS: '8' });
 }, provideTimeoutMs);
-afterAll(() => stage.world.stop());
+afterAll(() => fixture.media.stop());
 
 const put = async (key: string): Promise<void> => {
-  await stage.world.store.putStream(key, bytes(), { contentType: 'text/plain' });
+  await fixture.media.store.putStream(key, bytes(), { contentType: 'text/plain' });
 };
 async function* bytes(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('left behind');
@@ -39,20 +39,20 @@ async function find(options: { minAge?: number; deletes?: boolean; limit?: numbe
   return found;
 }
 const ask = (request: { after: string | null; min_age_seconds: number; delete: boolean; limit: number }) =>
-  stage.world.call(media.rpcs.findOrphans, request);
+  fixture.media.call(media.rpcs.findOrphans, request);
 
 describe('media orphans (architecture#orphans)', () => {
   it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
-    const { id } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
-    await stage.jobs.ends(id);
-    const { id: lost } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
-    await stage.jobs.ends(lost);
-    const [missing = ''] = await stage.keys(lost);
-    await stage.world.store.delete(missing);
+    const { id } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
+    await fixture.jobs.ends(id);
+    const { id: lost } = await fixture.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
+    await fixture.jobs.ends(lost);
+    const [missing = ''] = await fixture.keys(lost);
+    await fixture.media.store.delete(missing);
     await put('recordings/1/orphan.mp4');
     await put('zzz/é/orphan');
     await put('audio/1/uploading.mp3');
-    await stage.world.env.sql(
+    await fixture.media.env.sql(
       `insert into media.uploads (object_key, alive_until) values ('audio/1/uploading.mp3', now() + interval '1 hour')`,
     );
 
@@ -62,12 +62,12 @@ describe('media orphans (architecture#orphans)', () => {
     expect(await find()).toMatchObject(expected);
     expect(await find({ deletes: true })).toMatchObject({ ...expected, deleted: 2 });
     expect(await find()).toMatchObject({ orphans: [], missing: [missing], deleted: 0 });
-    expect((await stage.stored(id, 'recording_full'))[0]?.byteLength).toBe(1000);
-    expect(await stage.world.store.head('audio/1/uploading.mp3')).toBeDefined();
+    expect((await fixture.stored(id, 'recording_full'))[0]?.byteLength).toBe(1000);
+    expect(await fixture.media.store.head('audio/1/uploading.mp3')).toBeDefined();
   });
 
   it('takes nothing for an orphan at the borders of its pages', async () => {
-    await stage.world.env.sql(
+    await fixture.media.env.sql(
       `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
        select 'thumbnail', 77, 'thumbnails/77/' || lpad(n::text, 5, '0'), 'n', 'image/jpeg', 1, repeat('0', 64), 'test' from generate_series(1, 104) n`,
     );
@@ -84,7 +84,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
   let client: S3Client;
   let Bucket: string;
   beforeAll(() => {
-    const { settings } = stage.world.env;
+    const { settings } = fixture.media.env;
     const credentials = { accessKeyId: settings['S3_ACCESS_KEY_ID'] ?? '', secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] ?? '' };
     client = new S3Client({ endpoint: settings['S3_ENDPOINT'] ?? '', region: 'us-east-1', forcePathStyle: true, credentials });
     Bucket = settings['S3_BUCKET'] ?? '';
@@ -94,14 +94,14 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
   const notKnown = expect.objectContaining({ name: 'NotImplemented' });
 
   it('are under no rule of the bucket: versitygw knows no rules, MinIO none for them, and those that it knows stay', async () => {
-    expect(await stage.world.store.ensureBucket()).toEqual({ lifecycle: false });
+    expect(await fixture.media.store.ensureBucket()).toEqual({ lifecycle: false });
     const own = { ID: 'own', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 7 } } as const;
     const put = new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [own] } });
     const problem: unknown = await client.send(put).then(
       () => undefined,
       (error: unknown) => error,
     );
-    expect(await stage.world.store.ensureBucket()).toEqual({ lifecycle: false });
+    expect(await fixture.media.store.ensureBucket()).toEqual({ lifecycle: false });
     if (problem === undefined) return expect(await readRules()).toEqual([own]);
     expect(problem).toEqual(notKnown);
     await expect(readRules()).rejects.toEqual(notKnown);
@@ -111,14 +111,14 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
     const begin = async (Key: string, until: string): Promise<void> => {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
       await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));
-      await stage.world.env.sql(`insert into media.uploads (object_key, alive_until) values ($1, now() + $2::interval)`, [Key, until]);
+      await fixture.media.env.sql(`insert into media.uploads (object_key, alive_until) values ($1, now() + $2::interval)`, [Key, until]);
     };
-    const { store } = stage.world;
+    const { store } = fixture.media;
     await begin('audio/2/alive.mp3', '1 hour');
     await begin('audio/2/stale.mp3', '-2 days');
     await waitFor(async () => (await store.countUnfinished('audio/2/stale.mp3')) === 0, { what: 'the sweep' });
     expect(await store.countUnfinished('audio/2/alive.mp3')).toBe(1);
     const left = `select object_key from media.uploads where object_key like 'audio/2/%'`;
-    await waitFor(async () => (await stage.world.env.sql(left)).length === 1);
+    await waitFor(async () => (await fixture.media.env.sql(left)).length === 1);
   });
 });

@@ -15,11 +15,11 @@ import {
   type ScriptProcess,
 } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 import { makeClock, readClock, type Programs } from './talking-clock.ts';
 
 let programs: Programs;
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 let media: { stop(): Promise<void> };
 const mebibyte = 1024 * 1024;
 /** Several parts of 5 MiB and a rest. */
@@ -36,13 +36,13 @@ function digestOf({ read }: PlayedContent): string {
 
 beforeAll(async () => {
   programs = await provideFfmpeg();
-  stage = await setRecordingStage(import.meta.url, programs);
-  media = await stage.start();
+  fixture = await startRecordingFixture(import.meta.url, programs);
+  media = await fixture.start();
 }, provideTimeoutMs);
-afterEach(() => stage.provider.clearFaults());
-afterAll(() => stage.world.stop());
+afterEach(() => fixture.provider.clearFaults());
+afterAll(() => fixture.media.stop());
 
-const downloads = () => stage.provider.requests.filter(({ place }) => place === 'recording-download');
+const downloads = () => fixture.provider.requests.filter(({ place }) => place === 'recording-download');
 
 describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jobs; D7a; rules/providers#realtimekit)', () => {
   const faults: [FaultPlace, Fault, string | RegExp][] = [
@@ -58,35 +58,35 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
   ];
 
   it.each(faults)('shows nothing, tries again and recovers: %s %j', async (place, fault, error) => {
-    stage.provider.addFault(place, fault);
-    const { id } = await stage.meet({ content: small, journey: 'plain' });
-    const text = await stage.jobs.fails(id);
+    fixture.provider.addFault(place, fault);
+    const { id } = await fixture.meet({ content: small, journey: 'plain' });
+    const text = await fixture.jobs.fails(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toContain('Signature');
-    await expect(stage.video(id)).rejects.toMatchObject({ code: 'not_found' });
-    stage.provider.clearFaults();
-    await stage.jobs.hurry();
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
+    await expect(fixture.video(id)).rejects.toMatchObject({ code: 'not_found' });
+    fixture.provider.clearFaults();
+    await fixture.jobs.hurry();
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ sha256: smallSha256, size_bytes: small.sizeBytes });
   });
 
   it('asks for a fresh address when the first has expired, with the token, which the signed addresses never get', async () => {
-    stage.provider.addFault('recording-download', { kind: 'expired' }, 1);
-    const { id } = await stage.meet({ content: small, journey: 'plain' });
-    expect(await stage.jobs.ends(id)).toMatchObject({ attempts: 1 });
-    const asked = stage.provider.requests.filter(({ place }) => place === 'recordings' || place === 'recording-download').slice(-4);
+    fixture.provider.addFault('recording-download', { kind: 'expired' }, 1);
+    const { id } = await fixture.meet({ content: small, journey: 'plain' });
+    expect(await fixture.jobs.ends(id)).toMatchObject({ attempts: 1 });
+    const asked = fixture.provider.requests.filter(({ place }) => place === 'recordings' || place === 'recording-download').slice(-4);
     expect(asked.map(({ place, authorization }) => [place, authorization])).toEqual([
-      ['recordings', `Bearer ${stage.provider.apiToken}`],
+      ['recordings', `Bearer ${fixture.provider.apiToken}`],
       ['recording-download', undefined],
-      ['recordings', `Bearer ${stage.provider.apiToken}`],
+      ['recordings', `Bearer ${fixture.provider.apiToken}`],
       ['recording-download', undefined],
     ]);
   });
 
   it('goes on behind the whole parts when a download breaks off, and the digest is that of all bytes', async () => {
-    stage.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
+    fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     const before = downloads().length;
-    const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    const job = await stage.jobs.ends(id);
+    const { id } = await fixture.meet({ content: noise, journey: 'plain' });
+    const job = await fixture.jobs.ends(id);
     expect([job.attempts, job.result]).toEqual([1, expect.objectContaining({ sha256, size_bytes: noise.sizeBytes })]);
     expect(
       downloads()
@@ -99,89 +99,94 @@ describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jo
     ['a server that ignores ranges', { hasRanges: false }],
     ['other bytes under the same recording', { content: { ...noise, etag: '"other"' } }],
   ])('begins anew after a cut: %s', async (_what, change) => {
-    stage.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
-    stage.provider.addFault('recording-download', { status: 500 }, 1);
-    const { id, play } = await stage.meet({ content: noise, journey: 'plain' });
-    await stage.jobs.fails(id);
+    fixture.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
+    fixture.provider.addFault('recording-download', { status: 500 }, 1);
+    const { id, play } = await fixture.meet({ content: noise, journey: 'plain' });
+    await fixture.jobs.fails(id);
     play(change);
-    await stage.jobs.hurry();
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ sha256 });
-    expect(await stage.unfinished(id)).toBe(0);
-    expect(await stage.keys(id)).toHaveLength(1);
+    await fixture.jobs.hurry();
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ sha256 });
+    expect(await fixture.unfinished(id)).toBe(0);
+    expect(await fixture.keys(id)).toHaveLength(1);
   });
 
   it('keeps nothing of a download with another length than was announced', async () => {
-    const { id, play } = await stage.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
-    expect(await stage.jobs.fails(id)).toBe(
+    const { id, play } = await fixture.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
+    expect(await fixture.jobs.fails(id)).toBe(
       `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were announced`,
     );
-    expect([await stage.keys(id), await stage.unfinished(id)]).toEqual([[], 0]);
+    expect([await fixture.keys(id), await fixture.unfinished(id)]).toEqual([[], 0]);
     play({ fileSize: null });
-    await stage.jobs.hurry();
-    await stage.jobs.ends(id);
+    await fixture.jobs.hurry();
+    await fixture.jobs.ends(id);
   });
 
   it.each(['INVOKED', 'RECORDING', 'UPLOADING'])('waits while the recording is %s', async (status) => {
-    const { id, play } = await stage.meet({ content: small, journey: 'plain', status });
-    expect(await stage.jobs.fails(id)).toBe('the recording is not uploaded yet');
-    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
+    const { id, play } = await fixture.meet({ content: small, journey: 'plain', status });
+    expect(await fixture.jobs.fails(id)).toBe('the recording is not uploaded yet');
+    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
     play({ status: 'UPLOADED' });
-    await stage.jobs.hurry();
-    await stage.jobs.ends(id);
+    await fixture.jobs.hurry();
+    await fixture.jobs.ends(id);
   });
 
   it('is dead at once when the provider has failed to make the recording, or it is no recording at all', async () => {
-    const failed = await stage.meet({ journey: 'plain', status: 'ERRORED' });
-    expect(await stage.jobs.ends(failed.id, 'dead')).toMatchObject({
+    const failed = await fixture.meet({ journey: 'plain', status: 'ERRORED' });
+    expect(await fixture.jobs.ends(failed.id, 'dead')).toMatchObject({
       attempts: 1,
       error: 'the meeting provider has failed to make the recording',
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
-    const strange = await stage.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
-    expect(await stage.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'the recording is no video or audio that ffmpeg can read' });
-    await expect(stage.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
+    const strange = await fixture.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
+    expect(await fixture.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'the recording is no video or audio that ffmpeg can read' });
+    await expect(fixture.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('finds the recording by its time when the room has not named it, and takes none of another meeting', async () => {
-    const { id, meetingId } = await stage.meet({ journey: 'plain', isNamed: false, status: 'ERRORED', cutSeconds: 60 });
+    const { id, meetingId } = await fixture.meet({ journey: 'plain', isNamed: false, status: 'ERRORED', cutSeconds: 60 });
     const other = { startedAt: '2030-01-15T10:00:00.000Z', stoppedAt: '2030-01-15T10:30:00.000Z', content: small, status: 'UPLOADED' };
-    stage.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
-    stage.provider.setRecording({ ...other, id: `strange-${id}`, meetingId: 'another meeting' });
-    await stage.jobs.ends(id, 'dead');
-    stage.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
-    const [job] = await stage.jobs.list(id);
-    await stage.world.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [job?.id ?? ''] });
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ recording_id: `good-${id}` });
+    fixture.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
+    fixture.provider.setRecording({ ...other, id: `strange-${id}`, meetingId: 'another meeting' });
+    await fixture.jobs.ends(id, 'dead');
+    fixture.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
+    const [job] = await fixture.jobs.list(id);
+    await fixture.media.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [job?.id ?? ''] });
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 
   it('ends without an effect when the conversation is gone, and leaves nothing', async () => {
-    const { id, play, ...meeting } = await stage.meet({ content: small, journey: 'plain', status: 'UPLOADING' });
-    await stage.jobs.fails(id);
+    const { id, play, ...meeting } = await fixture.meet({ content: small, journey: 'plain', status: 'UPLOADING' });
+    await fixture.jobs.fails(id);
     await meeting.delete();
     play({ status: 'UPLOADED' });
-    await stage.jobs.hurry();
-    expect((await stage.jobs.ends(id)).result).toEqual({ status: 'conversation_gone' });
-    expect(await stage.keys(id)).toEqual([]);
+    await fixture.jobs.hurry();
+    expect((await fixture.jobs.ends(id)).result).toEqual({ status: 'conversation_gone' });
+    expect(await fixture.keys(id)).toEqual([]);
   });
 
   it('leaves the previous recording as it is when a later import fails', async () => {
-    const { id } = await stage.meet({ content: small, journey: 'plain' });
-    await stage.jobs.ends(id);
-    const before = await stage.video(id);
-    stage.provider.setRecording({ id: `second-${id}`, meetingId: 'm', status: 'ERRORED', startedAt: null, stoppedAt: null });
-    await stage.world.call(conversations.rpcs.writeRoom, { conversation_id: id, write: { recordingId: `second-${id}` } });
-    await stage.jobs.rerun(id);
-    await stage.jobs.ends(id, 'dead');
-    expect(await stage.video(id)).toEqual(before);
+    const { id } = await fixture.meet({ content: small, journey: 'plain' });
+    await fixture.jobs.ends(id);
+    const before = await fixture.video(id);
+    fixture.provider.setRecording({ id: `second-${id}`, meetingId: 'm', status: 'ERRORED', startedAt: null, stoppedAt: null });
+    await fixture.media.call(conversations.rpcs.writeRoom, { conversation_id: id, write: { recordingId: `second-${id}` } });
+    await fixture.jobs.rerun(id);
+    await fixture.jobs.ends(id, 'dead');
+    expect(await fixture.video(id)).toEqual(before);
   });
 });
 
 describe('media.recording-import: a killed worker (rules/operations#promises)', () => {
   const script = join(import.meta.dirname, 'media-process.ts');
-  const env = () => ({ ...stage.world.env.settings, ...stage.world.mediaSettings, ...stage.settings, MEDIA_UPLOAD_LEASE_SECONDS: '2' });
+  const env = () => ({
+    ...fixture.media.env.settings,
+    ...fixture.media.mediaSettings,
+    ...fixture.settings,
+    MEDIA_UPLOAD_LEASE_SECONDS: '2',
+  });
   const startProcess = (): ScriptProcess => {
     const child = startScriptProcess(script, env());
-    stage.world.env.onStop(async () => {
+    fixture.media.env.onStop(async () => {
       child.signal('SIGKILL');
       await child.ended;
     });
@@ -190,50 +195,50 @@ describe('media.recording-import: a killed worker (rules/operations#promises)', 
 
   it('goes on with the download where the dead one was, and leaves no parts', async () => {
     await media.stop();
-    stage.provider.addFault('recording-download', { kind: 'stall', afterBytes: 12 * mebibyte }, 1);
+    fixture.provider.addFault('recording-download', { kind: 'stall', afterBytes: 12 * mebibyte }, 1);
     const process = startProcess();
-    const { id } = await stage.meet({ content: noise, journey: 'plain' });
+    const { id } = await fixture.meet({ content: noise, journey: 'plain' });
     await waitFor(async () => (await partsOf(id)) === 2, { timeoutMs: 120_000, what: 'two parts' });
     process.signal('SIGKILL');
     await process.ended;
     const before = downloads().length;
-    await stage.jobs.endLeases();
-    media = await stage.start();
-    await stage.jobs.resume(id);
-    const job = await stage.jobs.ends(id);
+    await fixture.jobs.endLeases();
+    media = await fixture.start();
+    await fixture.jobs.resume(id);
+    const job = await fixture.jobs.ends(id);
     expect(job.result).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
     expect(
       downloads()
         .slice(before)
         .map(({ range }) => range),
     ).toEqual([`bytes=${10 * mebibyte}-`]);
-    expect([await stage.unfinished(id), await stage.keys(id)]).toEqual([0, [expect.any(String)]]);
+    expect([await fixture.unfinished(id), await fixture.keys(id)]).toEqual([0, [expect.any(String)]]);
   }, 240_000);
 
   it('trims again after a death in the middle of the trim, with an empty scratch folder and one recording of each kind', async () => {
     await media.stop();
     const clock = await makeClock(programs, 20, 5);
     const process = startProcess();
-    const { id } = await stage.meet({ content: playBytes(clock, '"clock"'), cutSeconds: 7.4, journey: 'moving' });
-    await stage.jobs.reaches(id, 'trimming');
+    const { id } = await fixture.meet({ content: playBytes(clock, '"clock"'), cutSeconds: 7.4, journey: 'moving' });
+    await fixture.jobs.reaches(id, 'trimming');
     process.signal('SIGKILL');
     await process.ended;
-    await stage.jobs.endLeases();
-    media = await stage.start({ MEDIA_UPLOAD_LEASE_SECONDS: '2' });
-    await stage.jobs.resume(id);
-    await stage.jobs.ends(id);
-    const [trimmed] = await stage.stored(id, 'recording_front_trimmed');
+    await fixture.jobs.endLeases();
+    media = await fixture.start({ MEDIA_UPLOAD_LEASE_SECONDS: '2' });
+    await fixture.jobs.resume(id);
+    await fixture.jobs.ends(id);
+    const [trimmed] = await fixture.stored(id, 'recording_front_trimmed');
     expect((await readClock(programs, trimmed ?? Buffer.alloc(0))).firstSeconds).toBeCloseTo(7.4, 5);
-    await waitFor(async () => (await stage.keys(id)).length === 5); // full, trimmed, three pictures
-    const folder = stage.settings['MEDIA_SCRATCH_DIR'] ?? '';
+    await waitFor(async () => (await fixture.keys(id)).length === 5); // full, trimmed, three pictures
+    const folder = fixture.settings['MEDIA_SCRATCH_DIR'] ?? '';
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   }, 240_000);
 
   async function partsOf(id: number): Promise<number> {
-    const [row] = await stage.world.env.sql<{ object_key: string }>(
+    const [row] = await fixture.media.env.sql<{ object_key: string }>(
       `select object_key from media.recording_imports where conversation_id = $1`,
       [id],
     );
-    return row === undefined ? 0 : ((await stage.world.store.findUnfinished(row.object_key))?.parts.length ?? 0);
+    return row === undefined ? 0 : ((await fixture.media.store.findUnfinished(row.object_key))?.parts.length ?? 0);
   }
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideFfmpeg, provideTimeoutMs } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
-import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+import { playNoise, startRecordingFixture, type RecordingFixture } from './recording-fixture.ts';
 
 const mebibyte = 1024 * 1024;
 /** RECORDING_MIB=2048 is the size that is promised; it takes minutes. */
@@ -12,17 +12,17 @@ const sizeBytes = Number(process.env['RECORDING_MIB'] ?? 200) * mebibyte + 17;
 const allowedGrowthBytes = 100 * mebibyte;
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 let media: ServiceProcess;
 beforeAll(async () => {
-  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
-  const env = { ...stage.world.env.settings, ...stage.settings, METRICS_PORT: String(await findFreePort()) };
-  const logFile = join(repoDir, '.data', 'test-logs', stage.world.env.id, 'media.log');
+  fixture = await startRecordingFixture(import.meta.url, await provideFfmpeg());
+  const env = { ...fixture.media.env.settings, ...fixture.settings, METRICS_PORT: String(await findFreePort()) };
+  const logFile = join(repoDir, '.data', 'test-logs', fixture.media.env.id, 'media.log');
   media = await startServiceProcess({ repoDir, name: 'media', env, logFile });
 }, provideTimeoutMs);
 afterAll(async () => {
   await media.stop();
-  await stage.world.stop();
+  await fixture.media.stop();
 });
 
 const readResident = (): number =>
@@ -30,13 +30,13 @@ const readResident = (): number =>
 
 describe('media.recording-import in constant memory (architecture#bytes)', () => {
   it('needs less than 100 MB more for a recording of any size', async () => {
-    const small = await stage.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
-    await stage.jobs.ends(small.id);
+    const small = await fixture.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
+    await fixture.jobs.ends(small.id);
     const before = readResident();
     let most = before;
     const watch = setInterval(() => (most = Math.max(most, readResident())), 50);
-    const { id } = await stage.meet({ content: playNoise(sizeBytes), journey: 'plain' });
-    const job = await stage.jobs.ends(id, 'succeeded', 1_500_000);
+    const { id } = await fixture.meet({ content: playNoise(sizeBytes), journey: 'plain' });
+    const job = await fixture.jobs.ends(id, 'succeeded', 1_500_000);
     clearInterval(watch);
     process.stderr.write(
       `recording of ${sizeBytes} bytes: ${Math.round(before / mebibyte)} MiB before, ${Math.round(most / mebibyte)} at most\n`,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
-import { setRecordingStage, atSeconds, type RecordingStage } from './recording-stage.ts';
+import { startRecordingFixture, atSeconds, type RecordingFixture } from './recording-fixture.ts';
 import { framesPerSecond, makeClock, readClock, type Programs } from './talking-clock.ts';
 
 let programs: Programs;
-let stage: RecordingStage;
+let fixture: RecordingFixture;
 let clock: Buffer;
 let content: ReturnType<typeof playBytes>;
 const seconds = 12;
@@ -15,14 +15,14 @@ beforeAll(async () => {
   programs = await provideFfmpeg();
   clock = await makeClock(programs, seconds, 4);
   content = playBytes(clock, '"clock"');
-  stage = await setRecordingStage(import.meta.url, programs);
-  await stage.start();
+  fixture = await startRecordingFixture(import.meta.url, programs);
+  await fixture.start();
 }, provideTimeoutMs);
-afterEach(() => stage.provider.clearFaults());
-afterAll(() => stage.world.stop());
+afterEach(() => fixture.provider.clearFaults());
+afterAll(() => fixture.media.stop());
 
 async function readTrimmed(id: number) {
-  const [bytes] = await stage.stored(id, 'recording_front_trimmed');
+  const [bytes] = await fixture.stored(id, 'recording_front_trimmed');
   if (bytes === undefined) throw new Error('there is no trimmed recording');
   return readClock(programs, bytes);
 }
@@ -34,32 +34,32 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
     ['right behind the beginning', 0.2, 'encoded'],
     ['just before the end', 11.5, 'encoded'],
   ])('begins with the frame at the cut and holds nothing from before it: %s', async (_where, cutSeconds, method) => {
-    const { id } = await stage.meet({ content, cutSeconds });
-    const job = await stage.jobs.ends(id);
+    const { id } = await fixture.meet({ content, cutSeconds });
+    const job = await fixture.jobs.ends(id);
     expect(job.result).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
     const trimmed = await readTrimmed(id);
     expect(Math.abs(trimmed.firstSeconds - cutSeconds)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect(trimmed.earliestSeconds).toBeGreaterThanOrEqual(cutSeconds - oneFrame - 1e-9);
     expect(Math.abs(trimmed.durationSeconds - (seconds - cutSeconds))).toBeLessThan(0.3);
     expect(trimmed).toMatchObject({ hasAudio: true, isFastStart: true });
-    const [full] = await stage.stored(id, 'recording_full');
+    const [full] = await fixture.stored(id, 'recording_full');
     expect(full?.equals(clock)).toBe(true);
-    expect(await stage.video(id)).toEqual({
+    expect(await fixture.video(id)).toEqual({
       url: expect.stringMatching(new RegExp(`^/media/recordings/${id}/[\\w-]{32}\\.mp4\\?v=`)),
       name: expect.stringMatching(/-trimmed\.mp4$/),
     });
-    expect(await stage.notes(id)).toEqual([
+    expect(await fixture.notes(id)).toEqual([
       `recording_import finished: ${clock.byteLength} bytes, ${cutSeconds.toFixed(3)} s cut off (${method})`,
     ]);
   });
 
   it('keeps size and digest of the exact bytes', async () => {
-    const { id } = await stage.meet({ content, journey: 'plain' });
-    const job = await stage.jobs.ends(id);
+    const { id } = await fixture.meet({ content, journey: 'plain' });
+    const job = await fixture.jobs.ends(id);
     const sha256 = createHash('sha256').update(clock).digest('hex');
     expect(job.result).toMatchObject({ size_bytes: clock.byteLength, sha256, trim: 'not_asked_for' });
     expect(
-      await stage.world.env.sql(`select size_bytes::int as size, sha256, source from media.blobs where conversation_id = $1`, [id]),
+      await fixture.media.env.sql(`select size_bytes::int as size, sha256, source from media.blobs where conversation_id = $1`, [id]),
     ).toEqual([{ size: clock.byteLength, sha256, source: 'realtimekit' }]);
   });
 
@@ -69,45 +69,45 @@ describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rul
       [-30, 'not_needed'],
       [60, 'outside'],
     ] as const) {
-      const { id } = await stage.meet({ content, cutSeconds });
-      expect((await stage.jobs.ends(id)).result).toMatchObject({ trim });
-      expect((await stage.video(id)).name).not.toContain('trimmed');
+      const { id } = await fixture.meet({ content, cutSeconds });
+      expect((await fixture.jobs.ends(id)).result).toMatchObject({ trim });
+      expect((await fixture.video(id)).name).not.toContain('trimmed');
     }
   });
 
   it('stores the recording while the start is unknown, and trims it when the window is complete, without another download', async () => {
-    const { id, writeRoom } = await stage.meet({ content, cutSeconds: null, journey: 'moving' });
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
-    const before = await stage.video(id);
-    const downloads = stage.provider.requests.filter(({ place }) => place === 'recording-download').length;
+    const { id, writeRoom } = await fixture.meet({ content, cutSeconds: null, journey: 'moving' });
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
+    const before = await fixture.video(id);
+    const downloads = fixture.provider.requests.filter(({ place }) => place === 'recording-download').length;
     await writeRoom({ conversationStartedAt: atSeconds(6.1), captureEndedAt: atSeconds(11) });
-    await waitFor(async () => (await stage.jobs.list(id)).length === 2);
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
-    expect(stage.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
+    await waitFor(async () => (await fixture.jobs.list(id)).length === 2);
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    expect(fixture.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
-    expect((await stage.video(id)).url).not.toBe(before.url);
+    expect((await fixture.video(id)).url).not.toBe(before.url);
   });
 });
 
 describe('media.recording-import again', () => {
   it('makes nothing anew when nothing has changed, and only what has changed otherwise', async () => {
-    const { id } = await stage.meet({ content, cutSeconds: 5.3, journey: 'moving' });
-    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
-    await waitFor(async () => 'publishing' in (await stage.infos(id)));
+    const { id } = await fixture.meet({ content, cutSeconds: 5.3, journey: 'moving' });
+    expect((await fixture.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    await waitFor(async () => 'publishing' in (await fixture.infos(id)));
     const files = () =>
-      stage.world.env.sql(
+      fixture.media.env.sql(
         `select kind, object_key from media.blobs where conversation_id = $1 and retired_at is null and kind <> 'logo' order by id`,
         [id],
       );
-    const before = [await files(), await stage.infos(id)];
+    const before = [await files(), await fixture.infos(id)];
     const again = async () => {
-      await stage.jobs.rerun(id);
-      return stage.jobs.ends(id);
+      await fixture.jobs.rerun(id);
+      return fixture.jobs.ends(id);
     };
     expect((await again()).result).toMatchObject({ status: 'unchanged', trim: 'kept' });
-    expect([await files(), await stage.infos(id)]).toEqual(before);
+    expect([await files(), await fixture.infos(id)]).toEqual(before);
     const room = `room = (room::jsonb || jsonb_build_object('conversationStartedAt', $2::text))`;
-    await stage.world.env.sql(`update conversations.all_conversations set ${room} where id = $1`, [id, atSeconds(6.1)]);
+    await fixture.media.env.sql(`update conversations.all_conversations set ${room} where id = $1`, [id, atSeconds(6.1)]);
     expect((await again()).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
   });
@@ -115,9 +115,9 @@ describe('media.recording-import again', () => {
 
 describe('media.recording-import: thumbnails (D18a)', () => {
   it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
-    const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await stage.jobs.ends(id);
-    const pictures = await stage.stored(id, 'thumbnail');
+    const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
+    await fixture.jobs.ends(id);
+    const pictures = await fixture.stored(id, 'thumbnail');
     expect(pictures).toHaveLength(3);
     for (const picture of pictures) expect([...picture.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
     // 10 %, 30 % and 50 % of the seconds 6 to 12.
@@ -125,7 +125,7 @@ describe('media.recording-import: thumbnails (D18a)', () => {
     for (const [index, expected] of [6.6, 7.8, 9].entries())
       expect(Math.abs((times[index] ?? 0) - expected)).toBeLessThanOrEqual(oneFrame + 0.11);
     const { publishing } = await waitFor(async () => {
-      const infos = await stage.infos(id);
+      const infos = await fixture.infos(id);
       return 'publishing' in infos ? (infos as { publishing: { artifacts: { imported_thumbnails: string[] } } }) : undefined;
     });
     const urls = publishing.artifacts.imported_thumbnails;
@@ -134,21 +134,21 @@ describe('media.recording-import: thumbnails (D18a)', () => {
   });
 
   it('moves the conversation on when the step says so, and notes both', async () => {
-    const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await stage.jobs.ends(id);
+    const { id } = await fixture.meet({ content, cutSeconds: 6, journey: 'moving' });
+    await fixture.jobs.ends(id);
     await waitFor(async () =>
-      (await stage.world.listNotes(id)).some(({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review')),
+      (await fixture.media.listNotes(id)).some(({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review')),
     );
-    expect(await stage.notes(id)).toEqual([expect.stringMatching(/6\.000 s cut off \(encoded\), 3 thumbnails$/)]);
+    expect(await fixture.notes(id)).toEqual([expect.stringMatching(/6\.000 s cut off \(encoded\), 3 thumbnails$/)]);
   });
 
   it('leaves what a person has written beside them', async () => {
-    const { id } = await stage.meet({ content, journey: 'still', status: 'UPLOADING' });
-    const { call } = stage.world;
+    const { id } = await fixture.meet({ content, journey: 'still', status: 'UPLOADING' });
+    const { call } = fixture.media;
     const { conversations } = await import('#services/conversations');
     const publishing = { fields: { title: 'Mine' }, artifacts: { other: 1, imported_thumbnails: ['/old'] } };
     await call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { publishing } });
-    stage.provider.setRecording({
+    fixture.provider.setRecording({
       id: (await source(id)) ?? '',
       meetingId: 'm',
       status: 'UPLOADED',
@@ -156,10 +156,10 @@ describe('media.recording-import: thumbnails (D18a)', () => {
       stoppedAt: null,
       content,
     });
-    await stage.jobs.hurry();
-    await stage.jobs.ends(id);
+    await fixture.jobs.hurry();
+    await fixture.jobs.ends(id);
     const urls = await waitFor(async () => {
-      const stored = (await stage.infos(id))['publishing'] as typeof publishing;
+      const stored = (await fixture.infos(id))['publishing'] as typeof publishing;
       return stored.artifacts.imported_thumbnails.length === 2 ? stored : undefined;
     });
     expect(urls).toEqual({
@@ -171,20 +171,20 @@ describe('media.recording-import: thumbnails (D18a)', () => {
 
 async function source(id: number): Promise<string | null> {
   const { conversations } = await import('#services/conversations');
-  return (await stage.world.call(conversations.rpcs.getTranscriptSource, { conversation_id: id })).recording_id;
+  return (await fixture.media.call(conversations.rpcs.getTranscriptSource, { conversation_id: id })).recording_id;
 }
 
 describe('media.recording-import without ffmpeg', () => {
   it('is dead with advice and keeps the download, so that a redrive needs no provider', async () => {
-    const other = await setRecordingStage(import.meta.url, programs);
+    const other = await startRecordingFixture(import.meta.url, programs);
     try {
-      const settings = { ...other.world.mediaSettings, ...other.settings };
-      const lame = await startService('media', other.world.env, { ...settings, FFMPEG_PATH: '/nowhere/ffmpeg' });
+      const settings = { ...other.media.mediaSettings, ...other.settings };
+      const lame = await startService('media', other.media.env, { ...settings, FFMPEG_PATH: '/nowhere/ffmpeg' });
       const { id } = await other.meet({ content, cutSeconds: 8 });
       const dead = await other.jobs.ends(id, 'dead');
       expect(dead.error).toMatch(/^ffmpeg is not there: install it .* or set FFMPEG_PATH/);
       const { media } = await import('#services/media');
-      expect(await other.world.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
+      expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
       await waitFor(async () => (await other.notes(id)).length === 1);
       expect(await other.notes(id)).toEqual([`recording_import failed: ${dead.error}`]);
       await expect(other.video(id)).rejects.toMatchObject({ code: 'not_found' });
@@ -192,16 +192,16 @@ describe('media.recording-import without ffmpeg', () => {
 
       const downloads = other.provider.requests.filter(({ place }) => place === 'recording-download').length;
       await other.start();
-      expect(await other.world.call(media.rpcs.describeTools, {})).toEqual({
+      expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({
         ffmpeg: expect.stringMatching(/^ffmpeg version/),
         hint: null,
       });
-      expect(await other.world.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
+      expect(await other.media.call(media.rpcs.adminRedriveJobs, { ids: [dead.id] })).toMatchObject({ changed: 1 });
       await other.jobs.ends(id);
       expect(other.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
       expect((await other.video(id)).name).toContain('trimmed');
     } finally {
-      await other.world.stop();
+      await other.media.stop();
     }
   });
 });

@@ -5,17 +5,17 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { media as contract } from '#services/media';
-import { createWorld, readReply, type RunningMedia, type World } from './world.ts';
+import { startMediaFixture, readReply, type RunningMedia, type MediaFixture } from './fixture.ts';
 
 const mebibyte = 1024 * 1024;
-let world: World;
+let fixture: MediaFixture;
 let media: RunningMedia;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  media = await world.startMedia({ MEDIA_MAX_UPLOADS: '6' });
+  fixture = await startMediaFixture(import.meta.url);
+  media = await fixture.startMedia({ MEDIA_MAX_UPLOADS: '6' });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const invalid = { error: 'invalid_conversation_audio', message: expect.any(String) };
@@ -23,18 +23,18 @@ const invalid = { error: 'invalid_conversation_audio', message: expect.any(Strin
 /** Neither a record of an upload nor more objects than those in use or waiting for their removal. */
 async function expectNoRemains(conversationId: number): Promise<void> {
   await waitFor(async () => {
-    const uploads = await world.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${conversationId}/%`]);
-    const known = await world.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
+    const uploads = await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${conversationId}/%`]);
+    const known = await fixture.env.sql<{ object_key: string }>('select object_key from media.blobs where conversation_id = $1', [
       conversationId,
     ]);
-    const stored = await world.listObjects(conversationId);
+    const stored = await fixture.listObjects(conversationId);
     return uploads.length === 0 && stored.every((key) => known.some((blob) => blob.object_key === key));
   });
 }
 
 describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
   it('stores the file, tells the conversation and answers with infos.audio', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const bytes = randomBytes(11 * mebibyte + 5);
     const reply = await media.upload(id, 'Morning talk.Mp3', bytes);
     expect(reply.status).toBe(201);
@@ -46,27 +46,27 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
       source: 'upload',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/),
     });
-    expect(await world.readInfosAudio(id)).toEqual(reply.json);
-    const { audio, sha256 } = await world.call(contract.rpcs.getAudioMetadata, { conversation_id: id });
+    expect(await fixture.readInfosAudio(id)).toEqual(reply.json);
+    const { audio, sha256 } = await fixture.call(contract.rpcs.getAudioMetadata, { conversation_id: id });
     expect({ audio, sha256 }).toEqual({ audio: reply.json, sha256: digestOf(bytes) });
     expect((await media.get(id)).body.equals(bytes)).toBe(true);
     await expectNoRemains(id);
   });
 
   it('adds a note with the acting person, the file name and the byte count', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     await media.upload(id, 'talk.ogg', randomBytes(4321));
-    const notes = await world.listNotes(id);
+    const notes = await fixture.listNotes(id);
     expect(notes).toEqual([
-      expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: world.personId }) }),
+      expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: fixture.personId }) }),
     ]);
     expect(notes[0]?.body).toMatch(/talk\.ogg.*4321/);
   });
 
   it('refuses audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
-    await world.env.sql(
+    await fixture.env.sql(
       `update conversations.conversations set infos = infos
          || jsonb_build_object('fill', repeat('x', 1048576 - octet_length((infos || '{"fill": ""}')::text))) where id = $1`,
       [id],
@@ -76,7 +76,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     const message = expect.stringContaining('1 MiB');
     expect([reply.status, reply.json]).toEqual([413, { detail: message, error: 'conversation_data_too_large', message }]);
     expect((await media.get(id)).body.toString()).toBe('same');
-    expect(await world.listNotes(id)).toHaveLength(2);
+    expect(await fixture.listNotes(id)).toHaveLength(2);
     await expectNoRemains(id);
   });
 
@@ -85,13 +85,13 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     ['no extension', 'talk', randomBytes(100)],
     ['an empty file', 'talk.mp3', Buffer.alloc(0)],
   ])('refuses %s and keeps the previous audio', async (_case, fileName, bytes) => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const reply = await media.upload(id, fileName, bytes);
     expect([reply.status, reply.json]).toEqual([400, invalid]);
-    expect(await world.readInfosAudio(id)).toEqual(kept.json);
+    expect(await fixture.readInfosAudio(id)).toEqual(kept.json);
     expect((await media.get(id)).body.toString()).toBe('kept');
-    expect(await world.listNotes(id)).toHaveLength(1);
+    expect(await fixture.listNotes(id)).toHaveLength(1);
     await expectNoRemains(id);
   });
 
@@ -109,7 +109,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     const body = 30 * mebibyte;
-    const actor = world.env.actors.writeFor(world.actor, 'POST', '/internal/conversations/999999/audio');
+    const actor = fixture.env.actors.writeFor(fixture.actor, 'POST', '/internal/conversations/999999/audio');
     socket.write(
       `POST /internal/conversations/999999/audio HTTP/1.1\r\nHost: media\r\nConnection: close\r\nActor: ${actor}\r\nContent-Length: ${body}\r\n` +
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n',
@@ -121,7 +121,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it('refuses a declared length that is far too large at once', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 600 * mebibyte);
     const status = await new Promise<number | undefined>((resolve) =>
       upload.request.once('response', (message) => resolve(message.statusCode)),
@@ -132,24 +132,24 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it('leaves nothing of an upload whose client goes away', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const upload = media.open(id, 'talk.mp3', 50 * mebibyte);
     for (let sent = 0; sent < 12; sent += 1) await upload.write(randomBytes(mebibyte));
     const [row] = await waitFor(async () => {
-      const rows = await world.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [
+      const rows = await fixture.env.sql<{ object_key: string }>('select object_key from media.uploads where object_key like $1', [
         `audio/${id}/%`,
       ]);
-      return rows.length === 1 && (await world.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
+      return rows.length === 1 && (await fixture.store.countUnfinished(rows[0]?.object_key ?? '')) === 1 ? rows : undefined;
     });
     upload.request.destroy();
     await expectNoRemains(id);
-    expect(await world.listObjects(id)).toEqual([]);
-    expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(0);
+    expect(await fixture.listObjects(id)).toEqual([]);
+    expect(await fixture.store.countUnfinished(row?.object_key ?? '')).toBe(0);
     expect((await media.get(id)).status).toBe(404);
   });
 
   it('cannot parse a form that breaks off after a complete file, and keeps the previous audio', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const body = '--b\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\nabc\r\n--b\r\nContent-Disp';
     const path = `/internal/conversations/${id}/audio`;
@@ -159,7 +159,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
       method: 'POST',
       path,
       headers: {
-        actor: world.env.actors.writeFor(world.actor, 'POST', path),
+        actor: fixture.env.actors.writeFor(fixture.actor, 'POST', path),
         'content-type': 'multipart/form-data; boundary=b',
         'content-length': String(body.length),
       },
@@ -173,16 +173,16 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it('lets the last finished of concurrent uploads win, in the record and in infos alike', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(mebibyte * (index + 1)));
     const replies = await Promise.all(files.map((bytes, index) => media.upload(id, `talk-${index}.mp3`, bytes)));
     expect(replies.map((reply) => reply.status)).toEqual([201, 201, 201, 201, 201]);
-    const { audio, sha256 } = await world.call(contract.rpcs.getAudioMetadata, { conversation_id: id });
-    expect(await world.readInfosAudio(id)).toEqual(audio);
+    const { audio, sha256 } = await fixture.call(contract.rpcs.getAudioMetadata, { conversation_id: id });
+    expect(await fixture.readInfosAudio(id)).toEqual(audio);
     const winner = files.find((bytes) => digestOf(bytes) === sha256);
     expect((await media.get(id)).body.equals(winner as Buffer)).toBe(true);
-    expect(await world.listNotes(id)).toHaveLength(5);
-    const [count] = await world.env.sql<{ used: number; retired: number }>(
+    expect(await fixture.listNotes(id)).toHaveLength(5);
+    const [count] = await fixture.env.sql<{ used: number; retired: number }>(
       `select count(*) filter (where retired_at is null)::int as used, count(*) filter (where retired_at is not null)::int as retired
        from media.blobs where conversation_id = $1`,
       [id],
@@ -191,11 +191,11 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it('answers 503 with Retry-After to more uploads than it takes', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const open = Array.from({ length: 6 }, () => media.open(id, 'talk.mp3', 10));
     for (const upload of open) await upload.write(Buffer.from('first'));
     await waitFor(
-      async () => (await world.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${id}/%`])).length === 6,
+      async () => (await fixture.env.sql('select 1 from media.uploads where object_key like $1', [`audio/${id}/%`])).length === 6,
     );
     const reply = await media.upload(id, 'talk.mp3', Buffer.from('x'));
     expect(reply.status).toBe(503);
@@ -206,7 +206,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   });
 
   it('stores a name in any script and serves it back (RFC 6266)', async () => {
-    const id = await world.createConversation();
+    const id = await fixture.createConversation();
     const reply = await media.upload(id, 'Gespräch 会話.mp3', Buffer.from('x'));
     expect(reply.json).toMatchObject({ name: 'Gespräch 会話.mp3' });
     expect((await media.get(id)).headers['content-disposition']).toBe(

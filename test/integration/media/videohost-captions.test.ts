@@ -15,9 +15,9 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media, mediaPaths } from '#services/media';
 import { transcripts } from '#services/transcripts';
-import { createWorld, type World } from './world.ts';
+import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
-let world: World;
+let fixture: MediaFixture;
 let youtube: YoutubeServer;
 let published: JobWatch;
 let sent: JobWatch;
@@ -26,33 +26,33 @@ let people: Record<string, number> = {};
 let hour = 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
+  fixture = await startMediaFixture(import.meta.url);
   youtube = await startYoutube();
-  world.env.onStop(() => youtube.stop());
-  published = watchJobs(world.env, 'media.videohost-publish');
-  sent = watchJobs(world.env, 'media.send-captions');
-  const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
+  fixture.env.onStop(() => youtube.stop());
+  published = watchJobs(fixture.env, 'media.videohost-publish');
+  sent = watchJobs(fixture.env, 'media.send-captions');
+  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
   people = ids['people'] ?? {};
-  await startService('transcripts', world.env, {}, { tuning: quickJobs });
+  await startService('transcripts', fixture.env, {}, { tuning: quickJobs });
   const settings = {
-    ...world.mediaSettings,
+    ...fixture.mediaSettings,
     YOUTUBE_CLIENT_ID: youtube.clientId,
     YOUTUBE_CLIENT_SECRET: youtube.clientSecret,
     YOUTUBE_API_URL: youtube.baseUrl,
     YOUTUBE_TOKEN_URL: youtube.tokenUrl,
     PORT: '0',
   };
-  const service = await startService('media', world.env, settings, { tuning: quickJobs });
+  const service = await startService('media', fixture.env, settings, { tuning: quickJobs });
   mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** A conversation with a recording of its own. */
 async function hold(journey = 'published'): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
-  const [found] = await world.call(conversations.rpcs.findActive, { person_id: people['ada'] ?? 0, journey, time });
+  const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: people['ada'] ?? 0, journey, time });
   const id = found?.id ?? 0;
-  const { ticket } = await world.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
+  const { ticket } = await fixture.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const headers = { 'request-id': 'test', ticket };
   const reply = await fetch(`${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`, { method: 'PUT', body: `film ${id}`, headers });
   expect(reply.status).toBeLessThan(300);
@@ -60,7 +60,7 @@ async function hold(journey = 'published'): Promise<number> {
 }
 
 async function publish(id: number): Promise<PlayedVideo> {
-  await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+  await fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
   await published.ends(id);
   const digest = createHash('sha256').update(`film ${id}`).digest('hex');
   const video = youtube.videos.find(({ sha256 }) => sha256 === digest);
@@ -83,13 +83,13 @@ async function say(id: number, ...rows: [who: string | null, text: string][]): P
     },
   ];
   const before = await followed(id);
-  await world.call(transcripts.rpcs.installLegacy, { items, dry_run: false });
+  await fixture.call(transcripts.rpcs.installLegacy, { items, dry_run: false });
   await waitFor(async () => (await followed(id)) > before, { what: 'the news of the transcript' });
 }
 
 /** How often the service has heard of the transcript. */
 async function followed(id: number): Promise<number> {
-  const rows = await world.env.sql(
+  const rows = await fixture.env.sql(
     `select 1 from media.jobs where type = 'media.follow-transcripts' and state = 'succeeded' and payload->'conversation_ids' @> to_jsonb($1::integer)`,
     [id],
   );
@@ -105,7 +105,7 @@ async function outcomes(id: number, count: number): Promise<unknown[]> {
 const texts = (video: PlayedVideo): string[] => video.captions.map(({ text }) => text);
 const askedSince = (before: number): string[] =>
   youtube.seen.slice(before).flatMap(({ place }) => (place.startsWith('captions ') ? [place] : []));
-const notes = async (id: number): Promise<string[]> => (await world.listNotes(id)).map(({ body }) => body);
+const notes = async (id: number): Promise<string[]> => (await fixture.listNotes(id)).map(({ body }) => body);
 
 describe('captions on the video host (rules/steps#captions-on-the-video-host; T4, T5)', () => {
   it('go with the video, in the language of the step', async () => {
@@ -145,12 +145,12 @@ describe('captions on the video host (rules/steps#captions-on-the-video-host; T4
     await say(id, ['ben', 'Secret words.'], ['ada', 'Mine.'], ['cleo', 'Hers.']);
     const video = await publish(id);
     expect(await outcomes(id, 1)).toEqual(['sent']);
-    await world.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: true });
-    await world.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: false });
+    await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: true });
+    await fixture.call(transcripts.rpcs.erasePerson, { person_id: people['ben'] ?? 0, after: 0, dry_run: false });
     expect(await outcomes(id, 2)).toEqual(['sent', 'replaced']);
     expect(texts(video)).toEqual([expect.stringMatching(/<v Unresolved speaker 1>\[removed\]\n[^]*<v Ada>Mine\.\n[^]*<v Cleo>Hers\./)]);
     const ids = { gone_id: people['cleo'] ?? 0, into_id: people['ada'] ?? 0 };
-    await world.bus.call(transcripts.rpcs.mergePerson, { ...ids, after: 0 }, { requestId: 'test' });
+    await fixture.bus.call(transcripts.rpcs.mergePerson, { ...ids, after: 0 }, { requestId: 'test' });
     expect(await outcomes(id, 3)).toEqual(['sent', 'replaced', 'replaced']);
     expect(texts(video)).toEqual([expect.stringContaining('<v Ada>Hers.')]);
     await say(id);

@@ -18,14 +18,14 @@ import {
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media as contract, mediaPaths } from '#services/media';
-import { createWorld, type World } from './world.ts';
+import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
 const chunk = 262_144;
 /** Three whole chunks and a rest. */
 const recording = randomBytes(3 * chunk + 1_000);
 const sha256 = createHash('sha256').update(recording).digest('hex');
 
-let world: World;
+let fixture: MediaFixture;
 let youtube: YoutubeServer;
 let jobs: JobWatch;
 let settings: Record<string, string>;
@@ -35,26 +35,26 @@ let personId = 0;
 let hour = 0;
 
 beforeAll(async () => {
-  world = await createWorld(import.meta.url);
-  jobs = watchJobs(world.env, 'media.videohost-publish');
+  fixture = await startMediaFixture(import.meta.url);
+  jobs = watchJobs(fixture.env, 'media.videohost-publish');
   youtube = await startYoutube();
-  world.env.onStop(() => youtube.stop());
+  fixture.env.onStop(() => youtube.stop());
   settings = {
-    ...world.mediaSettings,
+    ...fixture.mediaSettings,
     YOUTUBE_CLIENT_ID: youtube.clientId,
     YOUTUBE_CLIENT_SECRET: youtube.clientSecret,
     YOUTUBE_API_URL: youtube.baseUrl,
     YOUTUBE_TOKEN_URL: youtube.tokenUrl,
     VIDEOHOST_CHUNK_BYTES: String(chunk),
   };
-  const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
+  const { ids } = await fixture.call(directory.rpcs.applyWorkspace, { document: workspace(youtube.refreshToken), dry_run: false });
   personId = ids['people']?.['ada'] ?? 0;
   await start();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function start(overrides: Record<string, string> = {}): Promise<void> {
-  const service = await startService('media', world.env, { ...settings, PORT: '0', ...overrides }, { tuning: quickJobs });
+  const service = await startService('media', fixture.env, { ...settings, PORT: '0', ...overrides }, { tuning: quickJobs });
   mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
   media = service;
 }
@@ -62,10 +62,10 @@ async function start(overrides: Record<string, string> = {}): Promise<void> {
 /** A conversation with a recording, not yet in its step. */
 async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {}): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
-  const [found] = await world.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
+  const [found] = await fixture.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
   const id = found?.id ?? 0;
-  if (options.infos !== undefined) await world.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
-  const { ticket } = await world.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
+  if (options.infos !== undefined) await fixture.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
+  const { ticket } = await fixture.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const address = `${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
   const reply = await fetch(address, {
     method: 'PUT',
@@ -76,10 +76,10 @@ async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; 
   return id;
 }
 
-const enter = (id: number) => world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+const enter = (id: number) => fixture.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
 
 const record = async (id: number): Promise<unknown> => {
-  const { infos } = await world.call(conversations.rpcs.get, { conversation_id: id });
+  const { infos } = await fixture.call(conversations.rpcs.get, { conversation_id: id });
   return (infos as { publishing?: { records?: Record<string, unknown> } }).publishing?.records?.['videohost'];
 };
 const placesSince = (before: number) =>
@@ -123,7 +123,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
         value_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     });
-    const notes = (await world.listNotes(id)).map(({ body }) => body);
+    const notes = (await fixture.listNotes(id)).map(({ body }) => body);
     expect(notes).toContain('videohost_publish finished: https://www.youtube.com/watch?v=video-1');
   });
 
@@ -174,7 +174,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await enter(refused);
     const dead = await jobs.ends(refused, 'dead');
     expect(dead.error).toMatch(/^the host gave no access for the refresh token/);
-    const told = JSON.stringify(await world.env.sql('select * from media.jobs')) + JSON.stringify(await world.listNotes(refused));
+    const told = JSON.stringify(await fixture.env.sql('select * from media.jobs')) + JSON.stringify(await fixture.listNotes(refused));
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
   });
 
@@ -185,11 +185,11 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     await enter(id);
     await jobs.fails(id, 'the host answered 500 (backendError)');
     youtube.forgetSessions();
-    await world.env.sql(`update media.videohost_uploads set is_ending = true where conversation_id = $1`, [id]);
+    await fixture.env.sql(`update media.videohost_uploads set is_ending = true where conversation_id = $1`, [id]);
     await jobs.hurry();
     expect((await jobs.ends(id, 'dead')).error).toMatch(/look at the channel/);
     const count = youtube.videos.length;
-    await world.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
+    await fixture.call((await import('#services/media')).media.rpcs.adminRedriveJobs, { ids: [(await jobs.latest(id))?.id ?? ''] });
     await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
   });
@@ -202,7 +202,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     const id = await hold();
     await media.stop();
     const child = startScriptProcess(join(import.meta.dirname, 'media-process.ts'), {
-      ...world.env.settings,
+      ...fixture.env.settings,
       ...settings,
       PORT: '0',
       METRICS_PORT: '0',
@@ -212,7 +212,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     child.signal('SIGKILL');
     await child.ended;
     await jobs.endLeases();
-    await world.env.sql(`update media.videohost_uploads set worked_until = now() where worked_until is not null`);
+    await fixture.env.sql(`update media.videohost_uploads set worked_until = now() where worked_until is not null`);
     const count = youtube.videos.length;
     const restarted = youtube.seen.length;
     await start();
@@ -229,8 +229,8 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
   async function addThumbnails(id: number, ...pictures: Buffer[]): Promise<void> {
     for (const [index, picture] of pictures.entries()) {
       const key = `thumbnails/${id}/${index}.jpg`;
-      await world.store.putStream(key, Readable.from([picture]), { contentType: 'image/jpeg' });
-      await world.env.sql(
+      await fixture.store.putStream(key, Readable.from([picture]), { contentType: 'image/jpeg' });
+      await fixture.env.sql(
         `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
          values ('thumbnail', $1, $2, 'picture.jpg', 'image/jpeg', $3, repeat('0', 64), 'test')`,
         [id, key, picture.byteLength],
@@ -261,7 +261,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     const first = await record(id);
     const before = youtube.seen.length;
     const reports = () =>
-      world.env.sql<{ published: string }>(
+      fixture.env.sql<{ published: string }>(
         `select result->>'published' as published from conversations.jobs
          where type = 'conversations.pipeline-finished' and payload->>'conversation_id' = $1 and state = 'succeeded' order by id`,
         [String(id)],
@@ -271,7 +271,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     await waitFor(async () => (await reports()).length === 2);
     expect([(await reports()).map(({ published }) => published), await record(id), asked(before)]).toEqual([['true', 'false'], first, 0]);
 
-    await world.env.sql(`update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`, [id]);
+    await fixture.env.sql(`update media.blobs set sha256 = repeat('1', 64) where conversation_id = $1 and kind = 'thumbnail'`, [id]);
     await jobs.rerun(id);
     await jobs.ends(id);
     expect(asked(before)).toBe(1);
@@ -286,7 +286,7 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     expect([attempts, result]).toEqual([1, expect.objectContaining({ status: 'published' })]);
     const video = youtube.videos.at(-1);
     expect([video?.thumbnail, await shown(id)]).toEqual([undefined, `https://i.ytimg.example/${video?.id}/default.jpg`]);
-    expect((await world.listNotes(id)).map(({ body }) => body)).toContainEqual(
+    expect((await fixture.listNotes(id)).map(({ body }) => body)).toContainEqual(
       expect.stringMatching(/; the thumbnail was refused: the host answered 403 \(forbidden\)$/),
     );
   });

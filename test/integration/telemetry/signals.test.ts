@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { releaseVersion } from '#libs/release';
 import type { CollectedSpan } from '#libs/testing';
-import { eventually } from '../../e2e/world.ts';
-import { playMeeting, playTraffic, secretWords, startSignals } from './platform.ts';
+import { eventually } from '../../e2e/test-platform.ts';
+import { playMeeting, playTraffic, secretWords, startSignals } from './signals.ts';
 import { isClusterMetric, listExpressions, readExpression, readSamples } from './promql.ts';
 
 type LogLine = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => signals.stop());
 
 async function readLogLines(): Promise<LogLine[]> {
-  const text = await signals.world.readLogs();
+  const text = await signals.platform.readLogs();
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -292,9 +292,9 @@ describe('logs (rules/operations#logs)', () => {
   });
 
   it('holds no token, key, password, body or speech, and neither do the traces', async () => {
-    const all = `${await signals.world.readLogs()}\n${signals.collector.bodies.join('\n')}`;
-    const { sharedToken, loginSecret, platform } = signals.world;
-    const { S3_SECRET_ACCESS_KEY: storeKey = '' } = platform.settings;
+    const all = `${await signals.platform.readLogs()}\n${signals.collector.bodies.join('\n')}`;
+    const { sharedToken, loginSecret, runtime } = signals.platform;
+    const { S3_SECRET_ACCESS_KEY: storeKey = '' } = runtime.settings;
     const secrets = { ...secretWords, token, sharedToken, loginSecret, storeKey };
     expect(all).toContain('/api/hook/agents/guide');
     for (const [name, secret] of Object.entries(secrets)) expect([name, secret.length > 0 && all.includes(secret)]).toEqual([name, false]);

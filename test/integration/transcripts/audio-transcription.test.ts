@@ -2,17 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, startScriptProcess, waitFor } from '#libs/testing';
-import { setAudioStage, type AudioStage } from './audio-stage.ts';
+import { startAudioFixture, type AudioFixture } from './audio-fixture.ts';
 
-let stage: AudioStage;
+let fixture: AudioFixture;
 let service: { stop(): Promise<void> };
 /** Ten seconds: parts end in its silences. */
 let talk: Buffer;
 
 beforeAll(async () => {
-  stage = await setAudioStage(import.meta.url);
-  service = await stage.startTranscripts();
-  talk = await stage.makeAudio([
+  fixture = await startAudioFixture(import.meta.url);
+  service = await fixture.startTranscripts();
+  talk = await fixture.makeAudio([
     ['tone', 3],
     ['silence', 1],
     ['tone', 3],
@@ -21,30 +21,30 @@ beforeAll(async () => {
   ]);
 }, provideTimeoutMs);
 afterEach(() => {
-  stage.llm.clearFaults();
-  stage.llm.transcribeWith(undefined);
+  fixture.llm.clearFaults();
+  fixture.llm.transcribeWith(undefined);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 /** Files that the server got since then. */
-const sentSince = (before: number) => stage.llm.transcriptionRequests.slice(before);
+const sentSince = (before: number) => fixture.llm.transcriptionRequests.slice(before);
 
 describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#language-models)', () => {
   it('cuts long audio in silence and joins the segments at their places, as one unresolved speaker with evidence', async () => {
-    const before = stage.llm.transcriptionRequests.length;
-    stage.llm.transcribeWith((_request, index) => [
+    const before = fixture.llm.transcriptionRequests.length;
+    fixture.llm.transcribeWith((_request, index) => [
       { start: 1, end: 2, text: ` Sentence ${index - before + 1}.` },
       { start: 2.001, end: 2.25, text: '  ' },
     ]);
-    const { id } = await stage.hold({ audio: talk });
-    const evidence = await stage.becomes(id, 'imported');
+    const { id } = await fixture.hold({ audio: talk });
+    const evidence = await fixture.becomes(id, 'imported');
     const sent = sentSince(before);
-    const lengths = await Promise.all(sent.map(({ bytes }) => stage.measure(bytes)));
+    const lengths = await Promise.all(sent.map(({ bytes }) => fixture.measure(bytes)));
     expect(lengths.map((length) => Math.round(length * 10) / 10)).toEqual([3.5, 4, 2.5]);
     expect(
       sent.map(({ fileName, model, responseFormat, language, prompt }) => [fileName, model, responseFormat, language, prompt]),
     ).toEqual([1, 2, 3].map((number) => [`part-${number}.ogg`, 'scripted-ears', 'verbose_json', null, null]));
-    const rows = await stage.rows(id);
+    const rows = await fixture.rows(id);
     expect(rows.map(([, , text]) => text)).toEqual(['Sentence 1.', 'Sentence 2.', 'Sentence 3.']);
     for (const [index, expected] of [1, 4.5, 8.5].entries()) {
       expect(rows[index]?.[0]).toBeCloseTo(expected, 1);
@@ -56,40 +56,40 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       window: { conversationStartedAt: '2030-01-15T10:01:00+00:00', captureEndedAt: '2030-01-15T10:05:00+00:00' },
       counts: { raw: 6, accepted: 3, installedSegments: 3, excludedByReason: { empty_sentence: 3 } },
     });
-    expect(await stage.markdown(id)).toContain('Unresolved speaker 1');
-    expect(await stage.jobs.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
-    await waitFor(async () => (await stage.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
+    expect(await fixture.markdown(id)).toContain('Unresolved speaker 1');
+    expect(await fixture.jobs.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
+    await waitFor(async () => (await fixture.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
   });
 
   it('sends the window alone, with the offset, the language and the words of the configuration, and moves on', async () => {
-    const before = stage.llm.transcriptionRequests.length;
+    const before = fixture.llm.transcriptionRequests.length;
     // The audio begins two seconds before the conversation, which lasts five: what is heard behind them is an invention.
-    stage.llm.transcribeWith(() => [
+    fixture.llm.transcribeWith(() => [
       { start: 0, end: 1, text: ' At the very beginning.' },
       { start: 4.5, end: 5.9, text: ' Rounded up at the end.' },
       { start: 40, end: 41, text: ' Never said.' },
       { start: 'soon', end: 2, text: ' No time.' },
     ]);
     const window = { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:05Z' };
-    const { id } = await stage.hold({ audio: talk, journey: 'early', window });
-    const evidence = await stage.becomes(id, 'imported');
+    const { id } = await fixture.hold({ audio: talk, journey: 'early', window });
+    const evidence = await fixture.becomes(id, 'imported');
     const [sent, ...more] = sentSince(before);
     expect(more).toEqual([]);
     expect(sent).toMatchObject({ language: 'de', prompt: 'Coherence, holon' });
-    expect(await stage.measure(sent?.bytes ?? Buffer.alloc(0))).toBeCloseTo(5, 1);
-    const rows = await stage.rows(id);
+    expect(await fixture.measure(sent?.bytes ?? Buffer.alloc(0))).toBeCloseTo(5, 1);
+    const rows = await fixture.rows(id);
     expect(rows[0]).toEqual([0, 1, 'At the very beginning.']);
     expect(rows[1]?.[0]).toBeCloseTo(4.5, 3);
     expect(rows[1]?.[1]).toBeLessThanOrEqual(5);
     expect(evidence.counts).toMatchObject({ raw: 4, accepted: 2, excludedByReason: { transcript_timestamp_malformed: 2 } });
-    await waitFor(async () => (await stage.stepOf(id)) === 'review');
+    await waitFor(async () => (await fixture.stepOf(id)) === 'review');
   });
 
   it('takes the text of a model without segments as one row per part', async () => {
-    stage.llm.transcribeWith(() => 'json_only');
-    const { id } = await stage.hold({ audio: talk });
-    await stage.becomes(id, 'imported');
-    const rows = await stage.rows(id);
+    fixture.llm.transcribeWith(() => 'json_only');
+    const { id } = await fixture.hold({ audio: talk });
+    await fixture.becomes(id, 'imported');
+    const rows = await fixture.rows(id);
     expect(rows.map(([start, , text]) => [Math.round(start * 10) / 10, text])).toEqual([
       [0, 'All that was said.'],
       [3.5, 'All that was said.'],
@@ -99,43 +99,46 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
   });
 
   it('keeps a transcript that is there and asks nobody, and replaces it when the configuration says so', async () => {
-    const { id, recorded } = await stage.hold({ audio: talk });
-    await stage.jobs.ends(id);
-    const before = await stage.rows(id);
-    const asked = stage.llm.transcriptionRequests.length;
-    await stage.env.sql(
+    const { id, recorded } = await fixture.hold({ audio: talk });
+    await fixture.jobs.ends(id);
+    const before = await fixture.rows(id);
+    const asked = fixture.llm.transcriptionRequests.length;
+    await fixture.env.sql(
       `update conversations.conversations c set step_id = s.id from directory.journey_steps s
        where c.id = $1 and s.slug = 'held' and s.journey_id = (select journey_id from directory.journey_steps where id = c.step_id)`,
       [id],
     );
     await recorded();
-    await waitFor(async () => (await stage.jobs.ends(id)).result?.['status'] === 'kept');
-    expect([await stage.rows(id), stage.llm.transcriptionRequests.length]).toEqual([before, asked]);
+    await waitFor(async () => (await fixture.jobs.ends(id)).result?.['status'] === 'kept');
+    expect([await fixture.rows(id), fixture.llm.transcriptionRequests.length]).toEqual([before, asked]);
 
-    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Another transcript.' }]);
-    const other = await stage.hold({ audio: talk, journey: 'again', isRecorded: false });
-    await stage.env.sql(
+    fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Another transcript.' }]);
+    const other = await fixture.hold({ audio: talk, journey: 'again', isRecorded: false });
+    await fixture.env.sql(
       `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, 'Old')`,
       [other.id],
     );
     await other.recorded();
-    await stage.becomes(other.id, 'imported');
-    expect((await stage.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
+    await fixture.becomes(other.id, 'imported');
+    expect((await fixture.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
   });
 
   it('does not rewrite the transcript when audio is uploaded again, which the next run hears (rules/media#audio-upload)', async () => {
-    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
-    const { id } = await stage.hold({ audio: talk, journey: 'again' });
-    const first = await stage.becomes(id, 'imported');
-    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Second hearing.' }]);
-    const asked = stage.llm.transcriptionRequests.length;
-    const later = await stage.makeAudio([['tone', 2]]);
-    await stage.upload(id, later);
-    expect([(await stage.rows(id)).map(([, , text]) => text), await stage.evidence(id)]).toEqual([Array(3).fill('First hearing.'), first]);
-    expect([await stage.jobs.list(id), stage.llm.transcriptionRequests.length]).toMatchObject([[{ state: 'succeeded' }], asked]);
-    await stage.jobs.rerun(id);
-    await waitFor(async () => (await stage.rows(id))[0]?.[2] === 'Second hearing.');
-    expect((await stage.evidence(id)).artifact).toMatchObject({ bytes: later.byteLength });
+    fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
+    const { id } = await fixture.hold({ audio: talk, journey: 'again' });
+    const first = await fixture.becomes(id, 'imported');
+    fixture.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Second hearing.' }]);
+    const asked = fixture.llm.transcriptionRequests.length;
+    const later = await fixture.makeAudio([['tone', 2]]);
+    await fixture.upload(id, later);
+    expect([(await fixture.rows(id)).map(([, , text]) => text), await fixture.evidence(id)]).toEqual([
+      Array(3).fill('First hearing.'),
+      first,
+    ]);
+    expect([await fixture.jobs.list(id), fixture.llm.transcriptionRequests.length]).toMatchObject([[{ state: 'succeeded' }], asked]);
+    await fixture.jobs.rerun(id);
+    await waitFor(async () => (await fixture.rows(id))[0]?.[2] === 'Second hearing.');
+    expect((await fixture.evidence(id)).artifact).toMatchObject({ bytes: later.byteLength });
   });
 
   it.each([
@@ -146,11 +149,11 @@ describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#langua
       'transcript_window_empty',
     ],
   ])('tells of %s by the evidence', async (_what, window, status) => {
-    const before = stage.llm.transcriptionRequests.length;
+    const before = fixture.llm.transcriptionRequests.length;
     const isEmpty = status === 'transcript_window_empty';
-    if (isEmpty) stage.llm.transcribeWith(() => []);
-    const { id } = await stage.hold({ audio: talk, window });
-    const evidence = await stage.becomes(id, status as 'transcript_window_missing');
+    if (isEmpty) fixture.llm.transcribeWith(() => []);
+    const { id } = await fixture.hold({ audio: talk, window });
+    const evidence = await fixture.becomes(id, status as 'transcript_window_missing');
     expect(evidence.contractImport).toBe(isEmpty);
     expect(sentSince(before)).toHaveLength(isEmpty ? 3 : 0);
   });
@@ -162,89 +165,89 @@ describe('audio outside the window (D7)', () => {
     ['begins when the window has ended', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 60],
     ['begins with the end of the window', { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:30Z' }, 30],
   ])('is transcript_window_empty when the audio %s, and sends nothing', async (_what, window, offset) => {
-    const before = stage.llm.transcriptionRequests.length;
-    const { id, recorded } = await stage.hold({ audio: talk, journey: 'early', window, isRecorded: false });
+    const before = fixture.llm.transcriptionRequests.length;
+    const { id, recorded } = await fixture.hold({ audio: talk, journey: 'early', window, isRecorded: false });
     const configOf = `config = config || jsonb_build_object('audio_offset_seconds', $1::integer)`;
-    await stage.env.sql(`update directory.journey_steps set ${configOf} where config ? 'audio_offset_seconds'`, [offset]);
+    await fixture.env.sql(`update directory.journey_steps set ${configOf} where config ? 'audio_offset_seconds'`, [offset]);
     await recorded();
-    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+    expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
       contractImport: true,
       artifact: { bytes: talk.byteLength },
       counts: { raw: 0, accepted: 0, installedSegments: null },
     });
     expect(sentSince(before)).toHaveLength(0);
     await waitFor(async () =>
-      (await stage.notes(id)).includes('audio_transcription finished: transcript_window_empty; 0 of 0 rows lie in the window'),
+      (await fixture.notes(id)).includes('audio_transcription finished: transcript_window_empty; 0 of 0 rows lie in the window'),
     );
   });
 });
 
 describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
   it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
-    const { id } = await stage.hold({});
-    await stage.jobs.fails(id, 'the conversation has no audio yet');
-    await stage.upload(id, talk);
+    const { id } = await fixture.hold({});
+    await fixture.jobs.fails(id, 'the conversation has no audio yet');
+    await fixture.upload(id, talk);
     // The client tries twice.
-    stage.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
-    await stage.jobs.hurry();
-    await stage.jobs.fails(id, /model/);
-    expect([await stage.rows(id), (await stage.evidence(id)).status]).toEqual([[], 'never_ran']);
-    await stage.jobs.hurry();
-    await stage.becomes(id, 'imported');
+    fixture.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
+    await fixture.jobs.hurry();
+    await fixture.jobs.fails(id, /model/);
+    expect([await fixture.rows(id), (await fixture.evidence(id)).status]).toEqual([[], 'never_ran']);
+    await fixture.jobs.hurry();
+    await fixture.becomes(id, 'imported');
   });
 
   it.each([
     [
       'refuses the audio',
-      () => stage.llm.failTranscription({ kind: 'status', status: 400 }, { kind: 'status', status: 400 }),
+      () => fixture.llm.failTranscription({ kind: 'status', status: 400 }, { kind: 'status', status: 400 }),
       /refused.*status 400/,
     ],
     ['is told of a file that is no audio', () => undefined, /on this audio/],
   ])('is dead when the server or ffmpeg %s, and the note says so', async (what, prepare, error) => {
     prepare();
-    const { id } = await stage.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
-    const dead = await stage.jobs.ends(id, 'dead');
+    const { id } = await fixture.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
+    const dead = await fixture.jobs.ends(id, 'dead');
     expect(dead.error).toMatch(error);
-    await waitFor(async () => (await stage.notes(id)).includes(`audio_transcription failed: ${dead.error}`));
-    expect((await stage.evidence(id)).status).toBe('never_ran');
+    await waitFor(async () => (await fixture.notes(id)).includes(`audio_transcription failed: ${dead.error}`));
+    expect((await fixture.evidence(id)).status).toBe('never_ran');
   });
 
   it('waits while no model is configured, and without ffmpeg is dead with the way out', async () => {
     await service.stop();
-    const waiting = await stage.startTranscripts({ TRANSCRIPTION_MODEL: '' });
-    const { id } = await stage.hold({ audio: talk });
-    await stage.jobs.fails(id, 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
+    const waiting = await fixture.startTranscripts({ TRANSCRIPTION_MODEL: '' });
+    const { id } = await fixture.hold({ audio: talk });
+    await fixture.jobs.fails(id, 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
     await waiting.stop();
-    const without = await stage.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
-    await stage.jobs.hurry();
-    expect((await stage.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
+    const without = await fixture.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
+    await fixture.jobs.hurry();
+    expect((await fixture.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
     await without.stop();
-    service = await stage.startTranscripts();
+    service = await fixture.startTranscripts();
   });
 
   it('begins anew after a death in the middle, with each row once, an empty scratch folder and no speech anywhere else', async () => {
     await service.stop();
-    const before = stage.llm.transcriptionRequests.length;
-    stage.llm.transcribeWith(async (_request, index) => {
+    const before = fixture.llm.transcriptionRequests.length;
+    fixture.llm.transcribeWith(async (_request, index) => {
       // The second file of the first attempt is never answered.
       if (index === before + 1) await new Promise(() => undefined);
       return [{ start: 0.5, end: 1, text: ' Said once.' }];
     });
-    const { id } = await stage.hold({ audio: talk });
-    const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...stage.settings, METRICS_PORT: '0' });
-    await waitFor(() => stage.llm.transcriptionRequests.length === before + 2);
-    await stage.jobs.reaches(id, 'transcribed 1 of 3 parts');
+    const { id } = await fixture.hold({ audio: talk });
+    const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...fixture.settings, METRICS_PORT: '0' });
+    await waitFor(() => fixture.llm.transcriptionRequests.length === before + 2);
+    await fixture.jobs.reaches(id, 'transcribed 1 of 3 parts');
     child.signal('SIGKILL');
     await child.ended;
-    expect(readdirSync(stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '')).toHaveLength(1);
-    await stage.jobs.endLeases();
-    service = await stage.startTranscripts();
-    await stage.jobs.resume(id);
-    await stage.becomes(id, 'imported');
-    expect((await stage.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));
-    const folder = stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '';
+    expect(readdirSync(fixture.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '')).toHaveLength(1);
+    await fixture.jobs.endLeases();
+    service = await fixture.startTranscripts();
+    await fixture.jobs.resume(id);
+    await fixture.becomes(id, 'imported');
+    expect((await fixture.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));
+    const folder = fixture.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '';
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
-    const [told] = await stage.env.sql<{ count: number }>(
+    const [told] = await fixture.env.sql<{ count: number }>(
       `select count(*)::integer as count from transcripts.jobs j where position('Said once' in j::text) > 0`,
     );
     expect(told?.count).toBe(0);

@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { newContext } from '#libs/nats';
 import { waitFor, type Fault, type FaultPlace } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { row, setStage, type Stage } from './stage.ts';
+import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterEach(() => stage.provider.clearFaults());
-afterAll(() => stage.stop());
+afterEach(() => fixture.provider.clearFaults());
+afterAll(() => fixture.stop());
 
 const minute = 60_000;
 const artifact = { rows: [row(minute, minute + 1_000, 'Welcome.'), row(0, 1_000, 'secretword')] };
@@ -22,30 +22,31 @@ describe('no artifact yet (D7a)', () => {
     ['the provider knows no session', { hasSession: false }, 'the meeting has no session that overlaps the window yet'],
     ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
   ])('stays never_ran and tries again: %s', async (_what, options, error) => {
-    const { id, meetingId, sessionId, writeRoom } = await stage.meet(options);
-    expect(await stage.jobs.fails(id)).toBe(error);
-    expect(await stage.evidence(id)).toMatchObject({
+    const { id, meetingId, sessionId, writeRoom } = await fixture.meet(options);
+    expect(await fixture.jobs.fails(id)).toBe(error);
+    expect(await fixture.evidence(id)).toMatchObject({
       status: 'never_ran',
       failureReason: 'never_ran',
       artifact: null,
       window: null,
       counts: null,
     });
-    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
     if ('hasMeeting' in options) await writeRoom({ meetingId });
-    if ('hasSession' in options) stage.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: null });
-    stage.provider.setArtifact(sessionId, artifact);
-    await stage.jobs.hurry();
-    await stage.becomes(id, 'imported');
+    if ('hasSession' in options)
+      fixture.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: null });
+    fixture.provider.setArtifact(sessionId, artifact);
+    await fixture.jobs.hurry();
+    await fixture.becomes(id, 'imported');
   });
 
   it('tries again within 30 seconds, then less and less often up to 15 minutes, and is dead after seven days', async () => {
-    const { id } = await stage.meet({});
+    const { id } = await fixture.meet({});
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 9; attempt++) {
       const [job] = await waitFor(
         async () => {
-          const found = await stage.env.sql<{ wait: number }>(
+          const found = await fixture.env.sql<{ wait: number }>(
             `select extract(epoch from run_at - now())::float8 as wait from transcripts.jobs where payload->>'conversation_id' = $1 and attempts = $2 and state = 'queued'`,
             [String(id), attempt],
           );
@@ -54,21 +55,21 @@ describe('no artifact yet (D7a)', () => {
         { what: `attempt ${attempt}` },
       );
       delays.push(job?.wait ?? 0);
-      await stage.jobs.hurry();
+      await fixture.jobs.hurry();
     }
     expect(delays[0]).toBeLessThan(30);
     for (const [index, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(Math.min(900, 15 * 2 ** index));
     expect(delays.at(-1)).toBeGreaterThan(440);
-    await stage.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
+    await fixture.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
       String(id),
     ]);
-    await stage.jobs.hurry();
-    await stage.jobs.ends(id, 'dead');
-    expect(await stage.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
-    const readNotes = () => stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+    await fixture.jobs.hurry();
+    await fixture.jobs.ends(id, 'dead');
+    expect(await fixture.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
+    const readNotes = () => fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
     const note = await waitFor(async () => (await readNotes()).items.find(({ note_type: type }) => type === 'system')?.body);
     expect(note).toBe('transcript_import failed: the meeting provider answered with status 404 (given up after 7 days)');
-    expect((await stage.evidence(id)).status).toBe('never_ran');
+    expect((await fixture.evidence(id)).status).toBe('never_ran');
   });
 });
 
@@ -90,15 +91,15 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   ];
 
   it.each(faults)('leaves the evidence as it is and recovers: %s %j', async (place, fault, error) => {
-    stage.provider.addFault(place, fault);
-    const { id } = await stage.meet({ artifact });
-    const text = await stage.jobs.fails(id);
+    fixture.provider.addFault(place, fault);
+    const { id } = await fixture.meet({ artifact });
+    const text = await fixture.jobs.fails(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toMatch(/secretword|Signature/);
-    expect((await stage.evidence(id)).status).toBe('never_ran');
-    stage.provider.clearFaults();
-    await stage.jobs.hurry();
-    await stage.becomes(id, 'imported');
+    expect((await fixture.evidence(id)).status).toBe('never_ran');
+    fixture.provider.clearFaults();
+    await fixture.jobs.hurry();
+    await fixture.becomes(id, 'imported');
   });
 
   it("never takes another meeting's session, also from a provider that ignores the filter", async () => {
@@ -108,23 +109,23 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
       started_at: '2030-01-15T10:00:00Z',
       ended_at: '2030-01-15T10:10:00Z',
     };
-    stage.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
-    const { id } = await stage.meet({ artifact });
-    expect(await stage.jobs.fails(id)).toBe('the meeting has no session that overlaps the window yet');
+    fixture.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
+    const { id } = await fixture.meet({ artifact });
+    expect(await fixture.jobs.fails(id)).toBe('the meeting has no session that overlaps the window yet');
   });
 
   it('asks for a fresh download address when the first has expired', async () => {
-    stage.provider.addFault('download', { kind: 'expired' }, 1);
-    const { id } = await stage.meet({ artifact });
-    await stage.becomes(id, 'imported');
-    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
+    fixture.provider.addFault('download', { kind: 'expired' }, 1);
+    const { id } = await fixture.meet({ artifact });
+    await fixture.becomes(id, 'imported');
+    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
   });
 
   it('obeys Retry-After without counting the attempt', async () => {
-    stage.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
-    const { id } = await stage.meet({ artifact });
-    await stage.jobs.fails(id);
-    const [job] = await stage.env.sql<{ wait: number; attempts: number }>(
+    fixture.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
+    const { id } = await fixture.meet({ artifact });
+    await fixture.jobs.fails(id);
+    const [job] = await fixture.env.sql<{ wait: number; attempts: number }>(
       `select extract(epoch from run_at - now())::float8 as wait, attempts from transcripts.jobs where payload->>'conversation_id' = $1`,
       [String(id)],
     );
@@ -139,37 +140,37 @@ describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
     ['an object', '{"secretword":1}'],
     ['nothing', ''],
   ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
-    const { id } = await stage.meet({ artifact: { bytes } });
-    await stage.jobs.ends(id, 'dead');
-    const job = await stage.jobs.latest(id);
+    const { id } = await fixture.meet({ artifact: { bytes } });
+    await fixture.jobs.ends(id, 'dead');
+    const job = await fixture.jobs.latest(id);
     expect(job).toMatchObject({ attempts: 1, error: expect.stringContaining('the artifact cannot be read') });
     expect(job?.error).not.toContain('secretword');
-    expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
+    expect(await fixture.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
   });
 
   it.each([
     ['list', '[{"startTime":1,"sentence":"secretword"'],
     ['CSV', '"1","p","u","c","Ann","secretword'],
   ])('fetches a truncated %s again (D86)', async (_what, bytes) => {
-    const { id, sessionId } = await stage.meet({ artifact: { bytes } });
-    const text = await stage.jobs.fails(id);
+    const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
+    const text = await fixture.jobs.fails(id);
     expect(text).toContain('the artifact cannot be read: it ends inside');
     expect(text).not.toContain('secretword');
-    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
-    expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
-    stage.provider.setArtifact(sessionId, artifact);
-    await stage.jobs.hurry();
-    await stage.becomes(id, 'imported');
+    expect(await fixture.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await fixture.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
+    fixture.provider.setArtifact(sessionId, artifact);
+    await fixture.jobs.hurry();
+    await fixture.becomes(id, 'imported');
   });
 
   it('keeps an earlier import when a later artifact cannot be read', async () => {
-    const { id, sessionId, writeRoom } = await stage.meet({ artifact });
-    const before = await stage.becomes(id, 'imported');
-    stage.provider.setArtifact(sessionId, { bytes: 'garbage' });
+    const { id, sessionId, writeRoom } = await fixture.meet({ artifact });
+    const before = await fixture.becomes(id, 'imported');
+    fixture.provider.setArtifact(sessionId, { bytes: 'garbage' });
     await writeRoom({ phase: 'exit-lounge' });
-    await stage.jobs.rerun(id);
-    await stage.jobs.ends(id, 'dead');
-    expect(await stage.evidence(id)).toEqual(before);
+    await fixture.jobs.rerun(id);
+    await fixture.jobs.ends(id, 'dead');
+    expect(await fixture.evidence(id)).toEqual(before);
   });
 });
 
@@ -192,9 +193,9 @@ describe('a download address in a private network (architecture#outgoing-calls)'
       success: true,
       data: { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' },
     });
-    stage.provider.addFault('transcript', { status: 200, body });
-    const { id } = await stage.meet({ artifact });
-    const error = await stage.jobs.fails(id);
+    fixture.provider.addFault('transcript', { status: 200, body });
+    const { id } = await fixture.meet({ artifact });
+    const error = await fixture.jobs.fails(id);
     expect(error).toContain('the address of 127.0.0.1 is not public');
     expect(error).not.toMatch(/hush|meta-data/);
     expect(hits).toBe(0);

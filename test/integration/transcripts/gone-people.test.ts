@@ -5,7 +5,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
 import { holdLocks } from '../../hold-locks.ts';
-import { type Meeting, row, setStage, type Stage } from './stage.ts';
+import { type Meeting, row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 const { erasePerson, mergePerson, installLegacy } = transcripts.rpcs;
 const minute = 60_000;
@@ -17,11 +17,11 @@ const artifact = {
   ],
 };
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 /** Two people whom nobody has erased or merged yet. */
 let eve: number;
@@ -31,35 +31,38 @@ beforeEach(async () => {
   round += 1;
   const people = ['eve', 'zoe'].map((key) => ({ key: `${key}-${round}`, name: key, contact: {} }));
   const { applyWorkspace } = directory.rpcs;
-  const { ids } = await stage.bus.call(applyWorkspace, { document: { people }, dry_run: false }, contextFor(applyWorkspace));
+  const { ids } = await fixture.bus.call(applyWorkspace, { document: { people }, dry_run: false }, contextFor(applyWorkspace));
   [eve, zoe] = ['eve', 'zoe'].map((key) => ids['people']?.[`${key}-${round}`] ?? 0) as [number, number];
 });
 
 const participants = () => [
   { customParticipantId: 'cpi-eve', personId: eve },
-  { customParticipantId: 'cpi-ada', personId: stage.personId },
+  { customParticipantId: 'cpi-ada', personId: fixture.personId },
 ];
-const meet = (): Promise<Meeting> => stage.meet({ artifact, isRecorded: false, participants: participants() });
+const meet = (): Promise<Meeting> => fixture.meet({ artifact, isRecorded: false, participants: participants() });
 
-const erase = (personId: number) => stage.bus.call(erasePerson, { person_id: personId, after: 0, dry_run: false }, contextFor(erasePerson));
+const erase = (personId: number) =>
+  fixture.bus.call(erasePerson, { person_id: personId, after: 0, dry_run: false }, contextFor(erasePerson));
 const merge = (goneId: number, intoId: number) =>
-  stage.bus.call(mergePerson, { gone_id: goneId, into_id: intoId, after: 0 }, contextFor(mergePerson));
+  fixture.bus.call(mergePerson, { gone_id: goneId, into_id: intoId, after: 0 }, contextFor(mergePerson));
 
 /** What happens while an import knows who takes part, and has not stored a row. */
 async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<unknown>): Promise<void> {
-  const letGo = await holdLocks(stage.env, `select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', $1::bigint))`, [id]);
+  const letGo = await holdLocks(fixture.env, `select pg_advisory_xact_lock(hashtextextended('transcripts.conversation', $1::bigint))`, [
+    id,
+  ]);
   await recorded();
-  await waitForLockWait(stage.env.sql, 'transcripts');
+  await waitForLockWait(fixture.env.sql, 'transcripts');
   await happens();
   expect(await letGo()).toBe('stopped');
-  await stage.becomes(id, 'imported');
+  await fixture.becomes(id, 'imported');
 }
 
 const speakersOf = (id: number) =>
-  stage.env.sql('select person_id, number, display_name from transcripts.speakers where conversation_id = $1 order by speaker_key', [id]);
+  fixture.env.sql('select person_id, number, display_name from transcripts.speakers where conversation_id = $1 order by speaker_key', [id]);
 const rowsOf = (id: number) =>
-  stage.env.sql('select person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us', [id]);
-const mine = () => ({ person_id: stage.personId, text: 'Mine stays.' });
+  fixture.env.sql('select person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us', [id]);
+const mine = () => ({ person_id: fixture.personId, text: 'Mine stays.' });
 
 describe('an erasure', () => {
   it('reaches what an import stores after it, that began before it', async () => {
@@ -70,38 +73,38 @@ describe('an erasure', () => {
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
     const [, nameless] = await speakersOf(meeting.id);
     expect(nameless).toEqual({ person_id: null, number: 1, display_name: null });
-    expect((await stage.evidence(meeting.id)).counts).toMatchObject({ accepted: 2, installedSegments: 2 });
+    expect((await fixture.evidence(meeting.id)).counts).toMatchObject({ accepted: 2, installedSegments: 2 });
   });
 
   it('holds when the transcript is imported once more: neither words nor name of the provider come back', async () => {
     const meeting = await meet();
     await meeting.recorded();
-    await stage.becomes(meeting.id, 'imported');
+    await fixture.becomes(meeting.id, 'imported');
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: eve, text: secret }, mine()]);
     await erase(eve);
     await meeting.writeRoom({ participants: participants().slice(1) });
     const { adminImportTranscript } = conversations.rpcs;
-    await stage.bus.call(adminImportTranscript, { conversation_id: meeting.id }, contextFor(adminImportTranscript));
-    await waitFor(async () => (await stage.jobs.list(meeting.id)).filter(({ state }) => state === 'succeeded').length === 2);
+    await fixture.bus.call(adminImportTranscript, { conversation_id: meeting.id }, contextFor(adminImportTranscript));
+    await waitFor(async () => (await fixture.jobs.list(meeting.id)).filter(({ state }) => state === 'succeeded').length === 2);
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
-    expect(await stage.markdown(meeting.id)).not.toMatch(/Quillfeather|heron/);
+    expect(await fixture.markdown(meeting.id)).not.toMatch(/Quillfeather|heron/);
   });
 
   it('reaches what a bulk import stores that looked them up before it', async () => {
-    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { id } = await fixture.meet({ isRecorded: false, window: {} });
     await erase(eve);
     const rows = [
       { start_ms: 0, end_ms: 1, person_id: eve, speaker: null, text: secret },
-      { start_ms: 2, end_ms: 3, person_id: stage.personId, speaker: null, text: 'Mine stays.' },
+      { start_ms: 2, end_ms: 3, person_id: fixture.personId, speaker: null, text: 'Mine stays.' },
     ];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
     expect(await rowsOf(id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
   });
 
   it('reaches what somebody said who was merged into the person, when the merge comes here late', async () => {
     const meeting = await meet();
     await meeting.recorded();
-    await stage.becomes(meeting.id, 'imported');
+    await fixture.becomes(meeting.id, 'imported');
     await erase(zoe);
     await merge(eve, zoe);
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: -1, text: '[removed]' }, mine()]);
@@ -109,7 +112,9 @@ describe('an erasure', () => {
 
   it('changes nothing of what comes when it is a dry run', async () => {
     const meeting = await meet();
-    await whileImporting(meeting, () => stage.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true }, contextFor(erasePerson)));
+    await whileImporting(meeting, () =>
+      fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: true }, contextFor(erasePerson)),
+    );
     expect(await rowsOf(meeting.id)).toEqual([{ person_id: eve, text: secret }, mine()]);
   });
 });
@@ -125,8 +130,8 @@ describe('a merge (I3)', () => {
     const meeting = await meet();
     await whileImporting(meeting, async () => {
       await merge(eve, zoe);
-      await merge(zoe, stage.personId);
+      await merge(zoe, fixture.personId);
     });
-    expect(await rowsOf(meeting.id)).toEqual([{ person_id: stage.personId, text: secret }, mine()]);
+    expect(await rowsOf(meeting.id)).toEqual([{ person_id: fixture.personId, text: secret }, mine()]);
   });
 });

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
-import { fullWindow, row, setStage, sha256, windowEnd, windowStart, type Stage } from './stage.ts';
+import { fullWindow, row, startTranscriptFixture, sha256, windowEnd, windowStart, type TranscriptFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 const minute = 60_000;
 const rows = [
@@ -28,7 +28,7 @@ const rows = [
 const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
 /** The result as the conversation's notes tell it; a system note has no author. */
 const findNote = async (id: number): Promise<string | undefined> => {
-  const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
+  const { items } = await fixture.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
   return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
 };
 const noteOf = (id: number): Promise<string> => waitFor(() => findNote(id), { what: 'a note' });
@@ -36,8 +36,8 @@ const none = { artifact: null, window: null, counts: null };
 
 describe('job transcripts.transcript-import (rules/transcripts#import-evidence; D7, D25, D26)', () => {
   it('stores the rows wholly inside the window and the evidence of the rest', async () => {
-    const { id, sessionId } = await stage.meet({ artifact });
-    expect(await stage.becomes(id, 'imported')).toEqual({
+    const { id, sessionId } = await fixture.meet({ artifact });
+    expect(await fixture.becomes(id, 'imported')).toEqual({
       conversationId: id,
       status: 'imported',
       failureReason: null,
@@ -60,61 +60,61 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
       },
     });
     expect(
-      await stage.env.sql(
+      await fixture.env.sql(
         'select start_us, end_us, person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us',
         [id],
       ),
     ).toEqual([
-      { start_us: 0, end_us: 2_000_000, person_id: stage.personId, text: 'Welcome.' },
-      { start_us: 3_000_000, end_us: 4_000_000, person_id: stage.personId, text: 'Let us begin.' },
+      { start_us: 0, end_us: 2_000_000, person_id: fixture.personId, text: 'Welcome.' },
+      { start_us: 3_000_000, end_us: 4_000_000, person_id: fixture.personId, text: 'Let us begin.' },
       { start_us: 60_000_000, end_us: 61_000_000, person_id: -1, text: 'Hello.' },
-      { start_us: 239_000_000, end_us: 240_000_000, person_id: stage.personId, text: 'Thank you.' },
+      { start_us: 239_000_000, end_us: 240_000_000, person_id: fixture.personId, text: 'Thank you.' },
     ]);
   });
 
   it('asks the API with the token and the signed download without it', async () => {
-    const { id } = await stage.meet({ artifact });
-    await stage.becomes(id, 'imported');
-    expect(stage.provider.requests.slice(-3).map(({ place, authorization }) => [place, authorization])).toEqual([
-      ['sessions', `Bearer ${stage.provider.apiToken}`],
-      ['transcript', `Bearer ${stage.provider.apiToken}`],
+    const { id } = await fixture.meet({ artifact });
+    await fixture.becomes(id, 'imported');
+    expect(fixture.provider.requests.slice(-3).map(({ place, authorization }) => [place, authorization])).toEqual([
+      ['sessions', `Bearer ${fixture.provider.apiToken}`],
+      ['transcript', `Bearer ${fixture.provider.apiToken}`],
       ['download', undefined],
     ]);
   });
 
   it('takes the session that overlaps the window longest', async () => {
-    const { id, meetingId, sessionId, recorded } = await stage.meet({ artifact, isRecorded: false });
-    stage.provider.addSession({ id: 'session-early', meetingId, startedAt: '2030-01-15T09:00:00Z', endedAt: '2030-01-15T10:02:00Z' });
-    stage.provider.addSession({ id: 'session-late', meetingId, startedAt: '2030-01-15T10:04:59Z', endedAt: null });
-    stage.provider.addSession({
+    const { id, meetingId, sessionId, recorded } = await fixture.meet({ artifact, isRecorded: false });
+    fixture.provider.addSession({ id: 'session-early', meetingId, startedAt: '2030-01-15T09:00:00Z', endedAt: '2030-01-15T10:02:00Z' });
+    fixture.provider.addSession({ id: 'session-late', meetingId, startedAt: '2030-01-15T10:04:59Z', endedAt: null });
+    fixture.provider.addSession({
       id: 'session-other',
       meetingId: 'another',
       startedAt: '2030-01-15T09:00:00Z',
       endedAt: '2030-01-15T11:00:00Z',
     });
     await recorded();
-    expect((await stage.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
+    expect((await fixture.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
   });
 
   it('finds the session on the last page of many', async () => {
-    const { id, meetingId, sessionId, recorded } = await stage.meet({ hasSession: false, artifact, isRecorded: false });
+    const { id, meetingId, sessionId, recorded } = await fixture.meet({ hasSession: false, artifact, isRecorded: false });
     for (let index = 0; index < 230; index++) {
       const day = new Date(Date.UTC(2029, 0, 1) + index * 86_400_000).toISOString();
-      stage.provider.addSession({ id: `${meetingId}-${index}`, meetingId, startedAt: day, endedAt: day.replace('T00', 'T01') });
+      fixture.provider.addSession({ id: `${meetingId}-${index}`, meetingId, startedAt: day, endedAt: day.replace('T00', 'T01') });
     }
-    stage.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: '2030-01-15T10:10:00Z' });
+    fixture.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: '2030-01-15T10:10:00Z' });
     await recorded();
-    expect((await stage.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
+    expect((await fixture.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
   });
 
   it.each([
     ['epoch milliseconds', (ms: number) => Date.UTC(2030, 0, 15, 10) + ms],
     ['ISO times', (ms: number) => new Date(Date.UTC(2030, 0, 15, 10) + ms).toISOString()],
   ])('understands %s', async (_what, time) => {
-    const { id } = await stage.meet({
+    const { id } = await fixture.meet({
       artifact: { rows: [row(time(minute), time(minute + 1_000), 'In.'), row(time(0), time(1_000), 'Out.')] },
     });
-    expect((await stage.becomes(id, 'imported')).counts).toMatchObject({
+    expect((await fixture.becomes(id, 'imported')).counts).toMatchObject({
       raw: 2,
       accepted: 1,
       excludedByReason: { before_window_start: 1 },
@@ -122,36 +122,36 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
   });
 
   it('imports nothing of an artifact that mixes bases (D26a)', async () => {
-    const { id } = await stage.meet({
+    const { id } = await fixture.meet({
       artifact: { rows: [row(minute, minute + 1_000, 'Offset.'), row('2030-01-15T10:02:00Z', '2030-01-15T10:02:01Z', 'Absolute.')] },
     });
-    expect((await stage.becomes(id, 'transcript_window_empty')).counts).toMatchObject({
+    expect((await fixture.becomes(id, 'transcript_window_empty')).counts).toMatchObject({
       raw: 2,
       accepted: 0,
       excludedByReason: { transcript_timestamp_ambiguous: 2 },
     });
-    expect(await stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id])).toEqual([]);
-    expect(await stage.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
+    expect(await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id])).toEqual([]);
+    expect(await fixture.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
   });
 
   it('calls every row of a CSV without ends ambiguous, and imports one that has them', async () => {
     const csv = '"61000","peer","user","cpi-ada","Ada","Hello"\n"62000","peer","user","cpi-ada","Ada","There"\n';
-    const { id } = await stage.meet({ artifact: { bytes: csv, contentType: 'text/csv' } });
-    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+    const { id } = await fixture.meet({ artifact: { bytes: csv, contentType: 'text/csv' } });
+    expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
       artifact: { sha256: sha256(csv) },
       counts: { raw: 2, excludedByReason: { transcript_timestamp_ambiguous: 2 } },
     });
     expect(await noteOf(id)).toMatch(/; 0 of 2 rows lie in the window; the provider sent CSV, whose rows have no end times/);
     const withEnds = 'start,end,cpi,name,text\n61000,62000,cpi-ada,Ada,Hello\n';
-    const second = await stage.meet({ artifact: { bytes: withEnds, contentType: 'text/csv' } });
-    expect((await stage.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
+    const second = await fixture.meet({ artifact: { bytes: withEnds, contentType: 'text/csv' } });
+    expect((await fixture.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
   });
 
   it('calls a row that is not JSON malformed and imports the others (D86)', async () => {
     const spoken = Array.from({ length: 48 }, (_, index) => JSON.stringify(row(minute + index, minute + index + 1, `Row ${index}.`)));
     const bytes = `[${[...spoken, '{"startTime":NaN,"endTime":61000,"sentence":"No."}'].join(',')}]`;
-    const { id } = await stage.meet({ artifact: { bytes } });
-    expect((await stage.becomes(id, 'imported')).counts).toMatchObject({
+    const { id } = await fixture.meet({ artifact: { bytes } });
+    expect((await fixture.becomes(id, 'imported')).counts).toMatchObject({
       raw: 49,
       accepted: 48,
       installedSegments: 48,
@@ -163,23 +163,23 @@ describe('job transcripts.transcript-import (rules/transcripts#import-evidence; 
     ['UTF-16', Buffer.from(`\ufeff${artifact.bytes}`, 'utf16le'), /UTF-16LE/],
     ['Latin-1', Buffer.from(artifact.bytes.replace('Welcome', 'Grüße'), 'latin1'), /ISO-8859-1 \(Latin-1\)/],
   ])('refuses an artifact in %s with a note that names the encoding (D86)', async (_what, bytes, name) => {
-    const { id, sessionId } = await stage.meet({ artifact: { bytes } });
-    expect(await stage.becomes(id, 'install_refused_or_incomplete')).toMatchObject({
+    const { id, sessionId } = await fixture.meet({ artifact: { bytes } });
+    expect(await fixture.becomes(id, 'install_refused_or_incomplete')).toMatchObject({
       artifact: { sessionId, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length },
       counts: { raw: 0, accepted: 0, installedSegments: null },
     });
-    await stage.jobs.ends(id, 'dead');
+    await fixture.jobs.ends(id, 'dead');
     expect(await noteOf(id)).toMatch(name);
-    stage.provider.setArtifact(sessionId, artifact);
+    fixture.provider.setArtifact(sessionId, artifact);
     await importAgain(id);
-    await stage.becomes(id, 'imported');
+    await fixture.becomes(id, 'imported');
   });
 });
 
 describe('statuses and their transitions (rules/transcripts#import-statuses; D7, D7a, D7b)', () => {
   it('reads never_ran before any run', async () => {
-    const { id } = await stage.meet({ isRecorded: false });
-    expect(await stage.evidence(id)).toEqual({
+    const { id } = await fixture.meet({ isRecorded: false });
+    expect(await fixture.evidence(id)).toEqual({
       conversationId: id,
       status: 'never_ran',
       failureReason: 'never_ran',
@@ -191,25 +191,25 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
   it.each([{}, { conversationStartedAt: windowStart }, { captureEndedAt: windowEnd }])(
     'imports nothing with the window %j',
     async (window) => {
-      const { id } = await stage.meet({ artifact, window });
-      const downloads = stage.provider.requests.length;
-      expect(await stage.becomes(id, 'transcript_window_missing')).toEqual({
+      const { id } = await fixture.meet({ artifact, window });
+      const downloads = fixture.provider.requests.length;
+      expect(await fixture.becomes(id, 'transcript_window_missing')).toEqual({
         conversationId: id,
         status: 'transcript_window_missing',
         failureReason: 'transcript_window_missing',
         contractImport: false,
         ...none,
       });
-      expect(stage.provider.requests.length).toBe(downloads);
+      expect(fixture.provider.requests.length).toBe(downloads);
     },
   );
 
   it('calls an unusable stored window invalid_transcript_window (D7b)', async () => {
-    const { id, recorded } = await stage.meet({ artifact, window: {}, isRecorded: false });
+    const { id, recorded } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const room = JSON.stringify({ meetingId: 'm', conversationStartedAt: windowEnd, captureEndedAt: windowStart });
-    await stage.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
+    await fixture.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
     await recorded();
-    expect(await stage.becomes(id, 'invalid_transcript_window')).toMatchObject({
+    expect(await fixture.becomes(id, 'invalid_transcript_window')).toMatchObject({
       failureReason: 'invalid_transcript_window',
       contractImport: false,
       ...none,
@@ -217,46 +217,46 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
   });
 
   it('imports when the window becomes complete after the step was entered (D7a)', async () => {
-    const { id, writeRoom } = await stage.meet({ artifact, window: { conversationStartedAt: windowStart } });
-    await stage.becomes(id, 'transcript_window_missing');
+    const { id, writeRoom } = await fixture.meet({ artifact, window: { conversationStartedAt: windowStart } });
+    await fixture.becomes(id, 'transcript_window_missing');
     await writeRoom({ captureEndedAt: windowEnd });
-    expect((await stage.becomes(id, 'imported')).contractImport).toBe(true);
+    expect((await fixture.becomes(id, 'imported')).contractImport).toBe(true);
   });
 
   it('records transcript_window_empty with counts, and imported when a later run finds rows', async () => {
-    const { id, sessionId } = await stage.meet({ artifact: { rows: [] } });
-    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+    const { id, sessionId } = await fixture.meet({ artifact: { rows: [] } });
+    expect(await fixture.becomes(id, 'transcript_window_empty')).toMatchObject({
       failureReason: 'transcript_window_empty',
       contractImport: true,
       artifact: { bytes: 2, sha256: sha256('[]') },
       counts: { raw: 0, accepted: 0, installedSegments: null },
     });
-    stage.provider.setArtifact(sessionId, artifact);
+    fixture.provider.setArtifact(sessionId, artifact);
     await importAgain(id);
-    expect(await stage.becomes(id, 'imported')).toMatchObject({ failureReason: null, counts: { installedSegments: 4 } });
+    expect(await fixture.becomes(id, 'imported')).toMatchObject({ failureReason: null, counts: { installedSegments: 4 } });
   });
 
   it('never downgrades an import: its evidence and rows stay when a later run accepts nothing', async () => {
-    const { id, sessionId } = await stage.meet({ artifact });
-    const before = await stage.becomes(id, 'imported');
-    const text = await stage.markdown(id);
-    stage.provider.setArtifact(sessionId, { rows: [rows[0]] });
+    const { id, sessionId } = await fixture.meet({ artifact });
+    const before = await fixture.becomes(id, 'imported');
+    const text = await fixture.markdown(id);
+    fixture.provider.setArtifact(sessionId, { rows: [rows[0]] });
     await importAgain(id);
-    expect(await stage.evidence(id)).toEqual(before);
-    expect(await stage.markdown(id)).toBe(text);
+    expect(await fixture.evidence(id)).toEqual(before);
+    expect(await fixture.markdown(id)).toBe(text);
   });
 
   it('imports the same artifact again to the same rows, speakers and evidence', async () => {
-    const { id } = await stage.meet({ artifact });
-    const before = [await stage.becomes(id, 'imported'), await stage.markdown(id), await storedRows(id)];
+    const { id } = await fixture.meet({ artifact });
+    const before = [await fixture.becomes(id, 'imported'), await fixture.markdown(id), await storedRows(id)];
     await importAgain(id);
-    expect([await stage.evidence(id), await stage.markdown(id), await storedRows(id)]).toEqual(before);
+    expect([await fixture.evidence(id), await fixture.markdown(id), await storedRows(id)]).toEqual(before);
   });
 
   it('replaces the rows and keeps the numbers of speakers when another artifact is imported', async () => {
-    const { id, sessionId } = await stage.meet({ artifact });
-    await stage.becomes(id, 'imported');
-    stage.provider.setArtifact(sessionId, {
+    const { id, sessionId } = await fixture.meet({ artifact });
+    await fixture.becomes(id, 'imported');
+    fixture.provider.setArtifact(sessionId, {
       rows: [
         row(minute, minute + 1_000, 'New voice.', 'cpi-new', 'New'),
         row(2 * minute, 2 * minute + 1_000, 'Old voice.', 'cpi-guest', 'Guest'),
@@ -270,71 +270,73 @@ describe('statuses and their transitions (rules/transcripts#import-statuses; D7,
   });
 
   it('leaves uncut rows legacy_unbounded without a usable window, and replaces them by an import', async () => {
-    const { id, writeRoom } = await stage.meet({ artifact, window: {}, isRecorded: false });
+    const { id, writeRoom } = await fixture.meet({ artifact, window: {}, isRecorded: false });
     const insert =
       'insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, $2)';
-    await stage.env.sql(insert, [id, 'Old words.']);
+    await fixture.env.sql(insert, [id, 'Old words.']);
     const legacy = { conversationId: id, status: 'legacy_unbounded', failureReason: 'legacy_unbounded', contractImport: false, ...none };
-    expect(await stage.evidence(id)).toEqual(legacy);
+    expect(await fixture.evidence(id)).toEqual(legacy);
     await importAgain(id);
-    expect(await stage.evidence(id)).toEqual(legacy);
-    expect(await stage.markdown(id)).toContain('Old words.');
+    expect(await fixture.evidence(id)).toEqual(legacy);
+    expect(await fixture.markdown(id)).toContain('Old words.');
     await writeRoom(fullWindow);
     await importAgain(id);
-    await stage.becomes(id, 'imported');
-    expect(await stage.markdown(id)).not.toContain('Old words.');
+    await fixture.becomes(id, 'imported');
+    expect(await fixture.markdown(id)).not.toContain('Old words.');
   });
 
   it('records install_refused_or_incomplete when the database stores other rows than were accepted, and imports later', async () => {
-    await stage.env.sql(`create function transcripts.drop_row() returns trigger language plpgsql as $$ begin
+    await fixture.env.sql(`create function transcripts.drop_row() returns trigger language plpgsql as $$ begin
       if new.text = 'Lost.' then return null; end if; if new.text = 'Refused.' then raise exception 'no % here', new.text; end if; return new; end $$`);
-    await stage.env.sql(
+    await fixture.env.sql(
       'create trigger drop_row before insert on transcripts.transcript_rows for each row execute function transcripts.drop_row()',
     );
     try {
-      const incomplete = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'Kept.'), row(minute + 2, minute + 3, 'Lost.')] } });
-      expect(await stage.becomes(incomplete.id, 'install_refused_or_incomplete')).toMatchObject({
+      const incomplete = await fixture.meet({
+        artifact: { rows: [row(minute, minute + 1, 'Kept.'), row(minute + 2, minute + 3, 'Lost.')] },
+      });
+      expect(await fixture.becomes(incomplete.id, 'install_refused_or_incomplete')).toMatchObject({
         failureReason: 'install_refused_or_incomplete',
         contractImport: true,
         counts: { raw: 2, accepted: 2, installedSegments: 1 },
       });
       expect(await storedRows(incomplete.id)).toEqual([]);
-      const refused = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'Refused.')] } });
-      expect(await stage.becomes(refused.id, 'install_refused_or_incomplete')).toMatchObject({
+      const refused = await fixture.meet({ artifact: { rows: [row(minute, minute + 1, 'Refused.')] } });
+      expect(await fixture.becomes(refused.id, 'install_refused_or_incomplete')).toMatchObject({
         counts: { accepted: 1, installedSegments: null },
       });
-      expect(await stage.jobs.fails(refused.id)).not.toContain('Refused.');
-      await stage.env.sql('drop trigger drop_row on transcripts.transcript_rows');
-      await stage.jobs.hurry();
-      await stage.becomes(incomplete.id, 'imported');
-      await stage.becomes(refused.id, 'imported');
+      expect(await fixture.jobs.fails(refused.id)).not.toContain('Refused.');
+      await fixture.env.sql('drop trigger drop_row on transcripts.transcript_rows');
+      await fixture.jobs.hurry();
+      await fixture.becomes(incomplete.id, 'imported');
+      await fixture.becomes(refused.id, 'imported');
     } finally {
-      await stage.env.sql('drop function transcripts.drop_row() cascade');
+      await fixture.env.sql('drop function transcripts.drop_row() cascade');
     }
   });
 
   it('answers 404 for a conversation that does not exist', async () => {
-    await expect(stage.evidence(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
-    await expect(stage.markdown(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+    await expect(fixture.evidence(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+    await expect(fixture.markdown(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
   });
 });
 
 describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
-    (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
+    (await fixture.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 
   it('moves the conversation on when the step says so', async () => {
-    const { id } = await stage.meet({ artifact, journey: 'moving' });
-    await stage.becomes(id, 'imported');
+    const { id } = await fixture.meet({ artifact, journey: 'moving' });
+    await fixture.becomes(id, 'imported');
     await waitFor(async () => (await stepOf(id)) !== 'import');
     expect(await stepOf(id)).toBe('review');
   });
 
   it('leaves it where it is by default, and when nothing was imported', async () => {
-    const usual = await stage.meet({ artifact });
-    const empty = await stage.meet({ artifact: { rows: [] }, journey: 'moving' });
-    await stage.becomes(usual.id, 'imported');
-    await stage.becomes(empty.id, 'transcript_window_empty');
+    const usual = await fixture.meet({ artifact });
+    const empty = await fixture.meet({ artifact: { rows: [] }, journey: 'moving' });
+    await fixture.becomes(usual.id, 'imported');
+    await fixture.becomes(empty.id, 'transcript_window_empty');
     expect(await Promise.all([usual.id, empty.id].map(noteOf))).toEqual([
       'transcript_import finished: imported; 4 of 11 rows lie in the window',
       'transcript_import finished: transcript_window_empty; 0 of 0 rows lie in the window',
@@ -345,12 +347,12 @@ describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
 
 describe('clean-up of deleted conversations', () => {
   it('removes everything of a deleted conversation and stores nothing of it afterwards', async () => {
-    const { id, sessionId } = await stage.meet({ artifact });
-    await stage.becomes(id, 'imported');
+    const { id, sessionId } = await fixture.meet({ artifact });
+    await fixture.becomes(id, 'imported');
     const event = JSON.stringify({ id });
-    await stage.bus.publishDurable(conversations.events.deleted.subject, event, { msgId: `deleted-${id}` });
+    await fixture.bus.publishDurable(conversations.events.deleted.subject, event, { msgId: `deleted-${id}` });
     const left = (): Promise<unknown[]> =>
-      stage.env.sql(
+      fixture.env.sql(
         `select 'rows' from transcripts.transcript_rows where conversation_id = $1 union all select 'speakers' from transcripts.speakers where conversation_id = $1
          union all select 'evidence' from transcripts.import_evidence where conversation_id = $1`,
         [id],
@@ -358,14 +360,14 @@ describe('clean-up of deleted conversations', () => {
     await waitFor(async () => (await left()).length === 0);
     await importAgain(id);
     expect(await left()).toEqual([]);
-    stage.provider.setArtifact(sessionId, { rows: [] });
+    fixture.provider.setArtifact(sessionId, { rows: [] });
     await importAgain(id);
     expect(await left()).toEqual([]);
   });
 });
 
 function storedRows(id: number): Promise<{ start_us: number; person_id: number; text: string }[]> {
-  return stage.env.sql(
+  return fixture.env.sql(
     'select start_us, person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',
     [id],
   );
@@ -373,9 +375,9 @@ function storedRows(id: number): Promise<{ start_us: number; person_id: number; 
 
 /** Runs the importer once more, as the operator does, and waits for its end. */
 async function importAgain(id: number): Promise<void> {
-  const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
+  const { job_id: jobId } = await fixture.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
   await waitFor(
-    async () => (await stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
+    async () => (await fixture.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
     { what: 'the end of the import' },
   );
 }

@@ -8,7 +8,7 @@ import { transcripts } from '#services/transcripts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
 import { sized } from '../../drill.ts';
-import { row, setStage, type Stage } from './stage.ts';
+import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 const mebibyte = 1_048_576;
 /** In full an artifact of 288 MB, of which one held whole would be over the bound. */
@@ -18,20 +18,20 @@ const killedRows = sized({ smoke: 20_000, release: 100_000 });
 const accepted = rowCount * 0.9;
 const importTimeoutMs = 600_000;
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'million-'));
-  stage = await setStage(import.meta.url, { runsImporter: false });
+  fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
 });
 afterAll(async () => {
-  await stage.stop();
+  await fixture.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** The importer as a process of its own, as in production. */
 async function startImporter(): Promise<ServiceProcess> {
-  const env = { ...stage.settings, METRICS_PORT: String(await findFreePort()) };
+  const env = { ...fixture.settings, METRICS_PORT: String(await findFreePort()) };
   const service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
   await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
   return service;
@@ -56,9 +56,11 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     async () => {
       const service = await startImporter();
       try {
-        const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow), contentType: 'application/json' } });
+        const { id } = await fixture.meet({
+          artifact: { stream: () => streamArtifact(rowCount, makeRow), contentType: 'application/json' },
+        });
         const startedMs = performance.now();
-        const evidence = await stage.becomes(id, 'imported', importTimeoutMs);
+        const evidence = await fixture.becomes(id, 'imported', importTimeoutMs);
         const peakBytes = readPeakBytes(service);
         process.stderr.write(
           `${rowCount} rows: ${Math.round((evidence.artifact?.bytes ?? 0) / mebibyte)} MiB in ${Math.round((performance.now() - startedMs) / 1000)} s, peak ${Math.round(peakBytes / mebibyte)} MiB\n`,
@@ -70,7 +72,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
           installedSegments: accepted,
           excludedByReason: { before_window_start: rowCount - accepted },
         });
-        const [stored] = await stage.env.sql<{ rows: number; texts: number }>(
+        const [stored] = await fixture.env.sql<{ rows: number; texts: number }>(
           'select count(*)::integer as rows, count(distinct text)::integer as texts from transcripts.transcript_rows where conversation_id = $1',
           [id],
         );
@@ -89,25 +91,25 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
     const rows = killedRows;
     let service = await startImporter();
     try {
-      const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
-      const downloads = (): number => stage.provider.requests.filter((request) => request.place === 'download').length;
+      const { id } = await fixture.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
+      const downloads = (): number => fixture.provider.requests.filter((request) => request.place === 'download').length;
       const before = downloads();
       // The second download is the one whose rows are being stored.
       await waitFor(() => downloads() >= before + 1 && writesRows(), { timeoutMs: 120_000, what: 'rows under way', intervalMs: 5 });
       service.kill('SIGKILL');
       await service.ended;
-      expect(await stage.evidence(id).catch(() => 'nobody answers')).toBe('nobody answers');
-      expect(await stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1 limit 1', [id])).toEqual([]);
-      expect(await stage.env.sql('select 1 from transcripts.import_evidence where conversation_id = $1', [id])).toEqual([]);
-      await stage.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+      expect(await fixture.evidence(id).catch(() => 'nobody answers')).toBe('nobody answers');
+      expect(await fixture.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1 limit 1', [id])).toEqual([]);
+      expect(await fixture.env.sql('select 1 from transcripts.import_evidence where conversation_id = $1', [id])).toEqual([]);
+      await fixture.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
       service = await startImporter();
       const end = Date.now() + importTimeoutMs;
       while (Date.now() < end) {
-        await stage.jobs.hurry();
-        if (await stage.becomes(id, 'imported', 500).catch(() => undefined)) break;
+        await fixture.jobs.hurry();
+        if (await fixture.becomes(id, 'imported', 500).catch(() => undefined)) break;
       }
-      expect((await stage.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });
-      const [stored] = await stage.env.sql<{ rows: number }>(
+      expect((await fixture.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });
+      const [stored] = await fixture.env.sql<{ rows: number }>(
         'select count(*)::integer as rows from transcripts.transcript_rows where conversation_id = $1',
         [id],
       );
@@ -121,7 +123,7 @@ describe('import of hundreds of thousands of rows (rules/transcripts#import-evid
 /** Rows in a transcript that comes as a stream, in constant memory on this side, too (T1). */
 async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
   const { render } = transcripts.rpcs;
-  const reply = await stage.bus.callRaw(render, { conversation_id: id, format }, contextFor(render));
+  const reply = await fixture.bus.callRaw(render, { conversation_id: id, format }, contextFor(render));
   if (reply.kind !== 'stream') throw new Error('one message');
   let count = 0;
   let rest = '';
@@ -135,7 +137,7 @@ async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
 
 /** True while a transaction of the importer writes rows. */
 async function writesRows(): Promise<boolean> {
-  const found = await stage.env.sql(
+  const found = await fixture.env.sql(
     `select 1 from pg_stat_activity where datname = current_database() and application_name = 'transcripts' and query like '%insert into transcript_rows%' and xact_start is not null`,
   );
   return found.length > 0;

@@ -7,7 +7,7 @@ import { connect } from '@nats-io/transport-node';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
 import { waitFor } from '#libs/testing';
-import { row, setStage, type Stage } from './stage.ts';
+import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 /** One word for each way of being excluded; each is spoken and is somebody's name. */
 const planted = {
@@ -24,27 +24,27 @@ const planted = {
 };
 const accepted = 'marigoldspoken';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 let service: ServiceProcess;
 let folder: string;
 let seen: string[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'privacy-'));
-  stage = await setStage(import.meta.url, { runsImporter: false });
-  seen = await listen(stage);
+  fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
+  seen = await listen(fixture);
   // A process of its own, at the most talkative level, so that everything it writes is in one file.
-  const env = { ...stage.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
+  const env = { ...fixture.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
   service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
   await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
 });
 afterAll(async () => {
   await service.stop();
-  await stage.stop();
+  await fixture.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Every message on this installation's subjects: jobs and events as they go to their streams, calls, deliveries. */
-async function listen({ env }: Stage): Promise<string[]> {
+async function listen({ env }: TranscriptFixture): Promise<string[]> {
   const messages: string[] = [];
   const { host, username, password } = new URL(env.settings['NATS_URL'] ?? '');
   const connection = await connect({ servers: host, user: username, pass: password });
@@ -72,36 +72,36 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
       say(-1, 2 * minute, planted.ambiguous),
       say(2 * minute, 2 * minute + 1_000, accepted),
     ];
-    const good = await stage.meet({ artifact: { rows } });
-    const mixed = await stage.meet({
+    const good = await fixture.meet({ artifact: { rows } });
+    const mixed = await fixture.meet({
       artifact: { rows: [say(2 * minute, 3 * minute, planted.mixed), say('2030-01-15T10:03:00Z', '2030-01-15T10:03:01Z', planted.mixed)] },
     });
-    const garbage = await stage.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
-    const plain = await stage.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
-    await stage.jobs.fails(garbage.id, /ends inside the list/);
-    await stage.jobs.ends(plain.id, 'dead');
-    await stage.becomes(mixed.id, 'transcript_window_empty');
-    await stage.becomes(good.id, 'imported');
-    stage.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
-    const cut = await stage.meet({
+    const garbage = await fixture.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
+    const plain = await fixture.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
+    await fixture.jobs.fails(garbage.id, /ends inside the list/);
+    await fixture.jobs.ends(plain.id, 'dead');
+    await fixture.becomes(mixed.id, 'transcript_window_empty');
+    await fixture.becomes(good.id, 'imported');
+    fixture.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
+    const cut = await fixture.meet({
       artifact: { rows: [say(0, 1_000, planted.cut), say(0, 1_000, planted.cut), say(0, 1_000, planted.cut)] },
     });
-    await stage.jobs.fails(cut.id, /the exchange failed/);
-    stage.provider.clearFaults();
-    await stage.env.sql(`create function transcripts.refuse() returns trigger language plpgsql as $$ begin
+    await fixture.jobs.fails(cut.id, /the exchange failed/);
+    fixture.provider.clearFaults();
+    await fixture.env.sql(`create function transcripts.refuse() returns trigger language plpgsql as $$ begin
       if position('${planted.refused}' in new.text) > 0 then raise exception 'refused: %', new.text; end if; return new; end $$`);
-    await stage.env.sql(
+    await fixture.env.sql(
       'create trigger refuse before insert on transcripts.transcript_rows for each row execute function transcripts.refuse()',
     );
-    const refused = await stage.meet({ artifact: { rows: [say(2 * minute, 3 * minute, planted.refused)] } });
+    const refused = await fixture.meet({ artifact: { rows: [say(2 * minute, 3 * minute, planted.refused)] } });
 
-    await stage.becomes(refused.id, 'install_refused_or_incomplete');
-    await stage.jobs.fails(refused.id);
+    await fixture.becomes(refused.id, 'install_refused_or_incomplete');
+    await fixture.jobs.fails(refused.id);
     // What failed would come back within seconds, and be stored rightly once nothing refuses it.
-    await stage.env.sql(`update transcripts.jobs set run_at = now() + interval '1 hour' where state = 'queued'`);
-    await stage.env.sql('drop function transcripts.refuse() cascade');
+    await fixture.env.sql(`update transcripts.jobs set run_at = now() + interval '1 hour' where state = 'queued'`);
+    await fixture.env.sql('drop function transcripts.refuse() cascade');
 
-    const tables = await stage.env.sql<{ name: string }>(
+    const tables = await fixture.env.sql<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
     );
     expect(tables.map((table) => table.name)).toEqual(
@@ -113,7 +113,7 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
     expect(seen.some((message) => message.includes('jobs.transcripts.transcript-import'))).toBe(true);
     for (const word of Object.values(planted)) {
       for (const { name } of tables) {
-        expect([word, name, await stage.env.sql(`select 1 from ${name} t where position($1 in t::text) > 0`, [word])]).toEqual([
+        expect([word, name, await fixture.env.sql(`select 1 from ${name} t where position($1 in t::text) > 0`, [word])]).toEqual([
           word,
           name,
           [],
@@ -122,9 +122,9 @@ describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is
       expect([word, seen.filter((message) => message.includes(word))]).toEqual([word, []]);
       expect([word, log.includes(word)]).toEqual([word, false]);
     }
-    const found = await stage.env.sql('select 1 from transcripts.transcript_rows where position($1 in text) > 0', [accepted]);
+    const found = await fixture.env.sql('select 1 from transcripts.transcript_rows where position($1 in text) > 0', [accepted]);
     expect(found).toHaveLength(1);
     expect(log).not.toContain(accepted);
-    expect(await stage.env.sql(`select 1 from transcripts.jobs j where position($1 in j::text) > 0`, [accepted])).toEqual([]);
+    expect(await fixture.env.sql(`select 1 from transcripts.jobs j where position($1 in j::text) > 0`, [accepted])).toEqual([]);
   });
 });

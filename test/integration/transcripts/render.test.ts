@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contextFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
-import { row, setStage, type Stage } from './stage.ts';
+import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 const minute = 60_000;
 
 describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24, D24a)', () => {
   it('writes the metadata and merged runs with present names, display names and numbers', async () => {
-    const { id } = await stage.meet({
+    const { id } = await fixture.meet({
       artifact: {
         rows: [
           row(2 * minute, 2 * minute + 1_000, 'Nobody knows me.', 'cpi-unnamed', ''),
@@ -25,16 +25,16 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
         ],
       },
     });
-    await stage.becomes(id, 'imported');
-    const [conversation] = await stage.env.sql<{ start: string }>(
+    await fixture.becomes(id, 'imported');
+    const [conversation] = await fixture.env.sql<{ start: string }>(
       'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
       [id],
     );
-    const [finished] = await stage.env.sql<{ finish: string }>(
+    const [finished] = await fixture.env.sql<{ finish: string }>(
       'select conversations.iso_utc(finish_at) as finish from conversations.conversations where id = $1',
       [id],
     );
-    expect(await stage.markdown(id)).toBe(
+    expect(await fixture.markdown(id)).toBe(
       `# Conversation of ${conversation?.start.slice(0, 10)}\n\n- Conversation: ${id}\n- Journey: Journey circle\n- Event: Spring\n- Start: ${conversation?.start}\n` +
         `- Finish: ${finished?.finish}\n- Participants: Ada\n\n## Transcript\n\n**Ada** (00:00)\nOne. Two.\n\n**Unresolved speaker 1** (01:00)\nNobody knows me.\n\n` +
         '**Gwen** (02:05)\nA guest.\n',
@@ -42,12 +42,12 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
   });
 
   it('shows a person under the present name', async () => {
-    const { id } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'One.')] } });
-    await stage.becomes(id, 'imported');
+    const { id } = await fixture.meet({ artifact: { rows: [row(minute, minute + 1_000, 'One.')] } });
+    await fixture.becomes(id, 'imported');
     await rename('Ada Lovelace');
-    expect(await stage.markdown(id)).toContain('**Ada Lovelace** (00:00)');
+    expect(await fixture.markdown(id)).toContain('**Ada Lovelace** (00:00)');
     await rename('Ada');
-    expect(await stage.markdown(id)).toContain('**Ada** (00:00)');
+    expect(await fixture.markdown(id)).toContain('**Ada** (00:00)');
   });
 
   it('shows a person whom the directory does not know under the display name, or a number', async () => {
@@ -56,25 +56,25 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
       { customParticipantId: 'cpi-2', personId: 2_000_000_002 },
     ];
     const rows = [row(minute, minute + 1, 'a', 'cpi-1', 'Left us'), row(minute + 2, minute + 3, 'b', 'cpi-2', '')];
-    const { id } = await stage.meet({ artifact: { rows }, participants });
-    await stage.becomes(id, 'imported');
-    const text = await stage.markdown(id);
+    const { id } = await fixture.meet({ artifact: { rows }, participants });
+    await fixture.becomes(id, 'imported');
+    const text = await fixture.markdown(id);
     expect(text).toContain('**Left us** (00:00)\na\n');
     expect(text).toContain('**Person 2000000002** (00:00)\nb\n');
-    expect(await stage.markdown(id, 2_000_000_002)).toContain('\nb\n');
+    expect(await fixture.markdown(id, 2_000_000_002)).toContain('\nb\n');
   });
 
   it('takes two room participants of one person for one speaker', async () => {
     const participants = [
-      { customParticipantId: 'laptop', personId: stage.personId },
-      { customParticipantId: 'phone', personId: stage.personId },
+      { customParticipantId: 'laptop', personId: fixture.personId },
+      { customParticipantId: 'phone', personId: fixture.personId },
     ];
-    const { id } = await stage.meet({
+    const { id } = await fixture.meet({
       artifact: { rows: [row(minute, minute + 1, 'One.', 'laptop'), row(minute + 2, minute + 3, 'Two.', 'phone')] },
       participants,
     });
-    await stage.becomes(id, 'imported');
-    expect(await stage.markdown(id)).toContain('**Ada** (00:00)\nOne. Two.\n');
+    await fixture.becomes(id, 'imported');
+    expect(await fixture.markdown(id)).toContain('**Ada** (00:00)\nOne. Two.\n');
   });
 
   it('filters by the id stored with the rows, after merging, with times of the whole conversation', async () => {
@@ -84,31 +84,31 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
       row(3 * minute, 3 * minute + 1_000, 'Two.'),
       row(4 * minute, 4 * minute + 1_000, 'Three.'),
     ];
-    const { id } = await stage.meet({ artifact: { rows } });
-    await stage.becomes(id, 'imported');
-    expect((await stage.markdown(id, stage.personId)).split('## Transcript\n')[1]).toBe(
+    const { id } = await fixture.meet({ artifact: { rows } });
+    await fixture.becomes(id, 'imported');
+    expect((await fixture.markdown(id, fixture.personId)).split('## Transcript\n')[1]).toBe(
       '\n**Ada** (00:00)\nOne.\n\n**Ada** (02:00)\nTwo. Three.\n',
     );
-    expect((await stage.markdown(id, -1)).split('## Transcript\n')[1]).toBe('\n**Gwen** (01:00)\nGuest.\n');
+    expect((await fixture.markdown(id, -1)).split('## Transcript\n')[1]).toBe('\n**Gwen** (01:00)\nGuest.\n');
   });
 
   it('answers 404 when the speaker has no utterances, a participant of the conversation or not', async () => {
-    const { id } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'Guest.', 'cpi-guest')] } });
-    await stage.becomes(id, 'imported');
-    for (const personId of [stage.personId, -2, 0, 2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
-      await expect(stage.markdown(id, personId)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+    const { id } = await fixture.meet({ artifact: { rows: [row(minute, minute + 1_000, 'Guest.', 'cpi-guest')] } });
+    await fixture.becomes(id, 'imported');
+    for (const personId of [fixture.personId, -2, 0, 2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
+      await expect(fixture.markdown(id, personId)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
     }
   });
 
   it('writes the metadata alone without rows, and 404 with a filter', async () => {
-    const { id } = await stage.meet({ isRecorded: false });
-    expect(await stage.markdown(id)).toMatch(/^# Conversation of .*\n\n- Conversation: \d+\n[^*]*## Transcript\n$/);
-    await expect(stage.markdown(id, stage.personId)).rejects.toMatchObject({ code: 'not_found' });
+    const { id } = await fixture.meet({ isRecorded: false });
+    expect(await fixture.markdown(id)).toMatch(/^# Conversation of .*\n\n- Conversation: \d+\n[^*]*## Transcript\n$/);
+    await expect(fixture.markdown(id, fixture.personId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('counts from the start of the conversation where rows were never cut, whatever a later run has seen (T5)', async () => {
-    const { id } = await stage.meet({ artifact: { rows: [row(0, 1_000, 'Outside.')] }, isRecorded: false });
-    await stage.bus.call(
+    const { id } = await fixture.meet({ artifact: { rows: [row(0, 1_000, 'Outside.')] }, isRecorded: false });
+    await fixture.bus.call(
       transcripts.rpcs.installLegacy,
       {
         items: [{ conversation_id: id, rows: [{ start_ms: 1_500, end_ms: 2_000, person_id: null, speaker: 'Gwen', text: 'Old.' }] }],
@@ -116,46 +116,46 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
       },
       contextFor(transcripts.rpcs.installLegacy),
     );
-    const [conversation] = await stage.env.sql<{ start: string }>(
+    const [conversation] = await fixture.env.sql<{ start: string }>(
       `select conversations.iso_utc(start_at + interval '1.5 seconds') as start from conversations.conversations where id = $1`,
       [id],
     );
-    const read = async (): Promise<unknown> => JSON.parse(await stage.transcript({ conversation_id: id, format: 'json' }));
+    const read = async (): Promise<unknown> => JSON.parse(await fixture.transcript({ conversation_id: id, format: 'json' }));
     const speaker = { key: '-1', person_id: null, name: 'Gwen' };
     const old = { index: 0, start_ms: 1_500, end_ms: 2_000, started_at: conversation?.start, speaker, text: 'Old.' };
     expect(await read()).toEqual({ conversation_id: id, window: null, segments: [old] });
-    await stage.env.sql('update conversations.conversations set start_at = null, finish_at = null where id = $1', [id]);
+    await fixture.env.sql('update conversations.conversations set start_at = null, finish_at = null where id = $1', [id]);
     expect(await read()).toMatchObject({ window: null, segments: [{ ...old, started_at: null }] });
   });
 
   it('writes a part of the rows, which keep their places in the whole', async () => {
-    const { id } = await stage.meet({ isRecorded: false });
-    await stage.env.sql(
+    const { id } = await fixture.meet({ isRecorded: false });
+    await fixture.env.sql(
       `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
        select $1, n * 1000000, n, n * 1000000 + 1, -1, 'Row ' || n from generate_series(0, 9) n`,
       [id],
     );
-    const part = await stage.transcript({ conversation_id: id, format: 'json', limit: 3, offset: 4 });
+    const part = await fixture.transcript({ conversation_id: id, format: 'json', limit: 3, offset: 4 });
     const { segments } = JSON.parse(part) as { segments: { index: number; text: string }[] };
     expect(segments.map(({ index, text }) => [index, text])).toEqual([4, 5, 6].map((index) => [index, `Row ${index}`]));
   });
 
   /** Three begin at a time, so that pages end between them. */
   async function readLarge() {
-    const { id } = await stage.meet({ isRecorded: false });
-    await stage.env.sql(
+    const { id } = await fixture.meet({ isRecorded: false });
+    await fixture.env.sql(
       `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
        select $1, (n - n % 3)::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
       [id],
     );
-    const reply = await stage.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, contextFor(transcripts.rpcs.render));
+    const reply = await fixture.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, contextFor(transcripts.rpcs.render));
     if (reply.kind !== 'stream') throw new Error('one message');
     return { id, reply };
   }
 
   it('breaks a large file off whose rows have changed since its digest was told', async () => {
     const { id, reply } = await readLarge();
-    await stage.env.sql(`update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`, [id]);
+    await fixture.env.sql(`update transcripts.transcript_rows set text = 'Another.' where conversation_id = $1 and position = 39999`, [id]);
     const readAll = async () => {
       for await (const chunk of reply.chunks) expect(chunk.length).toBeGreaterThan(0);
     };
@@ -178,5 +178,5 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
 
 async function rename(name: string): Promise<void> {
   const document = { people: [{ key: 'ada', name, contact: { email: 'ada@example.org' } }] };
-  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+  await fixture.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
 }

@@ -7,40 +7,40 @@ import { transcripts } from '#services/transcripts';
 import { forget } from '../../../services/transcripts/deletion/workers.ts';
 import { seeWriters } from '../../../services/transcripts/search/statements/index-rows.ts';
 import { refresh } from '../../../services/transcripts/search/workers.ts';
-import { setStage, type Stage } from './stage.ts';
+import { startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 let service: { stop(): Promise<void> };
 let db: Database;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url, { runsImporter: false });
-  service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs, indexTurnMs: 0 });
+  fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
+  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs, indexTurnMs: 0 });
   db = await createDatabase({
-    url: stage.env.settings['DATABASE_URL'] ?? '',
+    url: fixture.env.settings['DATABASE_URL'] ?? '',
     schema: 'transcripts',
     poolSize: 2,
-    logger: stage.env.logger,
+    logger: fixture.env.logger,
     applicationName: 'writer',
   });
 });
 afterAll(async () => {
   await db.close();
-  await stage.stop();
+  await fixture.stop();
 });
 
 describe('transcripts.index-transcripts (T3)', () => {
   it('leaves what its turn is too short for to another job, and everything is found', async () => {
     const ids: number[] = [];
-    for (let count = 0; count < 3; count++) ids.push((await stage.meet({ isRecorded: false, window: {} })).id);
+    for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const { installLegacy } = transcripts.rpcs;
     const items = ids.map((id) => ({
       conversation_id: id,
       rows: [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a tapir' }],
     }));
-    await stage.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
     const found = await waitFor(
       async () => {
-        const rows = await stage.env.sql<{ id: number }>(
+        const rows = await fixture.env.sql<{ id: number }>(
           `select conversation_id as id from transcripts.search_segments where words @@ 'tapir' order by 1`,
         );
         return rows.length === ids.length ? rows.map(({ id }) => id) : undefined;
@@ -48,7 +48,7 @@ describe('transcripts.index-transcripts (T3)', () => {
       { what: 'the index' },
     );
     expect(found).toEqual(ids.toSorted((left, right) => left - right));
-    const jobs = await stage.env.sql<{ left: string }>(
+    const jobs = await fixture.env.sql<{ left: string }>(
       `select (payload -> 'conversation_ids')::text as left from transcripts.jobs where type = 'transcripts.index-transcripts' order by id`,
     );
     expect(jobs.map((job) => JSON.parse(job.left) as unknown)).toEqual([ids, ids.slice(1), ids.slice(2)]);
@@ -56,32 +56,32 @@ describe('transcripts.index-transcripts (T3)', () => {
 
   it('hides what was deleted or restricted, and forgets what went for good, while no replica ran and no event was kept (D97)', async () => {
     const ids: number[] = [];
-    for (let count = 0; count < 3; count++) ids.push((await stage.meet({ isRecorded: false, window: {} })).id);
+    for (let count = 0; count < 3; count++) ids.push((await fixture.meet({ isRecorded: false, window: {} })).id);
     const [left = 0, deleted = 0, gone = 0] = ids;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a quokka' }];
     const { installLegacy } = transcripts.rpcs;
     const items = ids.map((id) => ({ conversation_id: id, rows }));
-    await stage.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
     const known = () =>
-      stage.env.sql<{ id: number; people: number[] }>(
+      fixture.env.sql<{ id: number; people: number[] }>(
         'select conversation_id as id, participant_ids as people from transcripts.search_conversations where conversation_id = any($1) order by 1',
         [ids],
       );
     await waitFor(async () => (await known()).length === 3);
     await service.stop();
     // As if every event about it were gone.
-    await stage.env.sql('update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1', [
+    await fixture.env.sql('update conversations.all_conversations set deleted_at = now(), deletion = $2 where id = $1', [
       deleted,
       '{"reason":"operator","by":"test"}',
     ]);
-    await stage.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
+    await fixture.env.sql('delete from conversations.all_conversations where id = $1', [gone]);
     const leave = 'update conversations.all_conversations set participant_ids = $2, updated_at = now() where id = $1';
-    await stage.env.sql(leave, [left, []]);
-    service = await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs });
+    await fixture.env.sql(leave, [left, []]);
+    service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs });
     await waitFor(async () => JSON.stringify(await known()) === JSON.stringify([{ id: left, people: [] }]));
     const stored = async () => {
       const select = 'select distinct conversation_id as id from transcripts.transcript_rows where conversation_id = any($1) order by 1';
-      return (await stage.env.sql<{ id: number }>(select, [ids])).map(({ id }) => id);
+      return (await fixture.env.sql<{ id: number }>(select, [ids])).map(({ id }) => id);
     };
     await waitFor(async () => JSON.stringify(await stored()) === JSON.stringify([left, deleted].toSorted((one, other) => one - other)));
   });
@@ -101,29 +101,29 @@ describe('transcripts.index-transcripts (T3)', () => {
 
 describe('what decides about a conversation', () => {
   const removeForGood = async (id: number): Promise<void> => {
-    await stage.env.sql('delete from conversations.all_conversations where id = $1', [id]);
+    await fixture.env.sql('delete from conversations.all_conversations where id = $1', [id]);
     await db.transaction((tx) => forget(tx, id));
   };
   const remove = async (id: number): Promise<void> => {
     const { adminDelete } = conversations.rpcs;
-    await stage.bus.call(adminDelete, { conversation_id: id, operator: 'test' }, contextFor(adminDelete));
+    await fixture.bus.call(adminDelete, { conversation_id: id, operator: 'test' }, contextFor(adminDelete));
   };
 
   it.each([
     { what: 'goes for good', removing: removeForGood, waits: 'writer' },
     { what: 'is deleted', removing: remove, waits: 'transcripts' },
   ])('does not come back when it $what behind the answer of its owner', async ({ removing, waits }) => {
-    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a numbat' }];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
-    const kept = () => stage.env.sql('select participant_ids from transcripts.search_conversations where conversation_id = $1', [id]);
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    const kept = () => fixture.env.sql('select participant_ids from transcripts.search_conversations where conversation_id = $1', [id]);
     await waitFor(async () => (await kept()).length === 1);
     let removed: Promise<void> | undefined;
     const call = async () => {
       removed = removing(id);
-      await waitForLockWait(stage.env.sql, waits);
-      const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [stage.personId] };
+      await waitForLockWait(fixture.env.sql, waits);
+      const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [fixture.personId] };
       return { items: [{ ...facts, updated_at: '2100-01-01T00:00:00Z' }] };
     };
     await refresh({ bus: { call } as unknown as Bus, db }, [id], newContext());
@@ -132,13 +132,13 @@ describe('what decides about a conversation', () => {
   });
 
   it('is asked anew when the conversation has no words any more', async () => {
-    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'a dugong' }];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
-    const kept = () => stage.env.sql('select 1 from transcripts.search_conversations where conversation_id = $1', [id]);
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    const kept = () => fixture.env.sql('select 1 from transcripts.search_conversations where conversation_id = $1', [id]);
     await waitFor(async () => (await kept()).length === 1);
-    await stage.env.sql('delete from transcripts.transcript_rows where conversation_id = $1', [id]);
+    await fixture.env.sql('delete from transcripts.transcript_rows where conversation_id = $1', [id]);
     await remove(id);
     await waitFor(async () => (await kept()).length === 0);
   });

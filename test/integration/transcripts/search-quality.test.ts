@@ -6,7 +6,7 @@ import { contextFor, superuser, waitFor } from '#libs/testing';
 import { transcripts } from '#services/transcripts';
 import { parse } from 'yaml';
 import { createRandom, makeStatement } from '../../../tools/demo/sentences.ts';
-import { setStage, type Stage } from './stage.ts';
+import { startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 interface Topic {
   readonly said: string[];
@@ -20,18 +20,18 @@ const topics = parse(readFileSync(join(root, 'test', 'fixtures', 'spoken-questio
 const around = 12;
 const first = 10;
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 /** One conversation for each topic, with what the demo's people say between its utterances. */
 async function fill(): Promise<void> {
   const { installLegacy } = transcripts.rpcs;
   const items = [];
   for (const [place, { said }] of Object.values(topics).flat().entries()) {
-    const { id } = await stage.meet({ isRecorded: false, window: {} });
+    const { id } = await fixture.meet({ isRecorded: false, window: {} });
     const random = createRandom(place);
     const texts = said.flatMap((text) => [...Array.from({ length: around }, () => makeStatement(random)), text]);
     const rows = texts.map((text, index) => ({
@@ -43,10 +43,10 @@ async function fill(): Promise<void> {
     }));
     items.push({ conversation_id: id, rows });
   }
-  await stage.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
+  await fixture.bus.call(installLegacy, { items, dry_run: false }, contextFor(installLegacy));
   await waitFor(
     async () => {
-      const [row] = await stage.env.sql<{ left: number }>(
+      const [row] = await fixture.env.sql<{ left: number }>(
         `select (select count(*) from transcripts.transcript_rows)::integer - (select count(*) from transcripts.search_segments)::integer as left`,
       );
       return row?.left === 0;
@@ -56,7 +56,7 @@ async function fill(): Promise<void> {
 }
 
 async function ask(q: string): Promise<string[]> {
-  const { items } = await stage.bus.call(transcripts.rpcs.search, { q, limit: first }, { ...newContext(), actor: superuser });
+  const { items } = await fixture.bus.call(transcripts.rpcs.search, { q, limit: first }, { ...newContext(), actor: superuser });
   return items.map(({ segment }) => segment.text);
 }
 

@@ -5,26 +5,26 @@ import { contextFor, quickJobs, startService, superuser, waitFor } from '#libs/t
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
-import { fullWindow, row, setStage, type Stage } from './stage.ts';
+import { fullWindow, row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 type Reply = ReplyOf<typeof transcripts.rpcs.search>;
 const minute = 60_000;
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 beforeAll(async () => {
-  stage = await setStage(import.meta.url, {});
+  fixture = await startTranscriptFixture(import.meta.url);
 });
-afterAll(() => stage.stop());
+afterAll(() => fixture.stop());
 
 const search = (request: RequestOf<typeof transcripts.rpcs.search>, actor: Actor = superuser): Promise<Reply> =>
-  stage.bus.call(transcripts.rpcs.search, request, { ...newContext(), actor });
+  fixture.bus.call(transcripts.rpcs.search, request, { ...newContext(), actor });
 const said = ({ items }: Reply): string[] => items.map(({ segment }) => segment.text);
 
 /** What is under way is indexed. */
 const indexed = (): Promise<boolean> =>
   waitFor(
     async () => {
-      const left = await stage.env.sql(
+      const left = await fixture.env.sql(
         `select 1 from transcripts.jobs where type = 'transcripts.index-transcripts' and state in ('queued', 'running')`,
       );
       return left.length === 0;
@@ -41,14 +41,14 @@ const becomes = (check: () => Promise<void>): Promise<boolean> =>
 
 /** A conversation with rows of a bulk import, one each minute; a speaker's name goes before a colon. */
 async function talk(...lines: string[]): Promise<number> {
-  const { id } = await stage.meet({ isRecorded: false, window: {} });
+  const { id } = await fixture.meet({ isRecorded: false, window: {} });
   const rows = lines.map((line, index) => {
     const [, speaker = 'Gwen', text = line] = /^(\w+): (.*)$/s.exec(line) ?? [];
     const isAda = speaker === 'Ada';
-    return { start_ms: index * minute, end_ms: index * minute + 1_500, person_id: isAda ? stage.personId : null, speaker, text };
+    return { start_ms: index * minute, end_ms: index * minute + 1_500, person_id: isAda ? fixture.personId : null, speaker, text };
   });
   const { installLegacy } = transcripts.rpcs;
-  await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+  await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
   await indexed();
   return id;
 }
@@ -83,7 +83,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
   it('finds an utterance with its place, speaker, neighbours and highlights', async () => {
     const id = await talk('Before it.', 'Ada: Größe, the budget GRÖSSE.', 'After it.');
     const { items, next, total_estimate: total } = await search({ q: 'grosse budget' });
-    const [conversation] = await stage.env.sql<{ start: string }>(
+    const [conversation] = await fixture.env.sql<{ start: string }>(
       'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
       [id],
     );
@@ -95,7 +95,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
             index: 1,
             start_ms: minute,
             end_ms: minute + 1_500,
-            speaker: { key: String(stage.personId), person_id: stage.personId, name: 'Ada' },
+            speaker: { key: String(fixture.personId), person_id: fixture.personId, name: 'Ada' },
             text: 'Größe, the budget GRÖSSE.',
           },
           highlights: [
@@ -187,7 +187,7 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
     expect(next).not.toBeNull();
     for (const request of [
       { q: 'badgers', cursor: next ?? '' },
-      { q: 'badger', person_id: stage.personId, cursor: next ?? '' },
+      { q: 'badger', person_id: fixture.personId, cursor: next ?? '' },
       { q: 'badger', cursor: 'x' },
       { q: 'badger', cursor: '' },
     ])
@@ -197,11 +197,11 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
 
   it('narrows down by speaker, holon, journey and start, and answers 404 for what is not there', async () => {
     const id = await talk('Ada: otter', 'otter');
-    expect((await search({ q: 'otter', person_id: stage.personId })).items).toHaveLength(1);
+    expect((await search({ q: 'otter', person_id: fixture.personId })).items).toHaveLength(1);
     for (const given of [{ holon_slug: 'spring' }, { journey: 'circle' }])
       expect((await search({ q: 'otter', ...given })).items).toHaveLength(2);
     expect((await search({ q: 'otter', journey: 'moving' })).items).toEqual([]);
-    const [{ start } = { start: '' }] = await stage.env.sql<{ start: string }>(
+    const [{ start } = { start: '' }] = await fixture.env.sql<{ start: string }>(
       'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
       [id],
     );
@@ -216,17 +216,17 @@ describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', ()
 
 describe('what is found by nobody (T2)', () => {
   it('is speech outside the window, and what rows were before they were imported again', async () => {
-    const { id, sessionId } = await stage.meet({
+    const { id, sessionId } = await fixture.meet({
       artifact: {
         rows: [row(0, 1_000, 'lynx outside'), row(minute, minute + 1_000, 'lynx inside'), row(9 * minute, 9 * minute + 1, 'lynx after')],
       },
     });
-    await stage.becomes(id, 'imported');
+    await fixture.becomes(id, 'imported');
     await indexed();
     expect(said(await search({ q: 'lynx' }))).toEqual(['lynx inside']);
-    stage.provider.setArtifact(sessionId, { rows: [row(minute, minute + 1_000, 'ibex inside')] });
+    fixture.provider.setArtifact(sessionId, { rows: [row(minute, minute + 1_000, 'ibex inside')] });
     const { adminImportTranscript } = conversations.rpcs;
-    await stage.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    await fixture.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
     await becomes(async () => expect(said(await search({ q: 'ibex' }))).toEqual(['ibex inside']));
     expect(said(await search({ q: 'lynx' }))).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe('what is found by nobody (T2)', () => {
   it('are rows that were never cut once a run has seen the window', async () => {
     const id = await talk('caribou before');
     expect((await search({ q: 'caribou' })).items).toHaveLength(1);
-    await stage.env.sql(
+    await fixture.env.sql(
       `insert into transcripts.import_evidence (conversation_id, status, contract_import, session_id, session_started_at, artifact_sha256,
          artifact_bytes, window_start, window_end, raw, accepted, excluded)
        values ($1, 'transcript_window_empty', true, 's', now(), repeat('a', 64), 1, now(), now() + interval '1 hour', 0, 0,
@@ -246,21 +246,21 @@ describe('what is found by nobody (T2)', () => {
   });
 
   it('are rows that were never cut, as soon as a run sees the window and imports nothing', async () => {
-    const { id, writeRoom } = await stage.meet({ artifact: { rows: [row(0, 1_000, 'outside')] }, isRecorded: false, window: {} });
+    const { id, writeRoom } = await fixture.meet({ artifact: { rows: [row(0, 1_000, 'outside')] }, isRecorded: false, window: {} });
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'wapiti before' }];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
     await indexed();
     expect((await search({ q: 'wapiti' })).items).toHaveLength(1);
     await writeRoom(fullWindow);
     const { adminImportTranscript } = conversations.rpcs;
-    await stage.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
-    await stage.becomes(id, 'transcript_window_empty');
+    await fixture.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    await fixture.becomes(id, 'transcript_window_empty');
     await becomes(async () => expect((await search({ q: 'wapiti' })).items).toEqual([]));
   });
 
   it('are the words of a person who was erased', async () => {
-    const { ids } = await stage.bus.call(
+    const { ids } = await fixture.bus.call(
       directory.rpcs.applyWorkspace,
       { document: { people: [{ key: 'eve', name: 'Eve', contact: {} }] }, dry_run: false },
       contextFor(directory.rpcs.applyWorkspace),
@@ -272,10 +272,10 @@ describe('what is found by nobody (T2)', () => {
       { start_ms: 0, end_ms: 1, person_id: eve, speaker: null, text: 'gazelle of Eve' },
       { start_ms: 2, end_ms: 3, person_id: null, speaker: 'Gwen', text: 'gazelle of Gwen' },
     ];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
     await indexed();
     expect(said(await search({ q: 'gazelle' }))).toHaveLength(2);
-    await stage.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: false }, contextFor(erasePerson));
+    await fixture.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: false }, contextFor(erasePerson));
     const { items } = await search({ q: 'gazelle' });
     expect(items).toMatchObject([{ before: '[removed]', segment: { index: 1, text: 'gazelle of Gwen' } }]);
     expect((await search({ q: 'removed' })).items).toEqual([]);
@@ -287,9 +287,9 @@ describe('what is found by nobody (T2)', () => {
   it('is what was said in a conversation that is deleted, as long as it is', async () => {
     const id = await talk('pelican');
     const { adminDelete, adminRestore } = conversations.rpcs;
-    await stage.bus.call(adminDelete, { conversation_id: id, operator: 'ops' }, contextFor(adminDelete));
+    await fixture.bus.call(adminDelete, { conversation_id: id, operator: 'ops' }, contextFor(adminDelete));
     expect(await search({ q: 'pelican' })).toEqual({ items: [], next: null, total_estimate: 0 });
-    await stage.bus.call(adminRestore, { conversation_id: id, operator: 'ops' }, contextFor(adminRestore));
+    await fixture.bus.call(adminRestore, { conversation_id: id, operator: 'ops' }, contextFor(adminRestore));
     await becomes(async () => expect((await search({ q: 'pelican' })).items).toHaveLength(1));
   });
 });
@@ -320,45 +320,45 @@ describe('who finds what (T2; D18f, D69)', () => {
   it('gives members what they take part in, and nobody anything of a conversation that they left', async () => {
     const id = await talk('egret');
     await startMembersOnly();
-    const ada = user({ personId: stage.personId });
+    const ada = user({ personId: fixture.personId });
     await becomes(async () => expect((await search({ q: 'egret' }, user({}))).items).toEqual([]));
     expect((await search({ q: 'egret' }, ada)).items).toHaveLength(1);
     expect((await search({ q: 'egret' }, user({ coherenceAccess: true }))).items).toHaveLength(1);
     // Not told to anybody yet: the conversations service is asked about each page.
-    await stage.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
+    await fixture.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
     expect(await search({ q: 'egret' }, ada)).toEqual({ items: [], next: null, total_estimate: 0 });
   });
 
   it('gives a member what they take part in since they were added', async () => {
     const { applyWorkspace } = directory.rpcs;
     const document = { people: [{ key: 'ivo', name: 'Ivo', contact: {} }] };
-    const { ids } = await stage.bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
+    const { ids } = await fixture.bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
     const ivo = ids['people']?.['ivo'] ?? 0;
     const take = async (people: number[]): Promise<number> => {
       const { importConversations } = conversations.rpcs;
       const item = { key: 'avocet', participant_ids: people };
-      const { items } = await stage.bus.call(importConversations, { items: [item], dry_run: false }, contextFor(importConversations));
+      const { items } = await fixture.bus.call(importConversations, { items: [item], dry_run: false }, contextFor(importConversations));
       return items[0]?.id ?? 0;
     };
-    const id = await take([stage.personId]);
+    const id = await take([fixture.personId]);
     const { installLegacy } = transcripts.rpcs;
     const rows = [{ start_ms: 0, end_ms: 1, person_id: null, speaker: 'Gwen', text: 'avocet' }];
-    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await fixture.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
     await indexed();
     await startMembersOnly();
     const asIvo = user({ personId: ivo });
-    await becomes(async () => expect((await search({ q: 'avocet' }, user({ personId: stage.personId }))).items).toHaveLength(1));
+    await becomes(async () => expect((await search({ q: 'avocet' }, user({ personId: fixture.personId }))).items).toHaveLength(1));
     expect((await search({ q: 'avocet' }, asIvo)).items).toEqual([]);
-    await take([stage.personId, ivo]);
+    await take([fixture.personId, ivo]);
     await becomes(async () => expect((await search({ q: 'avocet' }, asIvo)).items).toHaveLength(1));
   });
 });
 
 /** As a conversation of a release that had no search: the next replica to start finds that its words are missing. */
 async function reindex(id: number): Promise<void> {
-  await stage.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
-  await stage.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
-  await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs });
+  await fixture.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
+  await fixture.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
+  await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs });
   await indexed();
 }
 
@@ -366,8 +366,8 @@ async function reindex(id: number): Promise<void> {
 async function lead(holon: string): Promise<number> {
   const account = { email: 'lead@example.org', person: 'ada', password: 'a-long-enough-password', teams: [{ holon, active: true }] };
   const { applyWorkspace } = directory.rpcs;
-  await stage.bus.call(applyWorkspace, { document: { accounts: [account] }, dry_run: false }, contextFor(applyWorkspace));
-  const [row] = await stage.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [account.email]);
+  await fixture.bus.call(applyWorkspace, { document: { accounts: [account] }, dry_run: false }, contextFor(applyWorkspace));
+  const [row] = await fixture.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [account.email]);
   return row?.id ?? 0;
 }
 
@@ -385,11 +385,11 @@ async function makeEventsPrivate(isPrivate: boolean): Promise<void> {
       },
     ],
   };
-  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+  await fixture.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
 }
 
 /** The other conversations service goes, one for members comes. */
 async function startMembersOnly(): Promise<void> {
-  await stage.conversations.stop();
-  await startService('conversations', stage.env, { ...stage.env.settings, CONVERSATION_ACCESS: 'members' });
+  await fixture.conversations.stop();
+  await startService('conversations', fixture.env, { ...fixture.env.settings, CONVERSATION_ACCESS: 'members' });
 }

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CliOutcome, runCli } from '#libs/testing';
-import { row, setStage, sha256, type Stage } from './stage.ts';
+import { row, startTranscriptFixture, sha256, type TranscriptFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: TranscriptFixture;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'verify-'));
-  stage = await setStage(import.meta.url);
+  fixture = await startTranscriptFixture(import.meta.url);
 });
 afterAll(async () => {
-  await stage.stop();
+  await fixture.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -30,12 +30,12 @@ async function copy(name: string, text: string): Promise<string> {
   return file;
 }
 
-const cli = (...args: string[]): Promise<CliOutcome> => runCli(['transcripts', 'verify', ...args], stage.settings);
+const cli = (...args: string[]): Promise<CliOutcome> => runCli(['transcripts', 'verify', ...args], fixture.settings);
 
 describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
   it('recomputes the evidence from a copy of the artifact, with the conversation named or found', async () => {
-    const { id } = await stage.meet({ artifact: { bytes: artifact } });
-    const evidence = await stage.becomes(id, 'imported');
+    const { id } = await fixture.meet({ artifact: { bytes: artifact } });
+    const evidence = await fixture.becomes(id, 'imported');
     const file = await copy('same.json', artifact);
     const named = await cli(file, '--conversation', String(id), '--json');
     expect(named.code).toBe(0);
@@ -58,8 +58,8 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
   });
 
   it('names every field in which another file differs, and ends with status 1', async () => {
-    const { id } = await stage.meet({ artifact: { bytes: `${artifact} ` } });
-    await stage.becomes(id, 'imported');
+    const { id } = await fixture.meet({ artifact: { bytes: `${artifact} ` } });
+    await fixture.becomes(id, 'imported');
     const other = await copy('other.json', JSON.stringify([row(0, 1_000, 'Before.')]));
     const result = await cli(other, '--conversation', String(id), '--json');
     expect(result.code).toBe(1);
@@ -76,7 +76,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
   });
 
   it('says so when there is nothing to compare with, no such conversation, no such file, no transcript', async () => {
-    const { id } = await stage.meet({ isRecorded: false });
+    const { id } = await fixture.meet({ isRecorded: false });
     const file = await copy('file.json', '[]');
     expect(await cli(file, '--conversation', String(id))).toMatchObject({
       code: 1,
@@ -87,8 +87,8 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
       stderr: 'There is no transcript import of conversation 999999999.\n',
     });
     expect(await cli(join(folder, 'absent.json'))).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be read') });
-    const imported = await stage.meet({ artifact: { bytes: artifact } });
-    await stage.becomes(imported.id, 'imported');
+    const imported = await fixture.meet({ artifact: { bytes: artifact } });
+    await fixture.becomes(imported.id, 'imported');
     const garbage = await copy('garbage.txt', 'no transcript');
     expect(await cli(garbage, '--conversation', String(imported.id))).toMatchObject({
       code: 1,

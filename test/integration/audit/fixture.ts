@@ -14,10 +14,10 @@ export const password = 'seven green parrots';
 export const ip = '192.0.2.1';
 export const endpointTypes = ['conversation.created'];
 
-export type Place = Awaited<ReturnType<typeof startPlace>>;
+export type AuditFixture = Awaited<ReturnType<typeof startAuditFixture>>;
 
 /** Each `new…` makes one, and says its id. */
-export async function startPlace(fileUrl: string) {
+export async function startAuditFixture(fileUrl: string) {
   const env = await createTestEnvironment(fileUrl);
   const telegram = await startTelegram();
   env.onStop(() => telegram.stop());

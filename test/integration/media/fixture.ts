@@ -28,7 +28,7 @@ export interface Reply {
   json: unknown;
 }
 
-export interface World {
+export interface MediaFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   /** Between media and the object store. */
@@ -82,7 +82,7 @@ function head(fileName: string): Buffer {
 }
 
 /** `pipeline`: for directory and conversations. */
-export async function createWorld(fileUrl: string, pipeline?: PipelineExtension): Promise<World> {
+export async function startMediaFixture(fileUrl: string, pipeline?: PipelineExtension): Promise<MediaFixture> {
   const env = await createTestEnvironment(fileUrl);
   const options = pipeline === undefined ? {} : { pipeline };
   await startService('directory', env, {}, options);
@@ -96,7 +96,7 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
     actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: World['call'] = (rpc, request) => bus.call(rpc, request, contextFor(rpc));
+  const call: MediaFixture['call'] = (rpc, request) => bus.call(rpc, request, contextFor(rpc));
   const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
   const personId = ids['people']?.['ada'] ?? 0;
 
@@ -168,7 +168,7 @@ interface Ports {
 /** A client of a media service that listens on these ports. */
 export function speakTo(
   { port: openPort, internalPort: port }: Ports,
-  { env, actor }: Pick<World, 'env' | 'actor'>,
+  { env, actor }: Pick<MediaFixture, 'env' | 'actor'>,
   stop: () => Promise<void>,
 ): RunningMedia {
   const path = (id: number): string => `/internal/conversations/${id}/audio`;
@@ -245,8 +245,8 @@ function parse(body: Buffer): unknown {
 }
 
 /** Waits until no job of the media service is queued or running. */
-export async function countWaitingJobs(world: World): Promise<number> {
-  const { items } = await world.call(media.rpcs.adminListJobs, { limit: 1000 });
+export async function countWaitingJobs(fixture: MediaFixture): Promise<number> {
+  const { items } = await fixture.call(media.rpcs.adminListJobs, { limit: 1000 });
   return items.filter((job) => job.state === 'queued' || job.state === 'running').length;
 }
 

@@ -1,9 +1,9 @@
 /** A small network for the writes of the open API: who may edit what, classes with custom fields, journeys in a catalogue. */
 import type { Actor } from '#libs/contract';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-export interface Places {
-  readonly world: World;
+export interface EditFixture {
+  readonly directory: DirectoryFixture;
   /** Ids by slug or key. */
   readonly holons: Readonly<Record<string, number>>;
   readonly people: Readonly<Record<string, number>>;
@@ -98,9 +98,9 @@ const document = {
   ],
 };
 
-export async function createPlaces(fileUrl: string): Promise<Places> {
-  const world = await createWorld(fileUrl);
-  const { ids } = await world.apply(document);
+export async function startEditFixture(fileUrl: string): Promise<EditFixture> {
+  const fixture = await startDirectoryFixture(fileUrl);
+  const { ids } = await fixture.apply(document);
   const actor = (email: string, person: string, globalEditor: boolean): Actor => ({
     kind: 'user',
     accountId: ids['accounts']?.[email] ?? 0,
@@ -110,7 +110,7 @@ export async function createPlaces(fileUrl: string): Promise<Places> {
     coherenceAccess: false,
   });
   return {
-    world,
+    directory: fixture,
     holons: ids['holons'] ?? {},
     people: ids['people'] ?? {},
     journeys: ids['journeys'] ?? {},

@@ -14,7 +14,7 @@ export interface ChatReply {
   readonly created_at: string;
 }
 
-export interface Place {
+export interface AgentFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   readonly llm: LlmServer;
@@ -40,7 +40,7 @@ export interface Applied {
   readonly diff: readonly { readonly key: string; readonly action: string; readonly fields: readonly { readonly field: string }[] }[];
 }
 
-export async function startPlace(fileUrl: string, overrides: Record<string, string> = {}): Promise<Place> {
+export async function startAgentFixture(fileUrl: string, overrides: Record<string, string> = {}): Promise<AgentFixture> {
   const env = await createTestEnvironment(fileUrl);
   const llm = await startLlm();
   env.onStop(() => llm.stop());

@@ -1,4 +1,4 @@
-/** A stage for transcriptions of audio: media and a played speech-to-text server beside what imports of transcripts need. */
+/** A fixture for transcriptions of audio: media and a played speech-to-text server beside what imports of transcripts need. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,9 @@ import {
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media as contract, mediaPaths } from '#services/media';
-import { setStage, type Meeting, type MeetOptions, type Stage } from './stage.ts';
+import { startTranscriptFixture, type Meeting, type MeetOptions, type TranscriptFixture } from './fixture.ts';
 
-export interface AudioStage extends Stage {
+export interface AudioFixture extends TranscriptFixture {
   readonly llm: LlmServer;
   /** A conversation whose step transcribes its audio. */
   hold(options: MeetOptions & { audio?: Buffer; name?: string }): Promise<Meeting>;
@@ -40,10 +40,10 @@ export interface AudioStage extends Stage {
 
 const run = promisify(execFile);
 
-export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
+export async function startAudioFixture(fileUrl: string): Promise<AudioFixture> {
   const programs = await provideFfmpeg();
-  const stage = await setStage(fileUrl, { runsImporter: false });
-  const { env, bus } = stage;
+  const fixture = await startTranscriptFixture(fileUrl, {}, { runsImporter: false });
+  const { env, bus } = fixture;
   const llm = await startLlm();
   env.onStop(() => llm.stop());
   const media = await startService('media', env, { FFMPEG_PATH: programs.ffmpeg, PORT: '0' });
@@ -52,7 +52,7 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
   const folder = await mkdtemp(join(tmpdir(), 'audio-'));
   env.onStop(() => rm(folder, { recursive: true, force: true }));
   const settings = {
-    ...stage.settings,
+    ...fixture.settings,
     MEDIA_INTERNAL_URL: mediaUrl,
     LLM_BASE_URL: llm.baseUrl,
     LLM_API_KEY: llm.apiKey,
@@ -63,12 +63,12 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
   };
   let files = 0;
 
-  const audioStage: AudioStage = {
-    ...stage,
+  const audioStage: AudioFixture = {
+    ...fixture,
     settings,
     llm,
     hold: async ({ audio, name, ...options }) => {
-      const meeting = await stage.meet({ journey: 'spoken', hasMeeting: false, hasSession: false, ...options, isRecorded: false });
+      const meeting = await fixture.meet({ journey: 'spoken', hasMeeting: false, hasSession: false, ...options, isRecorded: false });
       if (audio !== undefined) await audioStage.upload(meeting.id, audio, name);
       if (options.isRecorded !== false) await meeting.recorded();
       return meeting;

@@ -1,7 +1,7 @@
 /** A platform of two replicas of everything that a load needs, what plays others for it, and what must be true after it. */
 import { expect } from '@jest/globals';
 import { startLlm, startRealtimeKit, waitFor } from '#libs/testing';
-import { applyDemo, type Demo, startWorld, type World } from '../world.ts';
+import { applyDemo, type Demo, startTestPlatform, type TestPlatform } from '../test-platform.ts';
 import { clientCount, type ConstantLoad, digest, type Ledger, startConstantLoad } from './constant-load.ts';
 
 export const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
@@ -10,8 +10,8 @@ export const workingServices = ['directory', 'conversations', 'media', 'transcri
 /** A killed worker's jobs are taken over when its lease has ended, half a minute later. */
 const settleTimeoutMs = 120_000;
 
-export interface ServedWorld {
-  readonly world: World;
+export interface ServedPlatform {
+  readonly platform: TestPlatform;
   readonly demo: Demo;
   /** @param tag names what the load makes @param from its bookings get times from then on @param alsoRead paths that are read besides */
   startLoad(tag: string, from: string, alsoRead?: readonly string[]): ConstantLoad;
@@ -25,14 +25,14 @@ export interface ServedWorld {
 }
 
 /** @param startedFrom folder whose code runs at first; default this repository */
-export async function startServedWorld(url: string, startedFrom?: string): Promise<ServedWorld> {
+export async function startServedPlatform(url: string, startedFrom?: string): Promise<ServedPlatform> {
   const llm = await startLlm();
   llm.answerWith(async (messages) => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     return `You said: ${messages.at(-1)?.content ?? ''}`;
   });
   const provider = await startRealtimeKit();
-  const world = await startWorld(
+  const platform = await startTestPlatform(
     url,
     {
       LLM_BASE_URL: llm.baseUrl,
@@ -45,21 +45,21 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
     },
     { replicas: 2, ...(startedFrom === undefined ? {} : { startedFrom }) },
   );
-  const demo = await applyDemo(world, 'shut', [
+  const demo = await applyDemo(platform, 'shut', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
   ]);
-  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   const keys = Array.from({ length: clientCount }, (_, index) => `client-${index}`);
-  const { ids } = await world.apply({ people: keys.map((key) => ({ key, name: key })) });
+  const { ids } = await platform.apply({ people: keys.map((key) => ({ key, name: key })) });
   const people = keys.map((key) => ids['people']?.[key] ?? 0);
-  const token = await world.login('root-shut@example.org', 'secret-of-root-shut');
+  const token = await platform.login('root-shut@example.org', 'secret-of-root-shut');
 
   /** Jobs by service that are due and not done, and events and jobs that the broker has not got. */
   async function listUnfinished(): Promise<string[]> {
     const found = await Promise.all(
       workingServices.map(async (service) => {
-        const rows = await world.sql<{ line: string }>(
+        const rows = await platform.sql<{ line: string }>(
           `select format('%s %s attempts %s: %s', type, state, attempts, error) as line from ${service}.jobs where state <> 'succeeded' and run_at < now() + interval '10 minutes'
            union all select format('outbox %s', subject) from ${service}.outbox`,
         );
@@ -71,7 +71,7 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
 
   /** As `doctor` tells of it. */
   async function describeStream(name: string): Promise<string | undefined> {
-    const told = world.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // something else may not be well yet
+    const told = platform.ask('doctor').catch(({ answer }: { answer: unknown }) => answer); // something else may not be well yet
     const findings = (await told) as { name: string; detail: string }[];
     return findings.find((finding) => finding.name === `stream ${name}`)?.detail;
   }
@@ -80,7 +80,7 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
     await waitFor(
       async () => {
         expect(await describeStream('WEBHOOKS')).toMatch(/^0 messages/); // what a killed replica had taken comes again after a while
-        const pending = (await world.ask('webhooks', 'list', '--outcome', 'pending')) as unknown[];
+        const pending = (await platform.ask('webhooks', 'list', '--outcome', 'pending')) as unknown[];
         expect([pending.length, await listUnfinished()]).toEqual([0, []]);
         return true;
       },
@@ -89,7 +89,7 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
   }
 
   async function expectEverythingKept(ledger: Ledger): Promise<void> {
-    const get = async (path: string) => (await world.call('GET', path)).json;
+    const get = async (path: string) => (await platform.call('GET', path)).json;
     for (const [id, count] of ledger.patched) {
       const { infos } = await get(`/api/coherence/conversations/${id}`);
       expect(infos.count).toBeGreaterThanOrEqual(count);
@@ -102,8 +102,8 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
       expect([time, made.map((item: any) => item.id)]).toEqual([time, [id]]);
     }
     for (const [id, expected] of ledger.uploaded) {
-      const answer = await fetch(`${world.baseUrl}/api/coherence/conversations/${id}/audio`, {
-        headers: { authorization: `Bearer ${world.sharedToken}` },
+      const answer = await fetch(`${platform.baseUrl}/api/coherence/conversations/${id}/audio`, {
+        headers: { authorization: `Bearer ${platform.sharedToken}` },
       });
       expect([id, answer.status, digest(new Uint8Array(await answer.arrayBuffer()))]).toEqual([id, 200, expected]);
     }
@@ -115,12 +115,12 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
       const evidence = await get(`/api/coherence/conversations/${id}/transcript/import-evidence`);
       expect([id, evidence.status]).toEqual([id, 'imported']);
     }
-    const record = JSON.stringify(await world.ask('agents', 'record', 'guide', '--limit', '1000'));
+    const record = JSON.stringify(await platform.ask('agents', 'record', 'guide', '--limit', '1000'));
     expect(ledger.asked.filter((question) => record.split(question).length === 1)).toEqual([]);
   }
 
   async function expectEverythingTold(ledger: Ledger): Promise<void> {
-    const told = await world.sql<{ id: number; made: number; changed: number }>(
+    const told = await platform.sql<{ id: number; made: number; changed: number }>(
       `select subject_id::int as id, count(*) filter (where type = 'conversation.created')::int as made,
               count(*) filter (where type = 'conversation.updated')::int as changed
          from events.feed where subject_type = 'conversation' group by subject_id`,
@@ -133,15 +133,15 @@ export async function startServedWorld(url: string, startedFrom?: string): Promi
   }
 
   return {
-    world,
+    platform,
     demo,
     startLoad: (tag, from, alsoRead = []) =>
-      startConstantLoad({ world, demo, token, provider, agent: 'guide', tag, from: new Date(from), people, alsoRead }),
+      startConstantLoad({ platform, demo, token, provider, agent: 'guide', tag, from: new Date(from), people, alsoRead }),
     settle,
     expectEverythingKept,
     expectEverythingTold,
     stop: async () => {
-      await world.stop();
+      await platform.stop();
       await Promise.all([llm.stop(), provider.stop()]);
     },
   };

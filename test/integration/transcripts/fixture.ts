@@ -1,4 +1,4 @@
-/** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
+/** A fixture for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
 import { createHash } from 'node:crypto';
 import type { RequestOf } from '#libs/contract';
 import { connectBus, type Bus } from '#libs/nats';
@@ -23,7 +23,7 @@ export const sessionEnd = '2030-01-15T10:10:00.000Z';
 export const windowStart = '2030-01-15T10:01:00Z';
 export const windowEnd = '2030-01-15T10:05:00Z';
 
-export interface Stage {
+export interface TranscriptFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   readonly provider: RealtimeKitServer;
@@ -66,22 +66,23 @@ export interface Meeting {
 
 export const fullWindow = { conversationStartedAt: windowStart, captureEndedAt: windowEnd };
 
-/** Starts the stage; `runsImporter` false leaves the transcripts service to the test. */
-export async function setStage(
+/** Starts the fixture; `runsImporter` false leaves the transcripts service to the test. */
+export async function startTranscriptFixture(
   fileUrl: string,
-  options: { overrides?: Record<string, string>; runsImporter?: boolean } = {},
-): Promise<Stage> {
+  overrides: Record<string, string> = {},
+  { runsImporter = true }: { runsImporter?: boolean } = {},
+): Promise<TranscriptFixture> {
   const env = await createTestEnvironment(fileUrl);
   const provider = await startRealtimeKit();
   const settings = {
     ...env.settings,
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
-    ...options.overrides,
+    ...overrides,
   };
   await startService('directory', env);
   const conversationsService = await startService('conversations', env);
-  if (options.runsImporter !== false) await startService('transcripts', env, settings, { tuning: quickJobs });
+  if (runsImporter) await startService('transcripts', env, settings, { tuning: quickJobs });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -97,7 +98,7 @@ export async function setStage(
   const personId = applied.ids['people']?.['ada'] ?? 0;
   let count = 0;
 
-  const stage: Stage = {
+  const fixture: TranscriptFixture = {
     env,
     bus,
     provider,
@@ -132,7 +133,7 @@ export async function setStage(
       return { id, meetingId, sessionId, recorded, writeRoom };
     },
     evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, contextFor(transcripts.rpcs.getEvidence)),
-    markdown: (id, speaker) => stage.transcript({ conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) }),
+    markdown: (id, speaker) => fixture.transcript({ conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) }),
     transcript: async (request) => {
       const reply = await bus.callRaw(transcripts.rpcs.render, request, contextFor(transcripts.rpcs.render));
       if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
@@ -143,8 +144,9 @@ export async function setStage(
     becomes: async (id, status, timeoutMs) =>
       await waitFor(
         async () => {
-          const evidence = await stage.evidence(id);
-          if (evidence.status !== status) throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await stage.jobs.list(id))}`);
+          const evidence = await fixture.evidence(id);
+          if (evidence.status !== status)
+            throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await fixture.jobs.list(id))}`);
           return evidence;
         },
         { ...(timeoutMs === undefined ? {} : { timeoutMs }), what: status },
@@ -156,7 +158,7 @@ export async function setStage(
       await provider.stop();
     },
   };
-  return stage;
+  return fixture;
 }
 
 const journey = (slug: string, config: unknown): unknown =>

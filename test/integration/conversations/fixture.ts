@@ -10,7 +10,7 @@ import { type ConversationOut, conversations, type RecordedWrite, type RoomWrite
 import { directory } from '#services/directory';
 import { workspace } from './workspace.ts';
 
-export interface Harness {
+export interface ConversationFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   /** The clock of the service; starts at 2030-01-01T00:00:00Z. */
@@ -66,11 +66,11 @@ export type Overrides = Readonly<Record<string, string>>;
  * `overrides` are settings of the conversations service, or make them of the environment.
  * @param options.dueIntervalMs milliseconds between two searches for due work
  */
-export async function createHarness(
+export async function startConversationFixture(
   fileUrl: string,
   overrides: Overrides | ((env: TestEnvironment) => Promise<Overrides>) = {},
   { dueIntervalMs = 500 }: { readonly dueIntervalMs?: number } = {},
-): Promise<Harness> {
+): Promise<ConversationFixture> {
   const env = await createTestEnvironment(fileUrl);
   const clock = new SettableClock();
   const options = { clock, dueIntervalMs };
@@ -84,14 +84,14 @@ export async function createHarness(
     actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: Harness['call'] = async (rpc, request, actor) => {
+  const call: ConversationFixture['call'] = async (rpc, request, actor) => {
     const reply = await bus.call(rpc, request, contextFor(rpc, actor));
     const problem = checkOf(rpc)(parseJson(JSON.stringify(reply)));
     if (problem !== undefined)
       throw new Error(`reply of ${rpc.subject} breaks its schema at ${problem.path.join('.')}: ${problem.message}`);
     return reply;
   };
-  const apply: Harness['apply'] = (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false });
+  const apply: ConversationFixture['apply'] = (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false });
   const { ids } = await apply(workspace);
   const { rpcs } = conversations;
   const imports: ImportJob[] = [];

@@ -4,7 +4,7 @@ import { agents, telegramWebhookSubject } from '#services/agents';
 import { newContext } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
-import { type Place, startPlace } from './place.ts';
+import { type AgentFixture, startAgentFixture } from './fixture.ts';
 
 export const botToken = '4242:test-bot-token';
 export const webhookSecret = 'webhook-secret_of-the-tests_1';
@@ -30,8 +30,8 @@ export interface Message {
   readonly [field: string]: unknown;
 }
 
-export interface TelegramDesk {
-  readonly place: Place;
+export interface TelegramFixture {
+  readonly agents: AgentFixture;
   readonly telegram: TelegramServer;
   /** A number that no chat or update of this run has. */
   next(): number;
@@ -55,11 +55,11 @@ const open = new Set(['pending', 'answering']);
 let counter = 1_000;
 
 /** A send that is never answered takes TELEGRAM_TIMEOUT_MS; a shorter one than the default also ends sends that a busy machine makes slow. */
-export async function startDesk(fileUrl: string, overrides: Record<string, string> = {}): Promise<TelegramDesk> {
+export async function startTelegramFixture(fileUrl: string, overrides: Record<string, string> = {}): Promise<TelegramFixture> {
   const telegram = await startTelegram();
-  const place = await startPlace(fileUrl, { TELEGRAM_API_ROOT: telegram.apiRoot, ...overrides });
-  place.env.onStop(() => telegram.stop());
-  await place.apply([
+  const agentFixture = await startAgentFixture(fileUrl, { TELEGRAM_API_ROOT: telegram.apiRoot, ...overrides });
+  agentFixture.env.onStop(() => telegram.stop());
+  await agentFixture.apply([
     {
       slug: 'guide',
       name: 'Guide',
@@ -73,11 +73,11 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
     },
     { slug: 'mute', name: 'Mute', config: { messaging: { webhook_secret: webhookSecret } } },
   ]);
-  place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
+  agentFixture.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
   const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
   const context = () => newContext();
 
-  const deliver: TelegramDesk['deliver'] = async (update, options = {}) => {
+  const deliver: TelegramFixture['deliver'] = async (update, options = {}) => {
     const { slug = 'guide', secret = webhookSecret, headers = { 'content-type': 'application/json' }, deliveryId = randomUUID() } = options;
     const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));
     const facts = {
@@ -87,13 +87,13 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
       headers,
       secret_digest: secret === null ? null : createHmac('sha256', deliveryId).update(secret).digest('hex'),
     };
-    await place.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
+    await agentFixture.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
     return deliveryId;
   };
   const find = async (updateId: number): Promise<Receipt | undefined> => {
-    const { items } = await place.bus.call(listReceipts, { limit: 1000 }, context());
+    const { items } = await agentFixture.bus.call(listReceipts, { limit: 1000 }, context());
     const found = items.find((item) => item.update_id === updateId);
-    return found === undefined ? undefined : await place.bus.call(showReceipt, { id: found.id }, context());
+    return found === undefined ? undefined : await agentFixture.bus.call(showReceipt, { id: found.id }, context());
   };
   const settled = (updateId: number): Promise<Receipt> =>
     waitFor(
@@ -103,7 +103,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
       },
       { what: `the end of update ${updateId}` },
     );
-  const compose: TelegramDesk['compose'] = (chatId, message) => ({
+  const compose: TelegramFixture['compose'] = (chatId, message) => ({
     update_id: counter++,
     message: {
       message_id: counter,
@@ -114,7 +114,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
     },
   });
   return {
-    place,
+    agents: agentFixture,
     telegram,
     next: () => counter++,
     deliver,
@@ -126,7 +126,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
     },
     settled,
     find,
-    replay: (id) => place.bus.call(replayReceipt, { id }, context()),
-    stop: () => place.stop(),
+    replay: (id) => agentFixture.bus.call(replayReceipt, { id }, context()),
+    stop: () => agentFixture.stop(),
   };
 }

@@ -2,7 +2,7 @@
 import type { Actor } from '#libs/contract';
 import type { Clock } from '#libs/time';
 import { directory } from '#services/directory';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 export const network = {
   classes: [
@@ -98,7 +98,7 @@ export function edits(caller: Caller, holon: string): boolean {
   return (rights[caller].edits as readonly string[]).includes(holon);
 }
 
-export interface Network extends World {
+export interface WorkflowFixture extends DirectoryFixture {
   actor(caller: Caller): Actor;
   id(list: 'people' | 'holons' | 'memberships' | 'relationships' | 'classes' | 'journeys', key: string): number;
   /** Applies more of the workspace file, and learns its ids. */
@@ -107,29 +107,29 @@ export interface Network extends World {
   attempt(call: () => Promise<unknown>): Promise<unknown>;
 }
 
-export async function createNetwork(
+export async function startWorkflowFixture(
   fileUrl: string,
-  more: Record<string, unknown>,
+  document: Record<string, unknown> = {},
   settings: Record<string, string> = {},
-  clock?: Clock,
-): Promise<Network> {
-  const world = await createWorld(fileUrl, settings, 1, clock);
+  options: { readonly clock?: Clock } = {},
+): Promise<WorkflowFixture> {
+  const fixture = await startDirectoryFixture(fileUrl, settings, options);
   const ids: Record<string, Record<string, number>> = {};
   const add = async (document: unknown): Promise<void> => {
-    const applied = await world.apply(document);
+    const applied = await fixture.apply(document);
     for (const [list, keys] of Object.entries(applied.ids)) ids[list] = { ...ids[list], ...keys };
   };
-  await add({ ...network, ...more });
+  await add({ ...network, ...document });
   const accountIds = new Map(
-    (await world.env.sql<{ id: number; email: string }>('select id, email from directory.accounts')).map(({ id, email }) => [email, id]),
+    (await fixture.env.sql<{ id: number; email: string }>('select id, email from directory.accounts')).map(({ id, email }) => [email, id]),
   );
-  const id: Network['id'] = (list, key) => {
+  const id: WorkflowFixture['id'] = (list, key) => {
     const found = ids[list]?.[key];
     if (found === undefined) throw new Error(`there is no ${key} among ${list}`);
     return found;
   };
   return {
-    ...world,
+    ...fixture,
     add,
     id,
     actor: (caller) => {

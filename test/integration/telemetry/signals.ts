@@ -10,7 +10,7 @@ import {
   type TelegramServer,
   type TraceCollector,
 } from '#libs/testing';
-import { applyDemo, createConversation, type Demo, eventually, startWorld, type World } from '../../e2e/world.ts';
+import { applyDemo, createConversation, type Demo, eventually, startTestPlatform, type TestPlatform } from '../../e2e/test-platform.ts';
 
 /** Words that only bodies hold: none of them may be in a log or a trace. */
 export const secretWords = {
@@ -28,7 +28,7 @@ export const secretWords = {
 };
 
 export interface Signals {
-  readonly world: World;
+  readonly platform: TestPlatform;
   readonly demo: Demo;
   readonly collector: TraceCollector;
   /** What `/metrics` of every service says now. */
@@ -49,7 +49,7 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
     await Promise.all([llm, telegram, provider, collector].map((server) => server.stop()));
   };
   try {
-    const world = await startWorld(
+    const platform = await startTestPlatform(
       url,
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
@@ -65,21 +65,21 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
       },
       { processes: true }, // each with signals of its own
     );
-    const demo = await applyDemo(world, 'signals', [
+    const demo = await applyDemo(platform, 'signals', [
       { slug: 'held', title: 'Held' },
       { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
     ]);
     const messaging = { bot_token: secretWords.botToken, webhook_secret: secretWords.webhookSecret };
-    await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+    await platform.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
     const scrape = async (): Promise<string> => {
-      const texts = [...world.platform.processes.values()].map(async (item) => (await fetch(`${item.operationsUrl}/metrics`)).text());
+      const texts = [...platform.runtime.processes.values()].map(async (item) => (await fetch(`${item.operationsUrl}/metrics`)).text());
       return (await Promise.all(texts)).join('\n');
     };
     const stop = async (): Promise<void> => {
-      await world.stop();
+      await platform.stop();
       await stopServers();
     };
-    return { world, demo, collector, provider, llm, scrape, stop };
+    return { platform, demo, collector, provider, llm, scrape, stop };
   } catch (error) {
     await stopServers();
     throw error;
@@ -88,11 +88,11 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
 
 /** A recorded conversation whose transcript arrives. @returns its id and the request id of `/recorded` */
 export async function playMeeting({
-  world,
+  platform,
   demo,
   provider,
 }: Signals & { provider: RealtimeKitServer }): Promise<{ id: number; requestId: string }> {
-  const { id } = await createConversation(world, demo);
+  const { id } = await createConversation(platform, demo);
   provider.addSession({ id: 's-1', meetingId: 'm-1', startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
   const said = {
     startTime: 600_000,
@@ -101,7 +101,7 @@ export async function playMeeting({
     peerData: { id: 'p', displayName: 'Ada', cpi: 'c-ada' },
   };
   provider.setArtifact('s-1', { bytes: JSON.stringify([said, { ...said, startTime: 0, endTime: 9 }]), contentType: 'application/json' });
-  await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+  await platform.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
     json: {
       meetingId: 'm-1',
       participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }],
@@ -109,28 +109,28 @@ export async function playMeeting({
       captureEndedAt: windowEnd,
     },
   });
-  const recorded = await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  const recorded = await platform.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
   await eventually(async () => {
-    const { json } = await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`);
+    const { json } = await platform.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`);
     if (json.status !== 'imported') throw new Error(`the import is ${json.status}`);
   });
   return { id, requestId: recorded.headers.get('x-request-id') ?? '' };
 }
 
 /** Everything else that metrics, alerts and dashboards speak of, in small. */
-export async function playTraffic({ world, demo, llm }: Signals & { llm: LlmServer }, conversation: number): Promise<{ token: string }> {
-  const token = await world.login(`ada-${demo.tag}@example.org`, `secret-of-ada-${demo.tag}`);
-  await world.call('POST', '/api/v1/auth/login', {
+export async function playTraffic({ platform, demo, llm }: Signals & { llm: LlmServer }, conversation: number): Promise<{ token: string }> {
+  const token = await platform.login(`ada-${demo.tag}@example.org`, `secret-of-ada-${demo.tag}`);
+  await platform.call('POST', '/api/v1/auth/login', {
     token: null,
-    headers: { 'x-svc-api-key': world.loginSecret },
+    headers: { 'x-svc-api-key': platform.loginSecret },
     json: { email: `ada-${demo.tag}@example.org`, password: secretWords.password },
   });
-  await world.call('GET', '/api/v1/classes', { token });
-  await world.call('GET', `/api/coherence/conversations/${conversation}?token=${secretWords.said}`);
-  await world.call('PUT', '/api/nowhere', { json: { note: secretWords.noted } });
-  await world.call('POST', '/api/chat/guide/message/', { token: null, json: { body: secretWords.said } });
-  await world.call('POST', `/api/coherence/conversations/${conversation}/audio`, { token, body: audioForm() });
-  await world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
+  await platform.call('GET', '/api/v1/classes', { token });
+  await platform.call('GET', `/api/coherence/conversations/${conversation}?token=${secretWords.said}`);
+  await platform.call('PUT', '/api/nowhere', { json: { note: secretWords.noted } });
+  await platform.call('POST', '/api/chat/guide/message/', { token: null, json: { body: secretWords.said } });
+  await platform.call('POST', `/api/coherence/conversations/${conversation}/audio`, { token, body: audioForm() });
+  await platform.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
     token: null,
     json: { triggerEvent: 'BOOKING_CREATED', payload: { title: secretWords.booked } },
     headers: { 'x-cal-signature-256': 'wrong' },
@@ -140,10 +140,10 @@ export async function playTraffic({ world, demo, llm }: Signals & { llm: LlmServ
     message: { message_id: 1, date: 1, from: { id: 5, is_bot: false }, chat: { id: 5, type: 'private' }, text: secretWords.said },
   };
   const hook = { token: null, json: update, headers: { 'x-telegram-bot-api-secret-token': secretWords.webhookSecret } };
-  await world.call('POST', '/api/hook/agents/guide', hook);
+  await platform.call('POST', '/api/hook/agents/guide', hook);
   await eventually(async () => {
     if (llm.requests.length < 2) throw new Error('the model was not asked about the update');
-    const rows = await world.sql('select 1 from agents.jobs where state <> $1', ['succeeded']);
+    const rows = await platform.sql('select 1 from agents.jobs where state <> $1', ['succeeded']);
     if (rows.length > 0) throw new Error('jobs of agents are under way');
   });
   return { token };

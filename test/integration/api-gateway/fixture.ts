@@ -183,12 +183,12 @@ async function* produce(kib: number, broken: boolean): AsyncGenerator<Uint8Array
   }
 }
 
-export type Probe = Awaited<ReturnType<typeof startProbe>>;
+export type Probe = Awaited<ReturnType<typeof startGatewayFixture>>;
 
 export const token = 'probe-token';
 
-/** The probe service on its own subjects and an app in front of it. */
-export async function startProbe(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
+/** The fixture service on its own subjects and an app in front of it. */
+export async function startGatewayFixture(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
   const env = await createTestEnvironment(fileUrl);
   const settings = {
     url: env.settings['NATS_URL'] ?? '',

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Actor } from '#libs/contract';
-import { createWorld, type World } from './world.ts';
+import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
-export interface ReadsNetwork extends World {
+export interface ReadsFixture extends DirectoryFixture {
   /** Id of what the fixture calls `key`; 0 when it has none. */
   idOf(list: string, key: string): number;
   /** By the name of the account. */
   readonly actors: Readonly<Record<string, Actor>>;
 }
 
-export async function createReadsNetwork(fileUrl: string): Promise<ReadsNetwork> {
-  const world = await createWorld(fileUrl);
+export async function startReadsFixture(fileUrl: string): Promise<ReadsFixture> {
+  const fixture = await startDirectoryFixture(fileUrl);
   const file = join(import.meta.dirname, '..', '..', 'fixtures', 'v1-network.yaml');
-  const { ids } = await world.apply(parse(readFileSync(file, 'utf8')));
+  const { ids } = await fixture.apply(parse(readFileSync(file, 'utf8')));
   const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
   const actors: Record<string, Actor> = {};
   for (const [email, accountId] of Object.entries(ids['accounts'] ?? {})) {
@@ -29,7 +29,7 @@ export async function createReadsNetwork(fileUrl: string): Promise<ReadsNetwork>
       coherenceAccess: false,
     };
   }
-  return { ...world, idOf, actors };
+  return { ...fixture, idOf, actors };
 }
 
 export const slugs = (body: { items: { slug: string }[] }): string[] => body.items.map(({ slug }) => slug);

@@ -1,4 +1,4 @@
-/** A stage for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
+/** A fixture for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
 import {
   conversationJourney,
   quickJobs,
@@ -13,13 +13,13 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 import type { Programs } from './talking-clock.ts';
-import { createWorld, type World } from './world.ts';
+import { startMediaFixture, type MediaFixture } from './fixture.ts';
 
 /** When recordings begin; conversations begin so many seconds later. */
 export const recordingStart = '2030-01-15T10:00:00.000Z';
 
-export interface RecordingStage {
-  readonly world: World;
+export interface RecordingFixture {
+  readonly media: MediaFixture;
   readonly provider: RealtimeKitServer;
   /** Settings of the media service. */
   readonly settings: Readonly<Record<string, string>>;
@@ -62,11 +62,11 @@ export interface Meeting {
   delete(): Promise<void>;
 }
 
-export async function setRecordingStage(fileUrl: string, programs: Programs): Promise<RecordingStage> {
-  const world = await createWorld(fileUrl);
+export async function startRecordingFixture(fileUrl: string, programs: Programs): Promise<RecordingFixture> {
+  const mediaFixture = await startMediaFixture(fileUrl);
   const provider = await startRealtimeKit();
-  world.env.onStop(() => provider.stop());
-  const { env, call } = world;
+  mediaFixture.env.onStop(() => provider.stop());
+  const { env, call } = mediaFixture;
   const settings = {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
@@ -77,11 +77,12 @@ export async function setRecordingStage(fileUrl: string, programs: Programs): Pr
   const personId = ids['people']?.['ada'] ?? 0;
   let count = 0;
 
-  const stage: RecordingStage = {
-    world,
+  const fixture: RecordingFixture = {
+    media: mediaFixture,
     provider,
     settings,
-    start: (overrides = {}) => startService('media', env, { ...world.mediaSettings, ...settings, ...overrides }, { tuning: quickJobs }),
+    start: (overrides = {}) =>
+      startService('media', env, { ...mediaFixture.mediaSettings, ...settings, ...overrides }, { tuning: quickJobs }),
     meet: async (options) => {
       count += 1;
       const time = new Date(Date.UTC(2028, 0, 1) - count * 3_600_000).toISOString();
@@ -126,30 +127,32 @@ export async function setRecordingStage(fileUrl: string, programs: Programs): Pr
         `select object_key from media.blobs where conversation_id = $1 and kind = $2 and retired_at is null order by id`,
         [id, kind],
       );
-      return Promise.all(rows.map(({ object_key: key }) => readObject(world, key)));
+      return Promise.all(rows.map(({ object_key: key }) => readObject(mediaFixture, key)));
     },
     keys: async (id) => {
-      const found = await Promise.all(['recordings', 'thumbnails'].map((folder) => Array.fromAsync(world.store.list(`${folder}/${id}/`))));
+      const found = await Promise.all(
+        ['recordings', 'thumbnails'].map((folder) => Array.fromAsync(mediaFixture.store.list(`${folder}/${id}/`))),
+      );
       return found.flat().map(({ key }) => key);
     },
     unfinished: async (id) => {
       const rows = await env.sql<{ object_key: string }>(`select object_key from media.recording_imports where conversation_id = $1`, [id]);
-      const counts = await Promise.all(rows.map(({ object_key: key }) => world.store.countUnfinished(key)));
+      const counts = await Promise.all(rows.map(({ object_key: key }) => mediaFixture.store.countUnfinished(key)));
       return counts.reduce((sum, item) => sum + item, 0);
     },
     infos: async (id) => (await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>,
-    notes: async (id) => (await world.listNotes(id)).filter((note) => note.note_type === 'system').map(({ body }) => body),
+    notes: async (id) => (await mediaFixture.listNotes(id)).filter((note) => note.note_type === 'system').map(({ body }) => body),
     video: (id) => call(media.rpcs.getVideo, { conversation_id: id }),
   };
-  return stage;
+  return fixture;
 }
 
 export function atSeconds(seconds: number): string {
   return new Date(Date.parse(recordingStart) + Math.round(seconds * 1000)).toISOString();
 }
 
-async function readObject(world: World, key: string): Promise<Buffer> {
-  const object = await world.store.get(key);
+async function readObject(mediaFixture: MediaFixture, key: string): Promise<Buffer> {
+  const object = await mediaFixture.store.get(key);
   if (object === undefined) throw new Error(`${key} is not in the object store`);
   return Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
 }

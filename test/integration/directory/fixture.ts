@@ -6,7 +6,7 @@ import { contextFor, createTestEnvironment, startService, type TestEnvironment }
 import type { Clock } from '#libs/time';
 import { directory } from '#services/directory';
 
-export interface World {
+export interface DirectoryFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
   /** Calls as who may do everything, or as `actor`; null = nobody. */
@@ -17,16 +17,21 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function createWorld(
+interface DirectoryOptions {
+  readonly replicas?: number;
+  readonly clock?: Clock | undefined;
+  /** Prepares the environment before the service starts. Returns further settings. */
+  readonly prepare?: (env: TestEnvironment) => Promise<Record<string, string>>;
+}
+
+export async function startDirectoryFixture(
   fileUrl: string,
-  overrides: Record<string, string> = {},
-  replicas = 1,
-  clock?: Clock,
-  prepare?: (env: TestEnvironment) => Promise<Record<string, string>>,
-): Promise<World> {
+  settings: Record<string, string> = {},
+  { replicas = 1, clock, prepare }: DirectoryOptions = {},
+): Promise<DirectoryFixture> {
   const env = await createTestEnvironment(fileUrl);
-  const settings = { ...overrides, ...(await prepare?.(env)) };
-  for (let replica = 0; replica < replicas; replica++) await startService('directory', env, settings, clock === undefined ? {} : { clock });
+  const own = { ...settings, ...(await prepare?.(env)) };
+  for (let replica = 0; replica < replicas; replica++) await startService('directory', env, own, clock === undefined ? {} : { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -35,7 +40,8 @@ export async function createWorld(
     actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: World['call'] = (rpc, request, actor) => bus.call(rpc, request, actor === null ? newContext() : contextFor(rpc, actor));
+  const call: DirectoryFixture['call'] = (rpc, request, actor) =>
+    bus.call(rpc, request, actor === null ? newContext() : contextFor(rpc, actor));
   return {
     env,
     bus,

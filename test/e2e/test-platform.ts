@@ -1,5 +1,5 @@
 /**
- * A running platform as its clients see it: HTTP, the admin CLI, and nothing else. One world per test file, with its own
+ * A running platform as its clients see it: HTTP, the admin CLI, and nothing else. One platform per test file, with its own
  * database, subjects and bucket.
  */
 import { randomBytes } from 'node:crypto';
@@ -37,7 +37,7 @@ export interface Applied {
   ids: Record<string, Record<string, number>>;
 }
 
-export interface World {
+export interface TestPlatform {
   baseUrl: string;
   /** The shared token; the default credential of `call`. `token: null` sends none. */
   sharedToken: string;
@@ -47,7 +47,7 @@ export interface World {
   /** The typed client with the shared token; its answers are judged likewise. */
   client: Client;
   recorder: Recorder;
-  /** One SQL statement in the database of the world: for what no client can bring about, such as the end of a session. */
+  /** One SQL statement in the database of the platform: for what no client can bring about, such as the end of a session. */
   sql: TestEnvironment['sql'];
   cli: Platform['cli'];
   /** What the CLI would print with --json, without a process of its own. @throws what the command fails with, and its `answer` */
@@ -58,11 +58,12 @@ export interface World {
   findInDatabase(text: string): Promise<string[]>;
   /** Everything that the services have logged. */
   readLogs(): Promise<string>;
-  platform: Platform;
+  /** The services: their processes and settings. */
+  runtime: Platform;
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
+export interface TestPlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
   /** Each service, or each of these, in a process of its own, for what ends one or measures it; default: all in this process. */
@@ -84,7 +85,11 @@ export async function fetchNamed(url: string, init: RequestInit = {}): Promise<R
   }
 }
 
-export async function startWorld(url: string, settings: Record<string, string> = {}, options: WorldOptions = {}): Promise<World> {
+export async function startTestPlatform(
+  url: string,
+  settings: Record<string, string> = {},
+  options: TestPlatformOptions = {},
+): Promise<TestPlatform> {
   const env = await createTestEnvironment(url);
   try {
     return await startInside(env, settings, options);
@@ -94,11 +99,11 @@ export async function startWorld(url: string, settings: Record<string, string> =
   }
 }
 
-async function startInside(env: TestEnvironment, settings: Record<string, string>, options: WorldOptions): Promise<World> {
+async function startInside(env: TestEnvironment, settings: Record<string, string>, options: TestPlatformOptions): Promise<TestPlatform> {
   const sharedToken = `shared-${randomBytes(9).toString('base64url')}`;
   const loginSecret = `gate-${randomBytes(9).toString('base64url')}`;
   const prepared = await options.prepare?.(env);
-  const platform = await startPlatform(env, {
+  const runtime = await startPlatform(env, {
     processes: options.replicas !== undefined || (options.processes ?? false),
     ...(options.services === undefined ? {} : { services: options.services }),
     ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
@@ -112,12 +117,12 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
       ...prepared,
     },
   });
-  const folder = await mkdtemp(join(tmpdir(), 'world-'));
-  const recorder = await createRecorder(platform.baseUrl);
-  const client = createClient({ baseUrl: platform.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
+  const folder = await mkdtemp(join(tmpdir(), 'test-platform-'));
+  const recorder = await createRecorder(runtime.baseUrl);
+  const client = createClient({ baseUrl: runtime.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
 
   async function call(method: string, path: string, { token = sharedToken, json, body, headers = {} }: Call = {}): Promise<Answer> {
-    const response = await fetchNamed(`${platform.baseUrl}${path}`, {
+    const response = await fetchNamed(`${runtime.baseUrl}${path}`, {
       method,
       redirect: 'manual',
       headers: {
@@ -138,7 +143,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 
-  const ask: World['ask'] = (...args) => askCli(platform.cliSettings, ...args);
+  const ask: TestPlatform['ask'] = (...args) => askCli(runtime.cliSettings, ...args);
 
   async function apply(document: Record<string, unknown>): Promise<Applied> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
@@ -175,23 +180,23 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
   }
 
   return {
-    baseUrl: platform.baseUrl,
+    baseUrl: runtime.baseUrl,
     sharedToken,
     loginSecret,
     call,
     client,
     recorder,
     sql: env.sql,
-    cli: (...args) => platform.cli(...args),
+    cli: (...args) => runtime.cli(...args),
     ask,
     apply,
     login,
     findInDatabase,
     readLogs,
-    platform,
+    runtime,
     async stop() {
       recorder.keep(env.id);
-      await platform.stop();
+      await runtime.stop();
       await env.stop();
       await rm(folder, { recursive: true, force: true });
     },
@@ -256,8 +261,8 @@ export interface Demo {
   journey: string;
 }
 
-export async function applyDemo(world: World, tag: string, steps?: unknown[]): Promise<Demo> {
-  const { ids } = await world.apply(demoWorkspace(tag, steps));
+export async function applyDemo(platform: TestPlatform, tag: string, steps?: unknown[]): Promise<Demo> {
+  const { ids } = await platform.apply(demoWorkspace(tag, steps));
   return {
     tag,
     ada: ids['people']?.[`ada-${tag}`] ?? 0,
@@ -271,12 +276,12 @@ export type ConversationOut = FindActiveConversationsReply['body'][number];
 
 /** A fresh unscheduled conversation of the demo's Ada at `time`. */
 export async function createConversation(
-  world: World,
+  platform: TestPlatform,
   demo: Demo,
   time = '2026-05-01T10:00:00Z',
   person = demo.ada,
 ): Promise<ConversationOut> {
-  const { body } = await world.client.findActiveConversations({ query: { person_id: person, journey: demo.journey, time } });
+  const { body } = await platform.client.findActiveConversations({ query: { person_id: person, journey: demo.journey, time } });
   const [conversation] = body;
   if (conversation === undefined) throw new Error('find or create returned no conversation');
   return conversation;
