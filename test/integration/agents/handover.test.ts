@@ -1,13 +1,12 @@
 /** A person answers in the place of the agent: on the web and in Telegram, in the record, in memory, and after it (H1 to H4). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newContext } from '#libs/nats';
+import { newContext as context } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf } from './fixture.ts';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
 const { rpcs } = agents;
-const context = () => newContext();
 
 let fixture: TelegramFixture;
 beforeAll(async () => {
@@ -24,11 +23,7 @@ beforeEach(() => fixture.agents.llm.answerWith((messages) => `You said: ${messag
 const call = (name: 'take' | 'handBack', threadId: number) =>
   fixture.agents.bus.call(name === 'take' ? rpcs.adminTakeThread : rpcs.adminHandThreadBack, { thread_id: threadId }, context());
 const write = (threadId: number, body: string, name?: string) =>
-  fixture.agents.bus.call(
-    rpcs.adminSayInThread,
-    { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) },
-    context(),
-  );
+  fixture.agents.bus.call(rpcs.adminSayInThread, { thread_id: threadId, body, ...(name && { idempotency_key: name }) }, context());
 const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
   fixture.agents.bus.call(rpcs.adminReadThread, { thread_id: threadId, limit: 50, ...more }, context());
 const updates = (visitorId: string, after = 0, slug = 'guide') =>
@@ -386,7 +381,7 @@ describe('what a person said (H4)', () => {
     await call('take', id);
     await write(id, 'A secret of theirs');
     await fixture.agents.bus.call(rpcs.forgetPerson, { visitor_id: visitorId }, context());
-    const group = -desk.next();
+    const group = -fixture.next();
     const { id: ofGroup } = await openChat(group);
     await call('take', ofGroup);
     await write(ofGroup, 'To all before');

@@ -40,7 +40,7 @@ const largeTables = [
   'holons_channel_values',
 ];
 /** A holon with 50 members, one with few, and none. */
-const fixture = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
+const places = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
 const person = { person_id: personTarget(sizes, 1) };
 const user = { kind: 'user', personId: 1, superuser: false, globalEditor: false, coherenceAccess: false } as const;
 const stranger: Actor = { ...user, accountId: 1 };
@@ -121,16 +121,16 @@ const reads: readonly Case[] = [
   ask('listPersonMemberships', person, { ...person, limit: 200, offset: 1 }),
   ask(
     'listHolonMemberships',
-    ...fixture.flatMap((place) => [
+    ...places.flatMap((place) => [
       ...['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'].map((sort) => ({ ...place, sort })),
       ...['ada', 'a', 'person77'].map((q) => ({ ...place, q })),
       { ...place, journey: 'journey-2', step_slug: 'step-1', responsible_person_id: 7, follow_up: 'overdue' },
       { ...place, follow_up: 'none', limit: 200 },
     ]),
   ),
-  ask('listHolonRelationships', ...fixture),
+  ask('listHolonRelationships', ...places),
   ask('listNotesOfPerson', person, { person_id: 2_147_483_647 }),
-  ask('listNotesOfHolon', ...fixture),
+  ask('listNotesOfHolon', ...places),
   ask(
     'listResponsible',
     ...[{}, { responsible: responsibleTarget(1) }].flatMap((responsible) =>
@@ -151,12 +151,12 @@ const writes: readonly Case[] = [
   ask(
     'createPerson',
     { name: 'New', contact: { email: 'new@example.org', linkedin: 'https://linkedin.com/in/new' }, note: 'x' },
-    { name: 'New', membership: { ...fixture[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
+    { name: 'New', membership: { ...places[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
   ),
   ask('updateHolon', { holon_id: 60, name: 'Other', links: { a: 'https://example.org' }, journey_ids: [1, 2], locations: ['DE'] }),
   ask('createExperience', { parent_id: 60, name: 'Walk', description: 'Out' }),
   ask('bulkAddMemberships', {
-    ...fixture[1],
+    ...places[1],
     journey_slug: 'journey-1',
     memberships: Array.from({ length: 300 }, (_, index) => ({ person_id: index + 1, responsible_person_id: 2 })),
   }),
@@ -282,7 +282,7 @@ describe('the indexes that search asks for its text (rules/people#search)', () =
 });
 
 describe('the work of a list (rules/http#limits)', () => {
-  const known = fixture.slice(0, 2);
+  const known = places.slice(0, 2);
   /** The list, and what has to be known before: the classes of a filter. */
   const mostStatements = 2;
   /** Pairs of requests that are answered with few rows and with many. */
