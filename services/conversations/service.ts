@@ -10,7 +10,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
 import { type Clock, systemClock } from '#libs/time';
-import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './conversation/workers.ts';
@@ -33,7 +33,7 @@ import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
 import { recordedKeys } from './conversation/statements.ts';
 import { createRefusals } from './refusals.ts';
 
-/** How often is looked whether a day is over. */
+/** Interval between checks whether the daily reconciliation is due. */
 const reconcileCheckMs = 300_000;
 
 export interface ConversationsOptions {
@@ -54,8 +54,15 @@ export async function createService({
 }: ConversationsOptions): Promise<Service> {
   const runtime = await createServiceRuntime({ contract: conversations, config, logger });
   const { db, bus, jobs, metrics } = runtime;
+  const outbound = createOutbound({
+    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
+    baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL, ...(config.CALCOM_API_KEY === '' ? [] : [config.CALCOM_API_URL])],
+    metrics,
+  });
+  runtime.onClose(() => outbound.close());
+  const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
+  const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
   const directory = new DirectoryCache(bus, () => newContext());
-  const view = new ConversationView(directory);
   const refusals = createRefusals(metrics);
   const dependencies: Dependencies = {
     config,
@@ -65,24 +72,17 @@ export async function createService({
     eventOutbox: runtime.eventOutbox,
     clock,
     logger: runtime.logger,
+    metrics,
     directory,
-    view,
+    view: new ConversationView(directory),
     refusals,
     access: new ConversationAccess({ config, db, directory, refusals }),
     pipeline: pipeline?.registry ?? pipelineJobs,
+    calCom: apiKey === '' ? undefined : createCalCom({ outbound, baseUrl, apiKey }),
+    webhookKeys: createWebhookKeys({ outbound, publicKey, keyUrl }),
   };
-  const outbound = createOutbound({
-    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
-    baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL, ...(config.CALCOM_API_KEY === '' ? [] : [config.CALCOM_API_URL])],
-    metrics,
-  });
-  runtime.onClose(() => outbound.close());
-  const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
-  const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
-  const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
-  const calCom = apiKey === '' ? undefined : createCalCom({ outbound, baseUrl, apiKey });
   measureReceipts(metrics, () => countReceipts(db));
-  const removal = createRemoval(dependencies, metrics, dueIntervalMs);
+  const removal = createRemoval(dependencies, dueIntervalMs);
 
   return runtime.service(async () => {
     runtime.logger.info({ access: config.CONVERSATION_ACCESS }, `conversation access: ${conversationAccess[config.CONVERSATION_ACCESS]}`);
@@ -92,30 +92,28 @@ export async function createService({
     await runtime.serve(createHandlers(dependencies));
     await jobs.work({
       bookingEvent: createBookingEventWorker(dependencies),
-      bookingReconcile: createReconcileWorker(dependencies, calCom),
-      bookingSeries: createSeriesWorker(dependencies, calCom),
-      meetingReport: createMeetingReportWorker(dependencies, keys),
+      bookingReconcile: createReconcileWorker(dependencies),
+      bookingSeries: createSeriesWorker(dependencies),
+      meetingReport: createMeetingReportWorker(dependencies),
       advanceStep: createAdvanceStepWorker(dependencies),
-      attachAudio: refusals.worker(createAttachAudioWorker(runtime.eventOutbox)),
+      attachAudio: refusals.worker(createAttachAudioWorker(dependencies)),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
       wordsErased: workWordsErased,
     });
-    runtime.stopBeforeWorkers(await startBookingIntake(dependencies, metrics));
-    runtime.stopBeforeWorkers(await startMeetingIntake(dependencies, keys));
-    runtime.runEvery(dueIntervalMs ?? cancelUnansweredEveryMs, 'bookings without a new time stay for now', () =>
+    runtime.stopBeforeWorkers(await startBookingIntake(dependencies));
+    runtime.stopBeforeWorkers(await startMeetingIntake(dependencies));
+    runtime.every(dueIntervalMs ?? cancelUnansweredEveryMs, 'failed to cancel bookings without a new time', () =>
       cancelUnanswered(dependencies),
     );
-    runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) =>
-      removeExpiredKeys(db, recordedKeys, signal),
-    );
-    if (calCom !== undefined) {
+    runtime.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
+    if (dependencies.calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
-      runtime.runEvery(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
+      runtime.every(reconcileCheckMs, 'failed to start reconciling bookings', reconcile);
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    runtime.runEvery(receiptSweepIntervalMs, 'old receipts of webhooks stay for now', (signal) => sweepReceipts({ ...retention, signal }), {
-      immediately: true,
+    runtime.every(sweepReceiptsEveryMs, 'failed to remove old webhook receipts', (signal) => sweepReceipts({ ...retention, signal }), {
+      atOnce: true,
     });
     removal.start();
     runtime.onStop(() => removal.stop());

@@ -2,14 +2,17 @@
 import type { RequestOf } from '#libs/contract';
 import { rawBytes, type RawJson } from '#libs/nats';
 import type { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { bookingTriggers } from './rules/booking-event.ts';
 
+export function createBookingHandlers(dependencies: Dependencies): Pick<Operations, 'bookingHint'> {
+  return {
+    bookingHint: (request) => bookingHint(dependencies, request),
+  };
+}
+
 /** The same for every integer id, known or not (D19a). */
-export async function bookingHint(
-  _dependencies: Dependencies,
-  request: RequestOf<typeof conversations.rpcs.bookingHint>,
-): Promise<RawJson> {
+async function bookingHint(_dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.bookingHint>): Promise<RawJson> {
   return rawBytes(
     `Booking webhook of person ${request.person_id}.\n` +
       'Register this address as a webhook subscriber in Cal.com, with the triggers ' +

@@ -8,7 +8,7 @@ import type { RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { conversations } from '../contract.ts';
 import { DataTooLarge, findTooLarge } from '../refusals.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import type { ImportItem, ImportedItem } from './contract.ts';
 import { conversationFeed, emitAccessUpdated, emitCreated } from '../feed/index.ts';
@@ -20,8 +20,14 @@ type Rpc = typeof conversations.rpcs.importConversations;
 /** Changes of these fields are published (event `conversation.changed`). */
 const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
 
+export function createBulkImportHandlers(dependencies: Dependencies): Pick<Operations, 'importConversations'> {
+  return {
+    importConversations: (request, context) => importConversations(dependencies, request, context),
+  };
+}
+
 /** @throws AppError 400 when an item refers to something that does not exist yet, or would finish before it starts, 413 when one would be too large; nothing is changed then. */
-export async function importConversations(
+async function importConversations(
   { db, jobs, eventOutbox, directory }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
   context: RequestContext,

@@ -4,6 +4,7 @@ import type { EventOutbox } from '#libs/feed';
 import { type JobRun, PermanentJobError } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { conversationFeed } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
 import { addNote } from '../statements.ts';
@@ -26,7 +27,7 @@ export async function attachIn(eventOutbox: EventOutbox, tx: Tx, request: Attach
 }
 
 /** Attaches an upload whose operation could not be reached. A conversation that is gone ends the job. */
-export function createAttachAudioWorker(eventOutbox: EventOutbox) {
+export function createAttachAudioWorker({ eventOutbox }: Pick<Dependencies, 'eventOutbox'>) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.attachAudio>>): Promise<void> => {
     try {
       await run.complete((tx) => attachIn(eventOutbox, tx, run.payload));

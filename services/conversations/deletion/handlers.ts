@@ -5,7 +5,7 @@ import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';
 import { instantFromSql, parseSqlInstant } from '../representation.ts';
 import { conversationTitle } from '../publishing.ts';
@@ -16,8 +16,20 @@ type Rpcs = typeof conversations.rpcs;
 
 const defaultLimit = 100;
 
+export function createDeletionHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'adminDelete' | 'adminListDeleted' | 'adminRestore' | 'getState' | 'listStates'> {
+  return {
+    adminDelete: (request, context) => remove(dependencies, request, context),
+    adminListDeleted: (request) => listDeleted(dependencies, request),
+    adminRestore: (request, context) => restore(dependencies, request, context),
+    getState: (request) => getState(dependencies, request),
+    listStates: (request) => listStates(dependencies, request),
+  };
+}
+
 /** Latest first. */
-export async function listDeleted(
+async function listDeleted(
   { db, config }: Dependencies,
   { limit = defaultLimit }: RequestOf<Rpcs['adminListDeleted']>,
 ): Promise<ReplyOf<Rpcs['adminListDeleted']>> {
@@ -35,7 +47,7 @@ export async function listDeleted(
 }
 
 /** @throws AppError 404, 409 `conversation_not_deleted` */
-export async function restore(
+async function restore(
   { db, jobs, eventOutbox }: Dependencies,
   request: RequestOf<Rpcs['adminRestore']>,
   context: RequestContext,
@@ -52,17 +64,17 @@ export async function restore(
   throw appError('conflict', 'conversation_not_deleted', `Conversation ${id} is not deleted.`);
 }
 
-export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']>): Promise<ReplyOf<Rpcs['getState']>> {
+async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']>): Promise<ReplyOf<Rpcs['getState']>> {
   const row = await statements.findState(db, { id });
   return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
 }
 
-export async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['listStates']>): Promise<ReplyOf<Rpcs['listStates']>> {
+async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['listStates']>): Promise<ReplyOf<Rpcs['listStates']>> {
   return { items: await statements.listStates(db, { ids }) };
 }
 
 /** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
-export async function remove(
+async function remove(
   { db, jobs, eventOutbox, clock, config }: Dependencies,
   request: RequestOf<Rpcs['adminDelete']>,
   context: RequestContext,

@@ -1,5 +1,4 @@
 /** Removes deleted conversations for good when their time is over (D67), now and then, in each replica; they share the work. */
-import type { Metrics } from '#libs/telemetry';
 import { formatInstant } from '#libs/time';
 import type { Dependencies } from '../dependencies.ts';
 import { notifyRemoved, retentionMicros } from './index.ts';
@@ -18,11 +17,7 @@ export interface Removal {
   stop(): Promise<void>;
 }
 
-export function createRemoval(
-  { db, jobs, clock, config, logger }: Dependencies,
-  metrics: Pick<Metrics, 'gauge'>,
-  intervalMs = usualIntervalMs,
-): Removal {
+export function createRemoval({ db, jobs, clock, config, logger, metrics }: Dependencies, intervalMs = usualIntervalMs): Removal {
   const end = (lateBy = 0n): string => formatInstant(clock.now() - retentionMicros(config) - lateBy);
   metrics.gauge(
     'deleted_conversations_overdue',

@@ -3,7 +3,7 @@ import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { jsonListStream, type JsonStream, jsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { type CachedHolon, type CachedJourney, type DirectoryCache, HolonVisibility } from '../directory-cache/index.ts';
 import { requireId } from '../guards.ts';
 import { idsFromSql, type RowReferences } from '../representation.ts';
@@ -22,6 +22,17 @@ import {
 
 type Rpcs = typeof conversations.rpcs;
 
+export function createDiscoveryHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'search' | 'summarize' | 'browseHolon' | 'browseJourney'> {
+  return {
+    search: (request, context) => search(dependencies, request, context),
+    summarize: (request, context) => summarize(dependencies, request, context),
+    browseHolon: (request, context) => browseHolon(dependencies, request, context),
+    browseJourney: (request, context) => browseJourney(dependencies, request, context),
+  };
+}
+
 /**
  * The usual search: one round trip to the database and one look-up of people, holons and journeys for all of it. What these rows refer to is
  * kept in the caches, so that the next search finds it there.
@@ -34,7 +45,7 @@ const batch = 200;
  * Streams what matches, whatever its size.
  * @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see
  */
-export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
+async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
   const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
@@ -80,7 +91,7 @@ async function* renderBatches(
 }
 
 /** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */
-export async function summarize(
+async function summarize(
   { db, directory }: Dependencies,
   request: RequestOf<Rpcs['summarize']>,
   context: RequestContext,
@@ -103,7 +114,7 @@ interface Group {
 }
 
 /** GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when there is no such holon for the caller */
-export async function browseHolon(
+async function browseHolon(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['browseHolon']>,
   context: RequestContext,
@@ -133,7 +144,7 @@ export async function browseHolon(
  * @throws AppError 400 when not exactly one of `journey_id` and `journey_slug` is given, 404 when the journey is no conversation journey
  *   or there is no such holon for the caller
  */
-export async function browseJourney(
+async function browseJourney(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['browseJourney']>,
   context: RequestContext,

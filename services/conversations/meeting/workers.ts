@@ -7,7 +7,6 @@ import type { PayloadOf, Static } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import type { WebhookKeys } from '#libs/realtimekit';
 import {
   createRefusalLimit,
   createRefusalReceipts,
@@ -46,8 +45,8 @@ const maxUnverifiedBytes = 65_536;
  * Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. Whose signature does not fit leaves
  * no body behind (D68); while the provider's key cannot be read, a few wait for the job to decide.
  */
-export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys): Promise<RunningConsumer> {
-  const { bus, db, jobs, logger } = dependencies;
+export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
+  const { bus, db, jobs, logger, webhookKeys: keys } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'meeting' });
   const acceptsUnverified = createRefusalLimit();
@@ -87,7 +86,7 @@ function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | u
 }
 
 /** Works one receipt. */
-export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: WebhookKeys) {
+export function createMeetingReportWorker({ db, jobs, webhookKeys: keys }: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
     const id = run.payload.receipt_id;
     const receipt = await findReceipt(db, { id });

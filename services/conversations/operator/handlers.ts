@@ -8,7 +8,7 @@ import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { conversations } from '../contract.ts';
 import { retentionMicros, findAnyConversation } from '../deletion/index.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedHolon } from '../directory-cache/index.ts';
 import { emitUpdated } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
@@ -23,13 +23,31 @@ type Rpcs = typeof conversations.rpcs;
 
 type Listed = ReplyOf<Rpcs['adminList']>['items'][number];
 
+export function createOperatorHandlers(
+  dependencies: Dependencies,
+): Pick<
+  Operations,
+  'describeAccess' | 'adminList' | 'adminShow' | 'adminMove' | 'adminConnect' | 'adminDisconnect' | 'adminImportTranscript' | 'listNotes'
+> {
+  return {
+    describeAccess: () => describeAccess(dependencies),
+    adminList: (request) => list(dependencies, request),
+    adminShow: (request) => show(dependencies, request),
+    adminMove: (request, context) => move(dependencies, request, context),
+    adminConnect: (request, context) => connect(dependencies, request, context),
+    adminDisconnect: (request, context) => disconnect(dependencies, request, context),
+    adminImportTranscript: (request, context) => importTranscript(dependencies, request, context),
+    listNotes: (request, context) => listNotes(dependencies, request, context),
+  };
+}
+
 /** Whose conversations a person with a token of their own has (D69). */
-export function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
+function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
   return Promise.resolve({ access: config.CONVERSATION_ACCESS });
 }
 
 /** Latest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
-export async function list(
+async function list(
   dependencies: Dependencies,
   { journey_slug: journey, event_slug: event, person_id: person, since, until, before, limit }: RequestOf<Rpcs['adminList']>,
 ): Promise<ReplyOf<Rpcs['adminList']>> {
@@ -74,7 +92,7 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
 }
 
 /** @throws AppError 404 */
-export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
+async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
   const { db, directory, config } = dependencies;
   const row = await findAnyConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
@@ -108,7 +126,7 @@ export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['
 }
 
 /** Moves to a step of the journey, archived or not; noted with the operator. @throws AppError 404, 404 `step_not_found` */
-export async function move(
+async function move(
   { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
   request: RequestOf<Rpcs['adminMove']>,
   context: RequestContext,
@@ -136,7 +154,7 @@ export async function move(
 }
 
 /** @throws AppError 404, 404 `holon_not_found` */
-export async function connect(
+async function connect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminConnect']>,
   context: RequestContext,
@@ -145,7 +163,7 @@ export async function connect(
 }
 
 /** @throws AppError 404, 404 `holon_not_found` */
-export async function disconnect(
+async function disconnect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminDisconnect']>,
   context: RequestContext,
@@ -181,7 +199,7 @@ async function requireHolon({ directory }: Dependencies, slug: string): Promise<
 }
 
 /** Starts the importer now, whatever the step. @throws AppError 404 */
-export async function importTranscript(
+async function importTranscript(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['adminImportTranscript']>,
   context: RequestContext,
@@ -201,7 +219,7 @@ export async function importTranscript(
 const defaultLimit = 1_000;
 
 /** Newest first, as Note items of rules/memberships#notes. @throws AppError 404 */
-export async function listNotes(
+async function listNotes(
   { db, bus }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.listNotes>,
   context: RequestContext,

@@ -7,7 +7,7 @@ import type { Queryable } from '#libs/sql';
 import { attendeeKey } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { emitAccessUpdated, emitDeleted } from '../feed/index.ts';
 import * as statements from './statements.ts';
 
@@ -20,10 +20,15 @@ const erasedPerPage = 200;
 /** Shorter names are parts of other words too often. */
 const minNameLength = 3;
 
-export async function exportPerson(
-  { db }: Dependencies,
-  { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>,
-): Promise<RawJson> {
+export function createPersonDataHandlers(dependencies: Dependencies): Pick<Operations, 'exportPerson' | 'erasePerson' | 'mergePerson'> {
+  return {
+    exportPerson: (request) => exportPerson(dependencies, request),
+    erasePerson: (request, context) => erasePerson(dependencies, request, context),
+    mergePerson: (request) => mergePerson(dependencies, request),
+  };
+}
+
+async function exportPerson({ db }: Dependencies, { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>): Promise<RawJson> {
   const end = after + statements.windowSize;
   const rows = await statements.exportConversations(db, { personId, after, end, limit: exportedPerPage });
   const next = await findNext(db, rows, exportedPerPage, end);
@@ -33,7 +38,7 @@ export async function exportPerson(
   );
 }
 
-export async function erasePerson(
+async function erasePerson(
   { jobs, eventOutbox }: Dependencies,
   { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
   context: RequestContext,
@@ -91,7 +96,7 @@ type MergePerson = typeof conversations.rpcs.mergePerson;
 /** Conversations that one transaction changes. */
 const mergedPerPage = 200;
 
-export async function mergePerson(
+async function mergePerson(
   { jobs, eventOutbox }: Dependencies,
   { gone_id: mergedId, into_id: targetId, after }: RequestOf<MergePerson>,
 ): Promise<ReplyOf<MergePerson>> {

@@ -5,7 +5,7 @@ import { type TaggedReply, withOutcome } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { conversationFeed } from '../feed/index.ts';
 import { requireId } from '../guards.ts';
@@ -18,6 +18,12 @@ type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
 /** How far ahead of the server's time a change may lie (rules/http#limits). */
 const futureToleranceMicros = 5n * 60_000_000n;
 
+export function createQuestionHandlers(dependencies: Dependencies): Pick<Operations, 'recordQuestionChange'> {
+  return {
+    recordQuestionChange: (request) => recordQuestionChange(dependencies, request),
+  };
+}
+
 interface NewChange {
   readonly id: number;
   readonly key: string;
@@ -29,7 +35,7 @@ interface NewChange {
  * Records a change once for each key and derives the question state anew, under the conversation's lock.
  * @throws AppError 404; then 409 `idempotency_conflict`; then, for a new key, 400 `question_not_in_journey`, 400 `occurred_at_in_future`
  */
-export async function recordQuestionChange(
+async function recordQuestionChange(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.recordQuestionChange>,
 ): Promise<Reply | TaggedReply<Reply>> {

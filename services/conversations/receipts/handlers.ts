@@ -12,7 +12,7 @@ import {
   webhookAdminHandlers,
 } from '#libs/webhooks';
 import { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';
 import { instantFromSql, instantOrNull } from '../representation.ts';
 import type { Receipt, ReceiptSource } from './contract.ts';
@@ -23,8 +23,19 @@ type Rpcs = typeof conversations.rpcs;
 
 const defaultLimit = 100;
 
+export function createReceiptHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'listReceipts' | 'showReceipt' | 'replayReceipt' | 'replayReceipts'> {
+  return {
+    listReceipts: (request) => listReceipts(dependencies, request),
+    showReceipt: (request) => showReceipt(dependencies, request),
+    replayReceipt: (request, context) => replayReceipt(dependencies, request, context),
+    replayReceipts: (request, context) => replayReceipts(dependencies, request, context),
+  };
+}
+
 /** Newest first. */
-export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
+async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
   const { before, limit = defaultLimit, text: q } = request;
   const text = { db, search: statements.receiptSearch, q };
   const items = await collectVisibleMatches(text, { limit, before }, async (cursor) =>
@@ -34,7 +45,7 @@ export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs
 }
 
 /** @throws AppError 404 */
-export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
+async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
   const row = await statements.findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
@@ -42,7 +53,7 @@ export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs[
 }
 
 /** Works the receipt again; its signature is checked where it was not when it came. @throws AppError 404, 409 `receipt_without_body` */
-export async function replayReceipt(
+async function replayReceipt(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipt']>,
   context: RequestContext,
@@ -59,7 +70,7 @@ export async function replayReceipt(
 }
 
 /** Works the receipts again that match, oldest first. */
-export async function replayReceipts(
+async function replayReceipts(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipts']>,
   context: RequestContext,

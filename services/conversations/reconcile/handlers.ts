@@ -4,10 +4,16 @@ import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import type { reconcileRpcs } from './contract.ts';
 
-export async function reconcileBookings(
+export function createReconcileHandlers(dependencies: Dependencies): Pick<Operations, 'reconcileBookings'> {
+  return {
+    reconcileBookings: (request, context) => reconcileBookings(dependencies, request, context),
+  };
+}
+
+async function reconcileBookings(
   { config, jobs }: Dependencies,
   { since, dry_run: isDry }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
   context: RequestContext,

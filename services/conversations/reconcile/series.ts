@@ -20,7 +20,8 @@ const maxAttemptsWhileAccepted = 4;
 const maxNamed = 50;
 
 /** `calCom`: undefined when no key is configured. */
-export function createSeriesWorker(dependencies: Dependencies, calCom: CalCom | undefined) {
+export function createSeriesWorker(dependencies: Dependencies) {
+  const { calCom } = dependencies;
   return async (run: Run): Promise<void> => {
     const { booking_id: bookingId, person_id: hostId, start } = run.payload;
     const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });

@@ -27,7 +27,8 @@ const maxFormer = 50;
 const emailsPerCall = 500;
 
 /** Undefined when no key is configured. */
-export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom | undefined) {
+export function createReconcileWorker(dependencies: Dependencies) {
+  const { calCom } = dependencies;
   return async (run: Run): Promise<void> => {
     if (calCom === undefined) throw new PermanentJobError('CALCOM_API_KEY is not set.');
     const { since, dry_run: isDry } = run.payload;

@@ -4,15 +4,22 @@ import { notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { requireId } from '../guards.ts';
 import { windowCompleted } from '../pipeline/index.ts';
 import type { RoomWrite } from './contract.ts';
 import { type IncomingWindow, mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules.ts';
 import { findRoom, lockRoom, replaceRoom } from './statements.ts';
 
+export function createRoomHandlers(dependencies: Dependencies): Pick<Operations, 'readRoom' | 'writeRoom'> {
+  return {
+    readRoom: (request) => readRoom(dependencies, request),
+    writeRoom: (request, context) => writeRoom(dependencies, request, context),
+  };
+}
+
 /** GET enter-coherence. @throws AppError 404 */
-export async function readRoom(
+async function readRoom(
   { db }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.readRoom>,
 ): Promise<ReplyOf<typeof conversations.rpcs.readRoom>> {
@@ -26,7 +33,7 @@ export async function readRoom(
  * or completes the window, does it under the row's lock.
  * @throws AppError 404, then as the domain: any rejection writes nothing
  */
-export async function writeRoom(
+async function writeRoom(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.writeRoom>,
   context: RequestContext,

@@ -4,7 +4,7 @@ import { notFound } from '#libs/errors';
 import { type CallContext, withoutActor, type RequestContext } from '#libs/nats';
 import { isWithin } from '../access.ts';
 import type { conversations } from '../contract.ts';
-import type { Dependencies } from '../dependencies.ts';
+import type { Dependencies, Operations } from '../dependencies.ts';
 import { HolonVisibility } from '../directory-cache/index.ts';
 import { conversationTitle } from '../publishing.ts';
 import { idsFromSql, instantOrNull } from '../representation.ts';
@@ -15,8 +15,31 @@ type Rpcs = typeof conversations.rpcs;
 type Reader = Static<typeof readerFacts>;
 type Filters = RequestOf<Rpcs['resolveSpokenFilters']>;
 
+export function createTranscriptSearchScopeHandlers(
+  dependencies: Dependencies,
+): Pick<
+  Operations,
+  | 'resolveSpokenFilters'
+  | 'citeConversations'
+  | 'resolveOperatorFilters'
+  | 'citeForOperators'
+  | 'resolveReaderFilters'
+  | 'listReadable'
+  | 'listAccessFacts'
+> {
+  return {
+    resolveSpokenFilters: (request, context) => resolveFilters(dependencies, request, context),
+    citeConversations: (request, context) => cite(dependencies, request, context),
+    resolveOperatorFilters: (request, context) => resolveForOperators(dependencies, request, context),
+    citeForOperators: (request) => citeForOperators(dependencies, request),
+    resolveReaderFilters: (request, context) => resolveReader(dependencies, request, context),
+    listReadable: (request, context) => listReadable(dependencies, request, context),
+    listAccessFacts: (request) => listAccessFacts(dependencies, request),
+  };
+}
+
 /** @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see */
-export async function resolveFilters(
+async function resolveFilters(
   { access, db, directory }: Dependencies,
   request: Filters,
   context: CallContext,
@@ -36,7 +59,7 @@ export async function resolveFilters(
 }
 
 /** Without anybody's eyes. @throws AppError 404 when the target of a filter does not exist */
-export async function resolveForOperators(
+async function resolveForOperators(
   { directory }: Dependencies,
   request: Filters,
   context: CallContext,
@@ -64,7 +87,7 @@ async function findNamed(
   return { event_ids: holon?.ids ?? null, journey_id: journey?.id ?? null };
 }
 
-export async function citeForOperators(
+async function citeForOperators(
   { db }: Dependencies,
   { ids }: RequestOf<Rpcs['citeForOperators']>,
 ): Promise<ReplyOf<Rpcs['citeForOperators']>> {
@@ -77,7 +100,7 @@ const toCitation = (row: Awaited<ReturnType<typeof listCited>>[number]) => ({
   start: instantOrNull(row.start),
 });
 
-export async function cite(
+async function cite(
   { access, db, directory }: Dependencies,
   { ids }: RequestOf<Rpcs['citeConversations']>,
   context: CallContext,
@@ -92,7 +115,7 @@ export async function cite(
 }
 
 /** What `resolveFilters` says to the account when it calls itself. */
-export async function resolveReader(
+async function resolveReader(
   deps: Dependencies,
   { reader }: RequestOf<Rpcs['resolveReaderFilters']>,
   context: RequestContext,
@@ -102,7 +125,7 @@ export async function resolveReader(
 }
 
 /** What `cite` says to the account when it calls itself. */
-export async function listReadable(
+async function listReadable(
   deps: Dependencies,
   { reader, ids }: RequestOf<Rpcs['listReadable']>,
   context: RequestContext,
@@ -117,7 +140,7 @@ function asReader(context: CallContext, { account_id: accountId, person_id: pers
   return { ...withoutActor(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };
 }
 
-export async function listAccessFacts(
+async function listAccessFacts(
   { db }: Dependencies,
   { ids }: RequestOf<Rpcs['listAccessFacts']>,
 ): Promise<ReplyOf<Rpcs['listAccessFacts']>> {

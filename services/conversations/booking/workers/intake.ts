@@ -4,7 +4,7 @@ import { listSecretValues } from '#libs/config';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { createSecretUseCounter, type Metrics } from '#libs/telemetry';
+import { createSecretUseCounter } from '#libs/telemetry';
 import { createRefusalReceipts, selectStoredBody, selectStoredHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
@@ -18,8 +18,8 @@ type Webhook = Static<typeof BookingWebhook>;
 const maxPersonLength = 40;
 
 /** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
-export function startBookingIntake(dependencies: Dependencies, metrics: Metrics): Promise<RunningConsumer> {
-  const { bus, config, db, jobs, logger } = dependencies;
+export function startBookingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
+  const { bus, config, db, jobs, logger, metrics } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
   const refusals = createRefusalReceipts({ db, source: 'booking' });
   const countSigner = createSecretUseCounter(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
@@ -31,7 +31,7 @@ export function startBookingIntake(dependencies: Dependencies, metrics: Metrics)
     const { trigger, outcome, message } = describeClassification(classification);
     const stored =
       classification.kind === 'rejected'
-        ? await refusals.createReceipt({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
+        ? await refusals.place({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
         : { outcome, message, dedupeKey: key, ...selectStoredBody(outcome, body) };
     if (stored === undefined) return;
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);

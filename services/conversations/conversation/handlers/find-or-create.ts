@@ -5,7 +5,7 @@ import { jsonListStream, type JsonStream, rawJson, type RawJson, type RequestCon
 import type { Database } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { conversations } from '../../contract.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import type { Dependencies, Operations } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { emitCreated } from '../../feed/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
@@ -19,12 +19,18 @@ const inlineMatches = 50;
 
 const streamBatch = 200;
 
+export function createFindOrCreateHandlers(dependencies: Dependencies): Pick<Operations, 'findActive'> {
+  return {
+    findActive: (request, context) => findActive(dependencies, request, context),
+  };
+}
+
 /**
  * GET /conversations: what is active for the person and journey at the caller's time; one is created when nothing is.
  * @throws AppError 404 `person_not_found`, then 404 `journey_not_found`, then 404 for another person's that the caller may not know (D69),
  *   then 409 `journey_ownership_ambiguous` (D3)
  */
-export async function findActive(
+async function findActive(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.findActive>,
   context: RequestContext,

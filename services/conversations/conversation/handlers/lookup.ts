@@ -4,7 +4,7 @@ import { notFound } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import type { Dependencies, Operations } from '../../dependencies.ts';
 import { requireId } from '../../guards.ts';
 import { conversationTitle } from '../../publishing.ts';
 import { DataTooLarge, maxDataBytes } from '../../refusals.ts';
@@ -16,8 +16,20 @@ import { attachIn, type Attachment } from '../workers.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
+export function createLookupHandlers(
+  dependencies: Dependencies,
+): Pick<Operations, 'describe' | 'exists' | 'getTranscriptSource' | 'attachAudio' | 'checkAudio'> {
+  return {
+    describe: (request, context) => describe(dependencies, request, context),
+    exists: (request, context) => exists(dependencies, request, context),
+    getTranscriptSource: (request) => getTranscriptSource(dependencies, request),
+    attachAudio: (request) => attach(dependencies, request),
+    checkAudio: (request) => check(dependencies, request),
+  };
+}
+
 /** @throws AppError 404 */
-export async function describe(
+async function describe(
   { db, directory, access }: Dependencies,
   request: RequestOf<Rpcs['describe']>,
   context: RequestContext,
@@ -49,7 +61,7 @@ export async function describe(
 }
 
 /** @throws AppError 404 */
-export async function exists(
+async function exists(
   { db, access }: Dependencies,
   request: RequestOf<Rpcs['exists']>,
   context: RequestContext,
@@ -61,7 +73,7 @@ export async function exists(
 }
 
 /** @throws AppError 404 */
-export async function getTranscriptSource(
+async function getTranscriptSource(
   { db }: Dependencies,
   request: RequestOf<Rpcs['getTranscriptSource']>,
 ): Promise<ReplyOf<Rpcs['getTranscriptSource']>> {
@@ -96,16 +108,13 @@ function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['partici
 }
 
 /** Sets `infos.audio` and adds the note, once per blob; an older blob never replaces a newer one. @throws AppError 404 */
-export async function attach(
-  { db, eventOutbox }: Dependencies,
-  request: Attachment,
-): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
+async function attach({ db, eventOutbox }: Dependencies, request: Attachment): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
   await db.transaction((tx) => attachIn(eventOutbox, tx, request));
   return { audio: request.audio };
 }
 
 /** @throws AppError 404, 413 `conversation_data_too_large` */
-export async function check(
+async function check(
   { db }: Dependencies,
   { conversation_id: id, audio }: RequestOf<typeof conversations.rpcs.checkAudio>,
 ): Promise<ReplyOf<typeof conversations.rpcs.checkAudio>> {

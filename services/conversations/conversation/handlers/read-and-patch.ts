@@ -4,7 +4,7 @@ import { type AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import type { Dependencies, Operations } from '../../dependencies.ts';
 import {
   requireExpectedUpdatedAt,
   findNamespaceProblem,
@@ -19,8 +19,17 @@ import { type ConversationRow, findConversation } from '../../statements.ts';
 import * as statements from '../statements.ts';
 import { findInfos, patchInfos } from '../statements.ts';
 
+export function createReadAndPatchHandlers(dependencies: Dependencies): Pick<Operations, 'get' | 'patch' | 'readInfos' | 'patchInfos'> {
+  return {
+    get: (request) => getConversation(dependencies, request),
+    patch: (request) => patchConversation(dependencies, request),
+    readInfos: (request) => readInfos(dependencies, request),
+    patchInfos: (request) => writeInfos(dependencies, request),
+  };
+}
+
 /** GET /conversations/{id}. @throws AppError 404 */
-export async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
+async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
   const row = await findConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   return rawJson(await view.render(row));
@@ -30,7 +39,7 @@ export async function getConversation({ db, view }: Dependencies, request: Reque
  * PATCH /conversations/{id}: one statement when nothing stands in the way.
  * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
  */
-export async function patchConversation(
+async function patchConversation(
   { db, view, eventOutbox }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.patch>,
 ): Promise<RawJson> {
@@ -74,12 +83,12 @@ function hasKeys(store: object | undefined): boolean {
 }
 
 /** @throws AppError 404 */
-export async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
+async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
   return render(await findInfos(db, { id: requireId(request.conversation_id) }));
 }
 
 /** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */
-export async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
+async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
   const problem = findNamespaceProblem('infos-endpoint', request.infos);
   if (problem !== undefined || Object.keys(request.infos).length === 0) {
     const stored = await readInfos(dependencies, request);

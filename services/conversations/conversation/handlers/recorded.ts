@@ -6,7 +6,7 @@ import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { formatInstant, type Instant } from '#libs/time';
 import { conversations } from '../../contract.ts';
-import type { Dependencies } from '../../dependencies.ts';
+import type { Dependencies, Operations } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { conversationFeed } from '../../feed/index.ts';
 import { requireExpectedUpdatedAt, findStoreProblem, requireId } from '../../guards.ts';
@@ -27,6 +27,12 @@ import { nextStep } from '../../directory-cache/index.ts';
 import type { RecordedWrite } from '../contract.ts';
 import { recordConversation, recordedKeys } from '../statements.ts';
 
+export function createRecordedHandlers(dependencies: Dependencies): Pick<Operations, 'recorded'> {
+  return {
+    recorded: (request, context) => recorded(dependencies, request, context),
+  };
+}
+
 interface RecordedCall {
   readonly id: number;
   readonly key: string | null;
@@ -41,7 +47,7 @@ interface RecordedCall {
  * @throws AppError 404; 400 for a boundary that is naive or given twice with different values; then under the lock 409
  *   `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
  */
-export async function recorded(
+async function recorded(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.recorded>,
   context: RequestContext,
