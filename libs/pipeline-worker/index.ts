@@ -1,8 +1,6 @@
 /**
- * What every worker of a pipeline job has in common (rules/steps#pipeline-jobs): the configuration of the step that started it, the end that is
- * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
- * up when the meeting provider reports something, and the note of a job that died. A service adds its workers by `createPipelineWorkers` and
- * `noteDeadJobs`.
+ * Base of all pipeline job workers (rules/steps#pipeline-jobs): reads the step's configuration, reports the outcome to the conversation in the
+ * transaction of the effect, wakes waiting jobs on provider events, and notes dead jobs.
  */
 import { createHash } from 'node:crypto';
 import type { DurableConsumer, Event, Job, Rpc, Static, TObject } from '#libs/contract';
@@ -17,21 +15,21 @@ import { compileSchema } from '#libs/schema';
 
 /** Values by key, in the groups of `infos.publishing` (D18a). */
 export interface PublishingPatch {
-  /** Never written over what a person has written. */
+  /** Fields that a person wrote are not overwritten. */
   readonly fields?: JsonObject;
-  /** Never written over what a person has written. */
+  /** Records that a person wrote are not overwritten. */
   readonly records?: JsonObject;
-  /** Replaced. */
+  /** Replaces stored artifacts. */
   readonly artifacts?: JsonObject;
 }
 
-/** What a job that has done its work tells. */
+/** Outcome of a finished job, reported to the conversation. */
 export interface PipelineOutcome {
-  /** Kept with the job; no speech, no names. */
+  /** Stored with the job. Must not contain speech or names. */
   readonly result: JsonObject;
-  /** Note on the conversation; null when there is nothing to say. */
+  /** Note on the conversation; null = no note. */
   readonly note: string | null;
-  /** Whether the work was done, so that the conversation may move on if the configuration says so (D6). */
+  /** Whether the work was done. If so, the conversation advances when the configuration says so (D6). */
   readonly succeeded: boolean;
   readonly publishing?: PublishingPatch;
 }
@@ -40,16 +38,16 @@ export interface PipelineOutcome {
 export interface PipelineRun<Config> {
   readonly run: JobRun<PipelinePayload>;
   readonly conversationId: number;
-  /** Checked, with the model's defaults; these alone when no step started the job, or its step has another job by now. */
+  /** Validated, with the model's defaults. Only defaults when no step started the job or its step now has another job. */
   readonly config: Config;
-  /** The effect in this service's database, the end of the job and what the conversation is told: once or not at all. */
+  /** Runs the effect, completes the job and reports the outcome in one transaction. */
   readonly finish: (work: (tx: Tx) => Promise<PipelineOutcome>) => Promise<void>;
 }
 
 export interface PipelineWorkerDependencies {
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'enqueue' | 'transaction'>;
-  /** Operations of other services, from their contracts. */
+  /** Contracts of the operations and jobs of other services. */
   readonly contracts: {
     /** `directory.steps.get-config`. */
     readonly getStepConfig: Rpc;
@@ -58,13 +56,13 @@ export interface PipelineWorkerDependencies {
   };
 }
 
-/** A declaration and who works it; made by `pipelineWorker`. */
+/** A pipeline job declaration with its handler; built by `pipelineWorker`. */
 export interface PipelineWorker {
   readonly declaration: PipelineJob;
   readonly work: (run: PipelineRun<never>) => Promise<void>;
 }
 
-/** Who works a declared job. `work` calls `finish` once, and throws as a job handler does. */
+/** Declares the handler of a pipeline job. `work` must call `finish` once; it throws like a job handler. */
 export function pipelineWorker<Config extends TObject>(
   declaration: PipelineJob<Config>,
   work: (run: PipelineRun<Static<Config>>) => Promise<void>,
@@ -72,7 +70,7 @@ export function pipelineWorker<Config extends TObject>(
   return { declaration, work };
 }
 
-/** What `createService` of a service with pipeline jobs may be given: a registry other than the platform's, with workers for it. */
+/** Option of `createService` for services with pipeline jobs: another registry and its workers. */
 export interface PipelineExtension {
   readonly registry: PipelineRegistry;
   readonly workers?: readonly PipelineWorker[];
@@ -107,7 +105,7 @@ function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: 
   };
 }
 
-/** The configuration that holds now: a PATCH takes effect for everything that is processed or retried after it (rules/steps#step-configuration). */
+/** Reads the current configuration of the step, so that a PATCH applies to every later attempt (rules/steps#step-configuration). */
 async function readStep(
   { bus, contracts }: PipelineWorkerDependencies,
   declaration: PipelineJob,
@@ -150,15 +148,12 @@ async function reportOutcome(
   await jobs.enqueue(tx, contracts.pipelineFinished, payload, { requestId: run.requestId });
 }
 
-/**
- * The note that a dead pipeline job leaves on its conversation, whatever it died of: for `jobs.work`. The text of such an error is written
- * for people.
- */
+/** Adds a note to the conversation of a dead pipeline job; pass it to `jobs.work`. Error texts of dead jobs are shown to people. */
 export function noteDeadJobs({ jobs, contracts }: PipelineWorkerDependencies, registry: PipelineRegistry): OnDead {
   const declarations = new Map([...registry.values()].map((declaration) => [declaration.jobType, declaration]));
   return async (tx, job) => {
     const declaration = declarations.get(job.type);
-    // A payload that breaks its declaration names no conversation.
+    // An invalid payload has no conversation id.
     if (declaration === undefined || checkPayload(job.payload) !== undefined) return;
     const { conversation_id, step_id } = job.payload as PipelinePayload;
     const note = `${declaration.name} failed: ${job.error}${describeCause(job, jobOf(declaration))}`;
@@ -182,7 +177,7 @@ function describeCause({ cause, attempts }: DeadJob, { policy: { expiresAfterMs 
   return ` (given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
 }
 
-/** Follows the event, which carries a `conversation_id`, by the service's declared consumer. */
+/** Runs waiting jobs at once when the provider reports an event of their meeting. Polling continues as the fallback. */
 export async function consumeProviderEvents(deps: {
   readonly service: string;
   readonly bus: Bus;
@@ -196,7 +191,7 @@ export async function consumeProviderEvents(deps: {
   const waiting = [...registry.values()]
     .filter((item) => item.waitsForProvider === true && item.jobType.startsWith(`${service}.`))
     .map(jobOf);
-  // What was reported while no replica ran may be gone (D97).
+  // Events published while no replica ran can be lost (D97).
   for (const declaration of waiting) await jobs.wake(declaration, {});
   return await consumeEvent(deps, consumer, meetingReported, async (payload) => {
     const { conversation_id } = payload as { conversation_id: number };
@@ -216,12 +211,12 @@ export interface Provenance {
   readonly [key: string]: unknown;
 }
 
-/** A value with where it comes from. The digest tells later whether a person has changed the value inside the envelope. */
+/** Wraps a value with its provenance. The digest reveals later edits of the value by a person. */
 export function wrapValue(value: unknown, provenance: Provenance): JsonObject {
   return { value, provenance: { ...provenance, value_digest: digestValue(value) } };
 }
 
-/** The envelope's provenance when `source` wrote the value and nobody has changed it since. */
+/** The provenance of the envelope; undefined unless `source` wrote the value and it is unedited. */
 export function readProvenance(stored: unknown, source: string): JsonObject | undefined {
   if (!isJsonObject(stored) || Object.keys(stored).length !== 2 || !isJsonObject(stored['provenance'])) return undefined;
   const { provenance } = stored;
@@ -229,7 +224,7 @@ export function readProvenance(stored: unknown, source: string): JsonObject | un
   return isOurs ? provenance : undefined;
 }
 
-/** SHA-256 of the value as JSON with its keys in order: the database keeps none. */
+/** SHA-256 of the value as JSON with sorted keys, because the database does not preserve key order. */
 export function digestValue(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sortKeys(value)) ?? 'null')

@@ -1,25 +1,25 @@
-/** What one pipeline job is declared with, and the job of the broker that follows from it (rules/steps#pipeline-jobs). */
+/** Declaration of pipeline jobs and the broker jobs derived from them (rules/steps#pipeline-jobs). */
 import { type Job, job, type JobPolicy, type Static, type TObject, Type } from '#libs/contract';
 
-/** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, kept as it is (rules/steps#step-configuration). */
+/** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, preserved unchanged (rules/steps#step-configuration). */
 export type FieldAccess = 'read_write' | 'read' | 'hidden';
 
-/** One kind of work that a conversation may start when it enters a step. */
+/** Work that a conversation starts when it enters a step. */
 export interface PipelineJob<Config extends TObject = TObject> {
-  /** What a step names, e.g. `transcript_import`. */
+  /** Name that a step refers to, e.g. `transcript_import`. */
   readonly name: string;
   readonly summary: string;
-  /** Job enqueued when a conversation enters the step: `<service>.<job>`; that service works it. */
+  /** Job enqueued when a conversation enters the step, `<service>.<job>`. That service runs it. */
   readonly jobType: string;
-  /** Retries, time and concurrency of that job; what is not named is the job library's default. */
+  /** Overrides of the default job policy. */
   readonly policy?: Partial<JobPolicy>;
-  /** Starts again when the transcript window becomes complete after the step was entered (D7a). */
+  /** Start again when the transcript window becomes complete after the step was entered (D7a). */
   readonly restartOnWindowComplete?: boolean;
-  /** Waits for the meeting provider: what waits for its next attempt is run at once when the provider reports something of the meeting. */
+  /** Waiting attempts run at once when the meeting provider reports an event of the meeting. */
   readonly waitsForProvider?: boolean;
-  /** Model of the step's configuration; unknown keys are refused. Every property carries its default or is optional. */
+  /** Schema of the step's configuration; unknown keys are rejected. Every property has a default or is optional. */
   readonly config: Config;
-  /** Access by top-level key, fail-closed: a key without one is neither returned nor accepted. */
+  /** Access by top-level key. Keys that are not listed are neither returned nor accepted. */
   readonly fields: Readonly<Record<string, FieldAccess>>;
 }
 
@@ -36,7 +36,7 @@ export const PipelinePayload = Type.Object({
 /** Payload of every pipeline job. */
 export type PipelinePayload = Static<typeof PipelinePayload>;
 
-/** Setting that every pipeline job has in common (D6). */
+/** Setting that all pipeline jobs share (D6). */
 export const advanceOnSuccess = Type.Boolean({
   default: false,
   description: 'Move the conversation to the next step when the job has succeeded and this step is still the current one.',
@@ -44,7 +44,7 @@ export const advanceOnSuccess = Type.Boolean({
 
 const jobsByDeclaration = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();
 
-/** The job that a declaration stands for; the same value each time. */
+/** The job of a declaration; the same object for each call. */
 export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   const { jobType: type, summary, policy } = declaration;
   const found =
@@ -54,15 +54,15 @@ export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   return found;
 }
 
-/** Jobs of the registry that a service works, by their types: for its contract. */
+/** Jobs of the registry that a service runs, by type, for its contract. */
 export function jobsOf(service: string, registry: PipelineRegistry): Record<string, Job<typeof PipelinePayload>> {
   const own = [...registry.values()].filter(({ jobType }) => jobType.startsWith(`${service}.`));
   return Object.fromEntries(own.map((item) => [item.jobType, jobOf(item)]));
 }
 
 /**
- * Recordings, transcripts, audio and texts come late, and the provider keeps its own for seven days: first after 15 s, then less and
- * less often up to every 15 minutes, and dead when the seven days are over (D7a). A declaration adds its time and concurrency.
+ * Policy of jobs that wait for recordings, transcripts or texts. The provider keeps its files for seven days, so retries start after 15 s, back off
+ * to 15 minutes and end after seven days (D7a). Declarations add timeout and concurrency.
  */
 export const waitingPolicy = Object.freeze({
   maxAttempts: Number.POSITIVE_INFINITY,

@@ -8,7 +8,7 @@ const upload = Type.Object(
   { additionalProperties: false },
 );
 
-/** A video host as a job may declare it: every state of a field, and one that was forgotten. */
+/** A job with fields of every access state and one undeclared field. */
 const videohost: PipelineJob = {
   name: 'videohost_publish',
   summary: 'Publishes a recording.',

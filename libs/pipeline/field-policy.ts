@@ -1,22 +1,22 @@
 /**
- * The field policy of step configurations (rules/steps#step-configuration; D16b), fail-closed: what has no declared state is
- * neither shown nor accepted. The state of a top-level key holds for everything below it; below, what a closed object of the model does
- * not declare has none. A step without a registered job has no policy.
+ * Field policy of step configurations (rules/steps#step-configuration; D16b). Fields without a declared access are neither returned nor accepted. The
+ * access of a top-level key applies to everything below it, except keys that a closed object of the schema does not declare. A step without a
+ * registered job has no policy.
  */
 import type { TObject, TSchema } from '#libs/contract';
 import { truncateText, maxQuoteLength } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { PipelineJob } from './declaration.ts';
 
-/** Shown of every step with a registered job, writable in none: the step itself names its job. */
+/** Returned for every step with a registered job and never writable, because the step itself sets its job. */
 export const jobField = 'pipeline_job';
 
 const notASetting = 'is not a setting of this step';
 
-/** Fields that an answer names; checking stops there (D60). */
+/** Maximum number of fields in an error; checking stops there (D60). */
 const maxFields = 50;
 
-/** Dotted path → what is wrong there. */
+/** Problems by dotted path. */
 class FieldProblems {
   readonly #found = new Map<string, string>();
 
@@ -33,7 +33,7 @@ class FieldProblems {
   }
 }
 
-/** What callers are shown of a configuration whose defaults are filled in. */
+/** The part of a configuration that callers can read. Expects a configuration with defaults. */
 export function showStepConfig(job: PipelineJob | undefined, config: JsonObject): JsonObject {
   if (job === undefined) return Object.fromEntries(Object.entries(config).filter(([key]) => key !== jobField));
   const declared = dropUndeclared(job.config, config);
@@ -44,8 +44,8 @@ export function showStepConfig(job: PipelineJob | undefined, config: JsonObject)
 }
 
 /**
- * Dotted path → why the patch may not write there, of the first fifty; empty when it may be applied. Null is accepted for what is stored without being
- * declared: that is how it goes.
+ * Problems of a patch by dotted path, at most 50; empty when the patch is allowed. Null is accepted for stored keys that are no longer declared, so
+ * that they can be removed.
  */
 export function findUnwritable(job: PipelineJob | undefined, stored: JsonObject, patch: JsonObject): Record<string, string> {
   const problems = new FieldProblems();
@@ -67,7 +67,7 @@ function findUnwritableField(job: PipelineJob, stored: JsonObject, key: string, 
   else findUndeclaredBelow(property, ownValue(stored, key), value, [key], problems);
 }
 
-/** Keys of a patch that a closed object of the model, at any depth, does not declare. */
+/** Finds keys of a patch that a closed object of the schema does not declare, at any depth. */
 function findUndeclaredBelow(schema: TSchema, stored: unknown, patch: unknown, path: readonly string[], problems: FieldProblems): void {
   if (!isClosedObject(schema) || !isJsonObject(patch)) return;
   const before = isJsonObject(stored) ? stored : {};
@@ -83,7 +83,7 @@ function findLeftover(stored: JsonObject, key: string, value: unknown, path: rea
   if (value !== null || !Object.hasOwn(stored, key)) problems.add(path, notASetting);
 }
 
-/** The configuration without what the model does not declare: keys of an earlier version that nobody has removed yet. */
+/** Removes keys that the schema does not declare, such as leftovers of an earlier version. */
 export function dropUndeclared(schema: TObject, config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config).flatMap(([key, value]) => {

@@ -1,6 +1,6 @@
 /**
- * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declaredJobs in
- * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
+ * Registry of the pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). New jobs are declared in jobs.ts and
+ * run by the owning service (`libs/pipeline-worker`).
  */
 import type { TObject } from '#libs/contract';
 import { truncateText, maxQuoteLength } from '#libs/errors';
@@ -16,10 +16,10 @@ export * from './jobs.ts';
 export { describePipelineStatus, jobTypeOf, listPipelineStatuses } from './status.ts';
 export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';
 
-/** Every registered job by its name. */
+/** All registered jobs by name. */
 export const pipelineJobs: PipelineRegistry = createRegistry(declaredJobs);
 
-/** @throws Error when two have the same name or the same job. */
+/** @throws Error when two jobs share a name or a job type. */
 export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
   const registry = new Map(jobs.map((item) => [item.name, item]));
   if (registry.size !== jobs.length || new Set(jobs.map(({ jobType }) => jobType)).size !== jobs.length) {
@@ -28,20 +28,20 @@ export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
   return registry;
 }
 
-/** Compiled models. */
+/** Compiled schemas. */
 const checks = new WeakMap<PipelineJob, ReturnType<typeof compileSchemaForAll>>();
 
 export interface StepConfigResult {
-  /** The stored configuration with the model's defaults filled in. */
+  /** The stored configuration with defaults. */
   readonly config: JsonObject;
-  /** Dotted path → what is wrong there; empty when the configuration fits. */
+  /** Problems by dotted path; empty when the configuration is valid. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
-/** Fills in the defaults of the job's model and checks the result, undeclared keys included. Numbers keep their digits. */
+/** Adds the schema's defaults and validates the result, including undeclared keys. Numbers keep their digits. */
 export function validateStepConfig(job: PipelineJob, stored: JsonObject): StepConfigResult {
   const config = fillDefaults(job.config, stored);
-  // The check may lower numbers to doubles, so it gets a copy.
+  // Validation can convert numbers to doubles, so it gets a copy.
   const problems: [string, string][] = checkOf(job)(parseJson(JSON.stringify(config))).map((problem) => {
     const extra = problem.params['additionalProperty'] ?? problem.params['missingProperty'];
     const path = typeof extra === 'string' ? [...problem.path, extra] : problem.path;
@@ -59,7 +59,7 @@ function checkOf(job: PipelineJob): ReturnType<typeof compileSchemaForAll> {
   return check;
 }
 
-/** The configuration with the defaults of the model where nothing is stored. */
+/** The configuration with the schema's defaults for missing keys. */
 export function fillDefaults(schema: TObject, value: JsonObject): JsonObject {
   const entries = new Map(Object.entries(value));
   for (const [key, property] of Object.entries(schema.properties)) {

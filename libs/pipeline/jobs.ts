@@ -1,13 +1,13 @@
 /**
- * The pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declaredJobs here, listed in
- * `declaredJobs`, and worked by the service that owns it.
+ * Declarations of all pipeline jobs that a journey step can name as its `pipeline_job` (rules/steps#pipeline-jobs). A new job is declared here,
+ * listed in `declaredJobs`, and run by the owning service.
  */
 import { Type, type Static } from '#libs/contract';
 import { advanceOnSuccess, type PipelineJob, waitingPolicy } from './declaration.ts';
 
 const transcriptImportConfig = Type.Object({ advance_on_success: advanceOnSuccess }, { additionalProperties: false });
 
-/** Imports the provider's transcript of a recorded conversation; retried as D7a asks. */
+/** Imports the provider's transcript of a recorded conversation; retries as described in D7a. */
 export const transcriptImport: PipelineJob<typeof transcriptImportConfig> = Object.freeze({
   name: 'transcript_import',
   summary: "Imports the meeting provider's transcript, cut to the approved window.",
@@ -42,7 +42,7 @@ const recordingImportConfig = Type.Object(
 
 export type RecordingImportConfig = Static<typeof recordingImportConfig>;
 
-/** Imports the provider's recording; a recording that is late is waited for as a transcript is (D7a). */
+/** Imports the provider's recording; waits for a late recording (D7a). */
 export const recordingImport: PipelineJob<typeof recordingImportConfig> = Object.freeze({
   name: 'recording_import',
   summary: "Imports the meeting provider's recording, cuts off what lies before the conversation, takes thumbnails.",
@@ -84,7 +84,7 @@ const audioTranscriptionConfig = Type.Object(
 
 export type AudioTranscriptionConfig = Static<typeof audioTranscriptionConfig>;
 
-/** Writes the transcript from the canonical audio where the provider has none; waits for audio and window as an import does. */
+/** Transcribes the canonical audio when the provider has no transcript; waits for audio and window. */
 export const audioTranscription: PipelineJob<typeof audioTranscriptionConfig> = Object.freeze({
   name: 'audio_transcription',
   summary: 'Transcribes the canonical audio, cut to the approved window, unless there is a transcript.',
@@ -120,10 +120,10 @@ const publishingSummaryConfig = Type.Object(
 
 export type PublishingSummaryConfig = Static<typeof publishingSummaryConfig>;
 
-/** Attempts in which the model gives no usable answer; what is late or away uses none up. */
+/** Attempts in which the model returns no usable reply. Waiting for late input does not count. */
 const maxUselessAnswers = 12;
 
-/** Writes title, summary and description from the transcript; a transcript that is late is waited for. */
+/** Writes title, summary and description from the transcript; waits for a late transcript. */
 export const publishingSummary: PipelineJob<typeof publishingSummaryConfig> = Object.freeze({
   name: 'publishing_summary',
   summary: 'Writes title, summary and description of the conversation from its transcript; what a person has written stays.',
@@ -163,7 +163,7 @@ const videohostPublishConfig = Type.Object(
 
 export type VideohostPublishConfig = Static<typeof videohostPublishConfig>;
 
-/** Uploads the recording to the video host, once; a recording that is late is waited for. Captions follow by themselves. */
+/** Uploads the recording to the video host once; waits for a late recording. Captions follow. */
 export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Object.freeze({
   name: 'videohost_publish',
   summary: 'Uploads the recording to the video host with title, description, thumbnail and captions, once.',

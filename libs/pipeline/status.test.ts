@@ -26,7 +26,7 @@ const jobOf = (id: number, state: State): LatestJob => ({
   failure: null,
 });
 
-/** Two services: conversations 1 to `count` are in the step, the newest entered last, and `stateOf` tells of their jobs. */
+/** Two services: conversations 1 to `count` are in the step, the latest entered last; `stateOf` returns the states of their jobs. */
 function world(count: number, stateOf: (id: number) => State | undefined) {
   const entries = Array.from({ length: count }, (_, index) => entryOf(count - index));
   const jobs = entries.flatMap(({ conversation_id: id }) => {

@@ -1,8 +1,8 @@
-/** Where a conversation in a pipeline step stands, and what it waits for (P5): what two services know of it, put together. */
+/** Status of conversations in pipeline steps (P5), combined from the conversations service and the service that owns the job. */
 import type { LatestJob } from '#libs/contract';
 import type { PipelineRegistry } from './declaration.ts';
 
-/** A conversation in a step with a pipeline job, as its owner tells. */
+/** A conversation in a step with a pipeline job. */
 export interface Entry {
   readonly conversation_id: number;
   readonly journey: string;
@@ -12,13 +12,13 @@ export interface Entry {
 }
 
 export interface PipelineStatus extends Omit<Entry, 'pipeline_job'> {
-  /** Of the job; `none` = there is none. */
+  /** State of the job; `none` when there is no job. */
   readonly state: LatestJob['state'] | 'none';
   readonly waiting_for: string | null;
   readonly error: string | null;
 }
 
-/** Type of the job that a step names; undefined for one that this release does not know. */
+/** Job type of the step's pipeline job; undefined when this release does not know the job. */
 export function jobTypeOf(registry: PipelineRegistry, { pipeline_job: name }: Pick<Entry, 'pipeline_job'>): string | undefined {
   return registry.get(name)?.jobType;
 }
@@ -37,18 +37,18 @@ function describeWait({ state, waits, error, attempts, run_at: runAt }: LatestJo
   return attempts === 0 ? 'a worker' : `its next attempt at ${runAt}`;
 }
 
-/** Entries of a page, with those that came before them left out. */
+/** One page of entries; superseded entries are left out. */
 export interface EntryPage<E extends Entry> {
   readonly items: readonly E[];
-  /** For the next page; null at the end. */
+  /** Cursor of the next page; null at the end. */
   readonly read: number | null;
 }
 
-/** Pages that are read for one: what is rare may come with fewer rows than were asked for, and `next`. */
+/** Pages read per request. A filtered list can return fewer rows than requested, together with `next`. */
 const maxPages = 4;
 const pageSize = 500;
 
-/** States in which most jobs are for a moment, or until somebody acts: where few are in one, the list begins with their jobs. */
+/** States that few jobs are in at a time. The list then starts from the jobs instead of the entries. */
 const rareStates = ['queued', 'running', 'dead', 'cancelled'] as const;
 const maxRareJobs = 500;
 
@@ -59,9 +59,9 @@ interface ListOptions<E extends ListedEntry> {
   readonly state: PipelineStatus['state'] | undefined;
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
-  /** With ids of conversations those of them alone. */
+  /** `conversation_ids` restricts the page to these conversations. */
   readonly readEntries: (page: { before?: number; conversation_ids?: number[]; limit: number }) => Promise<EntryPage<E>>;
-  /** The newest jobs of conversations. */
+  /** The latest jobs of conversations. */
   readonly readJobs: (type: string, conversationIds: readonly number[]) => Promise<readonly LatestJob[]>;
   readonly readJobsIn: (wanted: {
     state: LatestJob['state'];
@@ -72,16 +72,16 @@ interface ListOptions<E extends ListedEntry> {
 
 interface PipelineStatusPage {
   readonly items: PipelineStatus[];
-  /** Where the next page begins: beforeFilter an entry. */
+  /** Cursor of the next page: an entry id. */
   readonly next: number | undefined;
 }
 
-/** The first conversations whose job is in a state. */
+/** Lists conversations in pipeline steps, filtered by job state. */
 export async function listPipelineStatuses<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
   return (await listByJobs(options)) ?? (await scanEntries(options));
 }
 
-/** By the jobs in the state. @returns undefined where that is not how to find them */
+/** Lists by the jobs in the state. @returns undefined when too many jobs are in the state */
 async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage | undefined> {
   const { limit, state, before, registry, readEntries, readJobsIn } = options;
   const wanted = rareStates.find((one) => one === state);
@@ -101,7 +101,7 @@ async function listByJobs<E extends ListedEntry>(options: ListOptions<E>): Promi
   return { items: page.map(({ status }) => status), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
 }
 
-/** One entry after the other. */
+/** Scans the entries page by page. */
 async function scanEntries<E extends ListedEntry>(options: ListOptions<E>): Promise<PipelineStatusPage> {
   const { limit, state, registry, readEntries } = options;
   const items: PipelineStatus[] = [];

@@ -1,10 +1,10 @@
-/** Calls of the provider's API and downloads from its signed addresses: what fails, and how that is told. */
+/** Calls of the provider's API and downloads from its signed URLs. */
 import { unavailable } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { OutboundError, type Outbound, type OutboundReply } from '#libs/outbound';
 import { parseInstant, parseRetryAfter, type Instant } from '#libs/time';
 
-/** The provider asks to come back later (429). */
+/** The provider's rate limit is exceeded (429). */
 export class ProviderBusy extends Error {
   readonly retryAfterMs: number;
 
@@ -15,7 +15,7 @@ export class ProviderBusy extends Error {
   }
 }
 
-/** What is to be downloaded is larger than the importer accepts; it will not shrink. */
+/** The download is larger than the importer accepts; retrying does not help. */
 export class DownloadTooLarge extends Error {
   constructor(what: string, maxBytes: number) {
     super(`the ${what} is larger than ${maxBytes} bytes`);
@@ -28,20 +28,16 @@ export interface ApiOptions {
   /** REALTIMEKIT_BASE_URL; ends before `/sessions`. */
   readonly baseUrl: string;
   readonly apiToken: string;
-  /** Largest artifact or recording. */
+  /** Maximum bytes of a transcript or recording. */
   readonly maxDownloadBytes: number;
-  /** Time for the whole of one download. */
+  /** Timeout of one whole download. */
   readonly downloadTimeoutMs: number;
 }
 
 export interface Api {
   /** The parsed reply of a GET. @throws AppError unavailable, ProviderBusy */
   call(path: string, signal: AbortSignal): Promise<JsonObject>;
-  /**
-   * Opens a signed address; one that has expired is asked for once more.
-   * @param isGood statuses that are wanted.
-   * @throws AppError unavailable, ProviderBusy
-   */
+  /** Opens a signed URL; an expired URL is requested again once. @throws AppError unavailable, ProviderBusy */
   open(download: Download, signal: AbortSignal): Promise<OutboundReply>;
   /** The bytes of an opened download. @throws AppError unavailable, DownloadTooLarge */
   read(reply: OutboundReply, what: string): AsyncGenerator<Uint8Array>;
@@ -50,7 +46,7 @@ export interface Api {
 export interface Download {
   /** `transcript` or `recording`, for messages. */
   readonly what: string;
-  /** Asks the provider for a fresh address. */
+  /** Requests a new signed URL from the provider. */
   readonly findUrl: () => Promise<string>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly statuses: readonly number[];
@@ -79,7 +75,7 @@ export function createApi(options: ApiOptions): Api {
     },
     open: async ({ what, findUrl, headers, statuses }, signal) => {
       for (let attempt = 1; ; attempt++) {
-        // The address is signed; the API's token is not for whoever serves it.
+        // The URL is signed. The API token must not be sent to its host.
         const request = { url: await findUrl(), timeoutMs: downloadTimeoutMs, maxBytes: maxDownloadBytes, signal };
         const reply = await translate(outbound.request(headers === undefined ? request : { ...request, headers }));
         if (statuses.includes(reply.status)) {
@@ -88,7 +84,7 @@ export function createApi(options: ApiOptions): Api {
           throw unavailable(`the ${what} download is encoded, its exact bytes cannot be told`);
         }
         reply.discard();
-        // An expired address is refused in one of these ways; a fresh one is asked for once.
+        // The host rejects an expired URL with one of these; request a new URL once.
         const isExpired = reply.status === 401 || reply.status === 403 || reply.status === 410;
         if (!isExpired || attempt === 2) throw toStatusError(reply, `the ${what} download`);
       }
@@ -97,7 +93,7 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
-/** Failures of the network are expected and tried again; their messages hold origins only. */
+/** Network failures are expected and retried. Their messages contain only origins. */
 async function translate<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -138,7 +134,7 @@ export function invalidResponse(): Error {
   return unavailable('the meeting provider answered invalidResponse');
 }
 
-/** Every item of a paged list, each once. `readItems` finds them in a reply; what they are is the caller's to judge. */
+/** Returns all items of a paged list without duplicates. `readItems` extracts them from a reply; the caller validates them. */
 export async function listPages(
   api: Api,
   path: string,
@@ -155,7 +151,7 @@ export async function listPages(
     const known = found.size;
     for (const item of items) found.set(isJsonObject(item) ? item['id'] : undefined, item);
     const total = isJsonObject(paging) ? paging['total_count'] : undefined;
-    // The provider may hand out smaller pages than asked for, or ignore the page: nothing new is the end too.
+    // The provider can return smaller pages or ignore the page number, so a page without new items ends the list too.
     if (found.size === known || (typeof total === 'number' && found.size >= total)) break;
   }
   return [...found.values()];

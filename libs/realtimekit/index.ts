@@ -1,6 +1,6 @@
 /**
- * The meeting provider's REST API as the importers need it (Cloudflare RealtimeKit; rules/providers#realtimekit): sessions of a meeting, the
- * transcript of a session, recordings. No message repeats what the provider answered.
+ * Client of the meeting provider's REST API (Cloudflare RealtimeKit; rules/providers#realtimekit): sessions, transcripts and recordings of meetings.
+ * Error messages never contain provider replies.
  */
 import { createApi, type ApiOptions } from './api.ts';
 import { createRecordings, type Recordings } from './recordings.ts';
@@ -14,7 +14,7 @@ export { createWebhookKeys, type WebhookKeys } from './webhook-keys.ts';
 
 export interface MeetingProvider extends Sessions, Recordings {}
 
-/** A client of one app of the provider. */
+/** Creates a client for one app of the provider. */
 export function createMeetingProvider(options: ApiOptions): MeetingProvider {
   const api = createApi(options);
   return { ...createSessions(api), ...createRecordings(api) };

@@ -1,15 +1,15 @@
-/** Recordings of a meeting: what the provider knows of them, and their bytes, from any place where a download broke off. */
+/** Recordings of a meeting: metadata and resumable downloads. */
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Instant } from '#libs/time';
 import { listPages, invalidResponse, readInstant, type Api } from './api.ts';
 
-/** A recording as the provider describes it; only one with the status UPLOADED can be downloaded. */
+/** A recording. Only one with the status UPLOADED can be downloaded. */
 export interface MeetingRecording {
   readonly id: string;
-  /** INVOKED, RECORDING, PAUSED, UPLOADING, UPLOADED, ERRORED, or what comes later. */
+  /** INVOKED, RECORDING, PAUSED, UPLOADING, UPLOADED, ERRORED, or a later addition. */
   readonly status: string;
-  /** Undefined when the provider does not say. */
+  /** Undefined when the provider does not return it. */
   readonly start: Instant | undefined;
   readonly end: Instant | undefined;
   readonly sizeBytes: number | undefined;
@@ -17,11 +17,11 @@ export interface MeetingRecording {
 }
 
 export interface RecordingDownload {
-  /** Where the body begins: the asked offset, or 0 when the provider sends the whole file (again). */
+  /** Offset of the body: the requested offset, or 0 when the provider sends the whole file. */
   readonly offset: number;
-  /** Of the whole file; undefined when the answer does not tell. */
+  /** Size of the whole file; undefined when the reply does not contain it. */
   readonly totalBytes: number | undefined;
-  /** Strong entity tag: what a later part of the same bytes is asked for with. */
+  /** Strong entity tag, required to resume the download. */
   readonly etag: string | undefined;
   /** @throws AppError unavailable, DownloadTooLarge */
   readonly body: AsyncGenerator<Uint8Array>;
@@ -30,10 +30,10 @@ export interface RecordingDownload {
 export interface Recordings {
   /** @throws AppError unavailable, ProviderBusy */
   listRecordings(meetingId: string, signal: AbortSignal): Promise<MeetingRecording[]>;
-  /** @throws AppError unavailable, also when the provider does not know it (yet); ProviderBusy */
+  /** @throws AppError unavailable, also when the provider does not know the recording (yet); ProviderBusy */
   readRecording(id: string, signal: AbortSignal): Promise<MeetingRecording>;
   /**
-   * Opens the bytes of an uploaded recording, from an offset of the bytes that had this tag. The address is asked for each time: it expires.
+   * Opens an uploaded recording at an offset of the content with this tag. Requests a new URL each time, because URLs expire.
    * @throws AppError unavailable, ProviderBusy
    */
   openRecording(id: string, from: { offset: number; etag: string | undefined }, signal: AbortSignal): Promise<RecordingDownload>;
@@ -61,7 +61,7 @@ export function createRecordings(api: Api): Recordings {
         if (typeof url !== 'string' || url === '') throw unavailable('the recording has no download address yet');
         return url;
       };
-      // Without a tag nobody can tell whether the rest belongs to the same bytes.
+      // Without a tag the rest could belong to different content.
       const resumes = offset > 0 && etag !== undefined;
       const headers = resumes ? { range: `bytes=${offset}-`, 'if-range': etag } : {};
       const reply = await api.open({ what: 'recording', findUrl, headers, statuses: resumes ? [200, 206] : [200] }, signal);

@@ -1,18 +1,18 @@
-/** Sessions of a meeting, and the transcript of a session through its signed address. */
+/** Sessions of a meeting, their transcripts, and the choice of the session or recording of a conversation (architecture#a-recorded-meeting). */
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Instant } from '#libs/time';
 import { type Api, listPages, readInstant } from './api.ts';
 
-/** One live run of a meeting. */
+/** One live session of a meeting. */
 export type MeetingSession = Span;
 
 export interface Sessions {
-  /** Every session of a meeting with a readable start. @throws AppError unavailable, ProviderBusy */
+  /** All sessions of a meeting with a readable start. @throws AppError unavailable, ProviderBusy */
   listSessions(meetingId: string, signal: AbortSignal): Promise<MeetingSession[]>;
   /**
-   * The bytes of a session's transcript. The format JSON is asked for, another may come.
-   * @throws AppError unavailable (none yet, provider away), ProviderBusy, DownloadTooLarge while reading
+   * The bytes of a session's transcript. Requests JSON; the provider can return another format.
+   * @throws AppError unavailable (no transcript yet, provider down), ProviderBusy, DownloadTooLarge while reading
    */
   openArtifact(sessionId: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -39,7 +39,7 @@ export function createSessions(api: Api): Sessions {
   };
 }
 
-/** A session of this meeting; undefined when it is another meeting's, or its id or start cannot be read. */
+/** A session of this meeting; undefined when it belongs to another meeting or has no readable id or start. */
 function readSession(item: unknown, meetingId: string): MeetingSession | undefined {
   if (!isJsonObject(item) || typeof item['id'] !== 'string' || item['id'] === '') return undefined;
   const associated = item['associated_id'];
@@ -48,7 +48,7 @@ function readSession(item: unknown, meetingId: string): MeetingSession | undefin
   return start === undefined ? undefined : { id: item['id'], start, end: readInstant(item['ended_at']) };
 }
 
-/** A stretch of time; `end` is undefined while it lasts. */
+/** A time span; `end` is undefined while it lasts. */
 export interface Span {
   readonly id: string;
   readonly start: Instant;
@@ -56,8 +56,8 @@ export interface Span {
 }
 
 /**
- * The one with the longest overlap, the earlier one when two overlap equally; undefined when none does.
- * @param window its end is undefined when it is not known; what has no end either counts up to the other's end.
+ * The span with the longest overlap with the window, the earlier one of equals; undefined without overlap.
+ * @param window its end is undefined when unknown; an open end extends to the other's end.
  */
 export function chooseByOverlap<S extends Span>(
   spans: readonly S[],

@@ -13,7 +13,7 @@ let server: Server;
 let outbound: Outbound;
 let keyUrl: string;
 let asked: number;
-/** What the provider shows; undefined = it is away. */
+/** Key that the provider returns; undefined = the provider is down. */
 let shown: KeyObject | undefined;
 
 beforeEach(async () => {

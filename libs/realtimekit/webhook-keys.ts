@@ -1,29 +1,26 @@
-/** Signatures of the provider's webhooks: RSA-SHA256 over the raw body, in base64 (rules/providers#realtimekit-webhooks). */
+/** Verifies webhooks of the provider: RSA-SHA256 over the raw body, in base64 (rules/providers#realtimekit-webhooks). */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import { OutboundError, type Outbound } from '#libs/outbound';
 
 export interface WebhookKeys {
-  /** Whether the provider signed these bytes. @throws AppError unavailable when its key cannot be read now */
+  /** Whether the provider signed these bytes. @throws AppError unavailable while its key cannot be read */
   isSigned(body: Uint8Array, signature: string | undefined): Promise<boolean>;
 }
 
-/** A key that has been replaced is noticed by a signature that does not fit, but no more often than this. */
+/** Minimum interval between refreshes after a signature mismatch, which can mean a replaced key. */
 const refreshMs = 60_000;
-/** A key that could not be read is asked for again after this. */
+/** Interval between retries after the key could not be read. */
 const retryMs = 5_000;
 const timeoutMs = 10_000;
 
-/**
- * Keys from the setting, else from the provider's address.
- * @throws Error when `publicKey` is no public key in PEM.
- */
+/** Uses the key of the setting, else the key at the provider's URL. @throws Error when `publicKey` is not a public key in PEM */
 export function createWebhookKeys(options: { outbound: Outbound; publicKey: string; keyUrl: string }): WebhookKeys {
   const given = options.publicKey === '' ? undefined : createPublicKey(options.publicKey.replaceAll('\\n', '\n'));
   let key = given;
   let latest: { readonly reading: Promise<KeyObject>; readonly atMs: number } | undefined;
-  /** Asks the provider, unless that was done within `pauseMs`: whoever posts anything must not make it happen more often. */
+  /** Reads the key, at most once per `pauseMs`, so that forged webhooks cannot cause more requests. */
   const readKey = async (pauseMs: number): Promise<KeyObject> => {
     if (given !== undefined) return given;
     const now = performance.now();

@@ -1,7 +1,6 @@
 /**
- * Which conversations a caller may read and write (D69). `open`: every one. `members`: a person with a token of their own those in which
- * they take part, or whose event their team authority covers; coherence access is not restrictedUser, nor are the shared token and the platform
- * itself. What a caller may not read is not there for them.
+ * Access to conversations (D69). `open`: all. `members`: a person with an own token can access conversations in which they participate or whose event
+ * their team authority covers; coherence access, the shared token and services are not restricted. Inaccessible conversations look absent.
  */
 import { type Actor, isPossibleId } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
@@ -30,26 +29,26 @@ export class ConversationAccess {
     this.#isOpen = deps.config.CONVERSATION_ACCESS === 'open';
   }
 
-  /** The caller when they do not have every conversation. */
+  /** The caller if their access is restricted, else undefined. */
   restrictedUser(actor: Actor | undefined): UserActor | undefined {
     if (this.#isOpen || actor?.kind !== 'user' || actor.superuser || actor.coherenceAccess) return undefined;
     return actor;
   }
 
-  /** Goes before every operation on one conversation. @throws AppError 404 when the caller may not know it */
+  /** Called before every operation on one conversation. @throws AppError 404 when the caller cannot access it */
   async require(id: number, context: CallContext): Promise<void> {
     const caller = this.restrictedUser(context.actor);
     if (caller === undefined || !isPossibleId(id)) return;
     const { db, directory, refusals } = this.#deps;
     const row = await findMembership(db, { id, personId: caller.personId });
-    if (row === undefined) return; // the operation says so itself
+    if (row === undefined) return; // the operation returns 404 itself
     if (row.takes_part) return;
     const covered = row.event_id === null ? [] : await directory.listCovered(caller.accountId, context, [row.event_id]);
     if (covered.length > 0) return;
     throw refusals.access();
   }
 
-  /** For lists: undefined = every conversation. Asked once for each. */
+  /** Scope for lists; undefined = all conversations. Called once per list. */
   async findScope(context: CallContext): Promise<Scope | undefined> {
     const caller = this.restrictedUser(context.actor);
     if (caller === undefined) return undefined;
@@ -58,7 +57,7 @@ export class ConversationAccess {
 }
 
 export interface Scope {
-  /** Null: the account has no person. */
+  /** Null when the account has no person. */
   readonly personId: number | null;
   /** Holons that the account's team authority covers. */
   readonly eventIds: readonly number[];
@@ -73,12 +72,12 @@ export function isWithin({ personId, eventIds }: Scope, row: { readonly event_id
 /** Parameters of `withinScope`. */
 export const scopeParams = { scopePersonId: t.integer.nullable, scopeEventIds: t.integer.array };
 
-/** Their values. */
+/** Values of these parameters. */
 export function scopeValues({ personId, eventIds }: Scope): { scopePersonId: number | null; scopeEventIds: readonly number[] } {
   return { scopePersonId: personId, scopeEventIds: eventIds };
 }
 
-/** Conversations of a scope, from table alias `c`: the person takes part, or the event is one of those. */
+/** SQL condition for table alias `c`: the person participates, or the event is in the scope. */
 export function withinScope({ scopePersonId, scopeEventIds }: Readonly<Record<keyof typeof scopeParams, Parameter>>): Sql {
   return sql`(c.participant_ids @> array[${scopePersonId}] or c.event_id = any(${scopeEventIds}))`;
 }

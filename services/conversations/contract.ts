@@ -1,7 +1,4 @@
-/**
- * Public face of the conversations service: what it answers over NATS, which jobs it works, which facts it publishes. Each feature declares
- * its own; shapes that several share are in schemas.ts.
- */
+/** Contract of the conversations service. Each feature declares its own part; shared schemas are in schemas.ts. */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, webhookAdminRpcs } from '#libs/contract';
 import { conversationEvents, conversationJobs, conversationRpcs } from './conversation/contract.ts';
 import { bookingRpcs, bookingJobs, bookingConsumers } from './booking/contract.ts';

@@ -14,7 +14,7 @@ import type { ConversationsConfig } from './config.ts';
 import type { conversations } from './contract.ts';
 import type { ConversationView } from './representation.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
-import type { CalCom } from './reconcile/cal-com.ts';
+import type { CalCom } from './cal-com.ts';
 import type { Refusals } from './refusals.ts';
 
 export interface Dependencies {

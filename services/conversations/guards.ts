@@ -1,17 +1,20 @@
-/** Ids that a row can have. */
+/**
+ * Preconditions of requests: possible ids, reserved keys of `infos` and `config` (rules/conversations#namespaces; D9b), and expected versions (D9,
+ * D9a).
+ */
 import { isPossibleId } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
 import { formatInstant, parseInstant } from '#libs/time';
 import { instantFromSql } from './representation.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** The id when a row can have it. @throws AppError 404: nobody has it (rules/http#ids) */
+/** Returns the id. @throws AppError 404 when no row can have it (rules/http#ids) */
 export function requireId(id: number): number {
   if (!isPossibleId(id)) throw notFound();
   return id;
 }
 
-/** Which write is judged: the two fields of PATCH and `/recorded`, or the one field of `/infos`. */
+/** The written store: a field of PATCH and `/recorded`, or the field of `/infos`. */
 export type StoreField = 'infos' | 'config' | 'infos-endpoint';
 
 const internal = 'it is written internally only';
@@ -21,7 +24,7 @@ const underInfos = 'write it under infos, by PATCH /conversations/{id} or PATCH 
 interface Rule {
   readonly matches: (key: string) => boolean;
   readonly fields: readonly StoreField[];
-  /** What to do instead. */
+  /** What to use instead. */
   readonly instead: string;
 }
 
@@ -32,7 +35,7 @@ const is =
 
 const everywhere: readonly StoreField[] = ['infos', 'config', 'infos-endpoint'];
 
-/** The table of rules/conversations#namespaces, one rule a row. */
+/** The table of rules/conversations#namespaces, one rule per row. */
 const rules: readonly Rule[] = [
   { matches: is('enter-coherence'), fields: everywhere, instead: 'use POST /conversations/{id}/enter-coherence' },
   { matches: is('booking', 'idempotency'), fields: everywhere, instead: internal },
@@ -48,7 +51,7 @@ const rules: readonly Rule[] = [
   { matches: is('publishing_approval'), fields: ['config'], instead: `it is a legacy key; ${underInfos}` },
 ];
 
-/** The 400 `invalid_namespace_placement` of the first forbidden key, whatever its value; undefined when all may be written. */
+/** The 400 `invalid_namespace_placement` for the first reserved key; undefined when all keys can be written. */
 export function findNamespaceProblem(field: StoreField, patch: object | undefined): AppError | undefined {
   if (patch === undefined) return undefined;
   for (const key of Object.keys(patch)) {
@@ -60,14 +63,14 @@ export function findNamespaceProblem(field: StoreField, patch: object | undefine
   return undefined;
 }
 
-/** The first forbidden key of the two stores (D9b). */
+/** Problem of the first reserved key in either store (D9b). */
 export function findStoreProblem({ infos, config }: { infos?: object; config?: object }): AppError | undefined {
   return findNamespaceProblem('infos', infos) ?? findNamespaceProblem('config', config);
 }
 
 /**
- * Instant for PostgreSQL of `expected_updated_at`; null when there is none.
- * @throws Error for what is not an instant: the contract refuses it before, and nothing may be written unguarded by mistake
+ * `expected_updated_at` as an instant for PostgreSQL; null when absent.
+ * @throws Error when it is not an instant. The contract rejects that earlier; a write must never run unguarded by mistake
  */
 export function parseExpectedUpdatedAt(text: string | null | undefined): string | null {
   if (text === null || text === undefined) return null;
@@ -76,7 +79,7 @@ export function parseExpectedUpdatedAt(text: string | null | undefined): string 
   return formatInstant(parsed.instant);
 }
 
-/** @throws AppError 409 `stale_conversation` when the caller expects another `updated_at` */
+/** @throws AppError 409 `stale_conversation` when `updated_at` differs */
 export function requireExpectedUpdatedAt(row: ConversationRow, expected: string | null | undefined): void {
   const expectedAt = parseExpectedUpdatedAt(expected);
   if (expectedAt !== null && expectedAt !== instantFromSql(row.updated_at)) throw staleConversation(row);

@@ -7,13 +7,13 @@ const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model
 
 /** JSON without envelopes and without the key `provenance`. */
 const plain = fc.jsonValue({ maxDepth: 4 }).map((value) => stripProvenance(value));
-/** The same value with envelopes and stray provenance put in at random places. */
+/** The same value with envelopes and stray provenance added at random. */
 function wrapSome(value: unknown, dice: () => boolean): unknown {
   let wrapped = value;
   if (Array.isArray(value)) wrapped = value.map((item) => wrapSome(item, dice));
   else if (isJsonObject(value)) {
     const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, wrapSome(item, dice)]);
-    // Beside a lone `value` it would make an envelope.
+    // Next to a single `value` it would form an envelope.
     if (dice() && !(entries.length === 1 && entries[0]?.[0] === 'value')) entries.push(['provenance', { by: 'model' }]);
     wrapped = Object.fromEntries(entries);
   }

@@ -1,8 +1,8 @@
-/** The public side of `infos.publishing` (rules/discovery#publicconversation; D18a). */
+/** Public view of `infos.publishing`, and the title of a conversation (rules/discovery#publicconversation; D18a, D18b). */
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 
 export interface Publishing {
-  /** What browse shows: the three groups, each an object. */
+  /** The three groups, each an object. */
   readonly payload: { readonly fields: JsonObject; readonly records: JsonObject; readonly artifacts: JsonObject };
   readonly summary: string;
   readonly thumbnail: string | null;
@@ -10,8 +10,8 @@ export interface Publishing {
 }
 
 /**
- * A value without provenance: an envelope, an object with exactly the keys `value` and `provenance`, is its value; any other key
- * `provenance` is dropped, at any depth. Numbers keep their digits and `__proto__` stays plain data.
+ * The value without provenance: an envelope (exactly the keys `value` and `provenance`) becomes its value, other `provenance` keys are dropped, at
+ * any depth. Numbers keep their digits and `__proto__` stays plain data.
  */
 export function stripProvenance(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripProvenance);
@@ -22,7 +22,7 @@ export function stripProvenance(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, stripProvenance(item)]));
 }
 
-/** Reads the stored `publishing`, whatever is in it: of groups that are no objects nothing is shown. */
+/** Reads the stored `publishing`. Groups that are not objects are treated as empty. */
 export function readPublishing(stored: unknown): Publishing {
   const publishing = toObject(stripProvenance(stored));
   const fields = toObject(publishing['fields']);
@@ -41,28 +41,25 @@ export function readPublishing(stored: unknown): Publishing {
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 const toText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
 
-/** JSON texts out of `infos` that the title is read from; see `titleColumns`. */
+/** JSON texts from `infos` that contain the title; see `titleSource`. */
 export interface TitleSource {
   readonly id: number;
   /** `publishing.fields.title`. */
   readonly title: string | null;
-  /** The whole `publishing` when an envelope stands around the fields. */
+  /** The whole `publishing` when the fields are in an envelope. */
   readonly enveloped: string | null;
-  /** Begins with the date in UTC. */
+  /** Starts with the UTC date. */
   readonly start: string | null;
 }
 
-/**
- * Title of a conversation (D18a, D18b): the publishing field, read through provenance envelopes, else a fallback made of
- * the start's date in UTC, else of the id. A blank title counts as unset.
- */
+/** Title of a conversation (D18a, D18b): the publishing field, else the UTC date of the start, else the id. A blank title counts as unset. */
 export function conversationTitle({ id, title, enveloped, start }: TitleSource): string {
   if (title !== null) return chooseTitle(id, stripProvenance(parseJson(title)), start);
   const fields = enveloped === null ? {} : readPublishing(parseJson(enveloped)).payload.fields;
   return chooseTitle(id, fields['title'], start);
 }
 
-/** As `conversationTitle`, of a field that is read already. */
+/** Like `conversationTitle`, for a field that is already parsed. */
 export function chooseTitle(id: number, field: unknown, start: string | null): string {
   if (typeof field === 'string' && field.trim() !== '') return field;
   return `Conversation ${start === null ? id : `of ${start.slice(0, 10)}`}`;

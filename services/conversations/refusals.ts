@@ -1,13 +1,16 @@
-/** What guards refuse, as callers and jobs see it; each refusal is counted. */
+/**
+ * Size limits of `infos`, `config` with the room state, and `question_state` (D63), and counted refusals. A trigger (migration `data_size`) enforces
+ * the limits for every writer; this file translates its errors.
+ */
 import { AppError, notFound } from '#libs/errors';
 import { type JobHandler, PermanentJobError } from '#libs/jobs';
 import { constraintOf } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 
-/** Bytes of the JSON text; exactly so many are stored. */
+/** Maximum bytes of the JSON text, inclusive. */
 export const maxDataBytes = 1_048_576;
 
-/** What is bounded, by the name of the broken rule. */
+/** Limited fields by constraint name. */
 const fields = {
   conversations__infos__size: 'infos',
   conversations__config__size: 'config',
@@ -26,7 +29,7 @@ const fieldLabels: Readonly<Record<BoundedField, string>> = {
 export class DataTooLarge extends AppError {
   readonly field: BoundedField;
 
-  /** `where` begins the sentence, e.g. `Conversation "old-42": `. */
+  /** `where` prefixes the message, e.g. `Conversation "old-42": `. */
   constructor(field: BoundedField, where = '', options?: ErrorOptions) {
     const message = `${where}${fieldLabels[field]} would be larger than ${maxDataBytes} bytes (1 MiB) of JSON text.`;
     super({ code: 'payload_too_large', reason: 'conversation_data_too_large', message, details: { detail: message } }, options);
@@ -34,7 +37,7 @@ export class DataTooLarge extends AppError {
   }
 }
 
-/** The refusal that an error stands for, if it does. */
+/** The size error behind a database error, if it is one. */
 export function findTooLarge(error: unknown): DataTooLarge | undefined {
   if (error instanceof DataTooLarge) return error;
   const constraint = constraintOf(error) ?? '';
@@ -45,15 +48,14 @@ const strings = /"(?:[^"\\]|\\.)*"/g;
 const exponents = /[eE][+-]?([0-9]+)/g;
 
 /**
- * JSON text of a store for `||`; numbers keep their digits.
- * @throws DataTooLarge for what is too large beyond doubt, and for numbers that would be written out to more digits than may be stored: `1e1000`
- * is short here and long in PostgreSQL
+ * JSON text of a store for `||`. Numbers keep their digits.
+ * @throws DataTooLarge for text that cannot fit, and for exponents such as `1e1000` that PostgreSQL expands to too many digits
  */
 export function toStoredJson(field: BoundedField, store: object | undefined): string {
   if (store === undefined) return '{}';
   const text = JSON.stringify(store);
   if (!/[0-9][eE]/.test(text)) {
-    // However PostgreSQL writes it; there it would be read, merged and written before it is refused.
+    // Reject early what cannot fit in any notation. Otherwise PostgreSQL would parse and merge it before it rejects it.
     if (Buffer.byteLength(text) > 2 * maxDataBytes) throw new DataTooLarge(field);
     return text;
   }
@@ -64,11 +66,11 @@ export function toStoredJson(field: BoundedField, store: object | undefined): st
 }
 
 export interface Refusals {
-  /** An error that left the service's own work, as its caller gets it. */
+  /** Translates an error for the caller and counts refusals. */
   explain(error: unknown): unknown;
-  /** 404, counted, for somebody who asked for a conversation that they may not know. */
+  /** 404 for a conversation that the caller cannot access; counted. */
   access(): AppError;
-  /** A job that would store too much is dead at once, with the reason: it would be too much at every attempt. */
+  /** A job whose data is too large fails permanently, because every attempt would fail. */
   worker<Payload>(handler: JobHandler<Payload>): JobHandler<Payload>;
 }
 

@@ -1,37 +1,37 @@
 /**
- * ConversationOut as text (rules/conversations#conversationout). JSON that PostgreSQL made is copied, never parsed: digits of big integers stay
- * (rules/http#datetimes-out) and a read costs no parsing.
+ * JSON of conversations (rules/conversations#conversationout) and conversion of SQL values. JSON from PostgreSQL is copied without parsing, so that
+ * big integers keep their digits (rules/http#datetimes-out) and reads are fast.
  */
 import { type Instant, parseInstant } from '#libs/time';
 import type { CachedHolon, CachedJourney, CachedPerson, DirectoryCache } from './directory-cache/index.ts';
 import type { ConversationRow } from './statements.ts';
 
-/** An instant of SQL (UTC, no offset) as clients see it (rules/http#datetimes-out): `Z`, six digits of fraction or none. */
+/** An SQL timestamp (UTC, without offset) as clients see it (rules/http#datetimes-out): `Z`, six fractional digits or none. */
 export function instantFromSql(text: string): string {
   const dot = text.indexOf('.');
   if (dot < 0) return `${text.slice(0, 10)}T${text.slice(11)}Z`;
   return `${text.slice(0, 10)}T${text.slice(11, dot)}.${text.slice(dot + 1).padEnd(6, '0')}Z`;
 }
 
-/** The same, or null. */
+/** Like `instantFromSql`, or null. */
 export const instantOrNull = (text: string | null): string | null => (text === null ? null : instantFromSql(text));
 
-/** The same as microseconds. */
+/** An SQL timestamp as microseconds. */
 export function parseSqlInstant(text: string): Instant {
   const parsed = parseInstant(instantFromSql(text));
   if (parsed.kind !== 'instant') throw new Error('SQL gave no instant in UTC');
   return parsed.instant;
 }
 
-/** `"…Z"` or `null`. */
+/** `"…Z"` or `null` as JSON. */
 export const quoteInstant = (text: string | null): string => (text === null ? 'null' : `"${instantFromSql(text)}"`);
 
-/** Ids of an array of SQL, `{1,2}`. */
+/** Ids of an SQL array, `{1,2}`. */
 export function idsFromSql(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number);
 }
 
-/** What the directory knows of the row's ids. */
+/** Directory data of the row's ids. */
 export interface RowReferences {
   readonly person: (id: number) => CachedPerson | undefined;
   readonly holon: (id: number) => CachedHolon | undefined;
@@ -46,7 +46,7 @@ const noStep = '"step_slug":"","step_title":""';
 
 const noQuestions = '{"active_question_id":null,"changes":[]}';
 
-/** The JSON text of a conversation. People and holons that the directory no longer knows are left out. */
+/** JSON of a conversation. People and holons that no longer exist are left out. */
 export function renderConversation(row: ConversationRow, references: RowReferences): string {
   const { journey } = references;
   const step = row.step_id === null ? undefined : journey?.steps.find((item) => item.id === row.step_id);
@@ -60,14 +60,14 @@ export function renderConversation(row: ConversationRow, references: RowReferenc
   );
 }
 
-/** `config` with the room state under its own key. */
+/** `config` including the room state. */
 export function renderConfig(config: string, room: string | null): string {
   if (room === null) return config;
   const entry = `"enter-coherence":${room}}`;
   return config === '{}' ? `{${entry}` : `${config.slice(0, -1)}, ${entry}`;
 }
 
-/** The JSON texts of the ids that are found, in order. */
+/** Comma-separated JSON of the known ids, in order. */
 export function joinJson(array: string, find: (id: number) => { readonly json: string } | undefined): string {
   let text = '';
   for (const id of idsFromSql(array)) {
@@ -77,7 +77,7 @@ export function joinJson(array: string, find: (id: number) => { readonly json: s
   return text;
 }
 
-/** Only what the view reads of the directory, so that it can be tested without a bus. */
+/** The required part of the directory cache, so that tests need no bus. */
 export type ViewDirectory = Pick<DirectoryCache, 'people' | 'holons' | 'journeys'>;
 
 export class ConversationView {
@@ -87,13 +87,13 @@ export class ConversationView {
     this.#directory = directory;
   }
 
-  /** The JSON text of one conversation. @throws AppError unavailable, deadline_exceeded */
+  /** JSON of one conversation. @throws AppError unavailable, deadline_exceeded */
   async render(row: ConversationRow): Promise<string> {
     const [text] = await this.renderMany([row]);
     return text ?? '';
   }
 
-  /** The JSON texts, in order. @throws AppError unavailable, deadline_exceeded */
+  /** JSON of conversations, in order. @throws AppError unavailable, deadline_exceeded */
   async renderMany(rows: readonly ConversationRow[]): Promise<string[]> {
     const { people, holons, journeys } = this.#directory;
     const [findPerson, findHolon, findJourney] = await Promise.all([

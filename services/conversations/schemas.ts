@@ -1,12 +1,9 @@
-/**
- * Shapes of the conversation surface (rules/conversations#conversationout). Field names are those of the documents; the
- * descriptions are the documentation of the API.
- */
+/** Shared schemas (rules/conversations#conversationout). Descriptions are part of the API documentation. */
 import { type ErrorReasons, nullable, rowId, Type } from '#libs/contract';
 
 export const Id = rowId;
 
-/** Any integer: an id of a path or query before it is known whether anybody can have it. */
+/** Any integer in a path or query, before it is checked whether a row can have it. */
 export const AnyId = Type.Integer({ description: 'A positive integer; ids are per instance.' });
 
 /** An instant in UTC. */
@@ -24,7 +21,7 @@ export const PersonOut = Type.Object(
   { $id: 'PersonOut', description: 'A participant.' },
 );
 
-/** Answer of every write that a conversation has no room for (D63). */
+/** Error of all writes that can exceed the size limit (D63). */
 export const dataErrors: ErrorReasons = Object.freeze({
   conversation_data_too_large: {
     code: 'payload_too_large',
@@ -32,10 +29,10 @@ export const dataErrors: ErrorReasons = Object.freeze({
   },
 });
 
-/** A field of a JSON store in a request; numbers keep their digits (rules/http#numbers-and-keys). */
+/** A JSON store in a request; numbers keep their digits (rules/http#numbers-and-keys). */
 export const JsonStore = (description: string) => JsonDocument(description);
 
-/** Value of `expected_updated_at` (D9, D9a): null counts as absent, a value without an offset is refused. */
+/** `expected_updated_at` (D9, D9a): null counts as absent; an offset is required. */
 export const ExpectedUpdatedAt = nullable(
   Type.String({
     format: 'date-time-offset',

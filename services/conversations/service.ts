@@ -10,7 +10,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
 import { type Clock, systemClock } from '#libs/time';
-import { measureReceipts, sweepReceipts, sweepReceiptsEveryMs } from '#libs/webhooks';
+import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './conversation/workers.ts';
@@ -27,7 +27,7 @@ import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers
 import { createAdvanceStepWorker, createPipelineFinishedWorker, workWordsErased } from './pipeline/workers.ts';
 import { countWebhooks } from './receipts/index.ts';
 import { countReceipts, dropOldBodies } from './receipts/statements.ts';
-import { createCalCom } from './reconcile/cal-com.ts';
+import { createCalCom } from './cal-com.ts';
 import { createSeriesWorker } from './reconcile/series.ts';
 import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
 import { recordedKeys } from './conversation/statements.ts';
@@ -41,7 +41,7 @@ export interface ConversationsOptions {
   logger?: Logger;
   clock?: Clock;
   pipeline?: PipelineExtension;
-  /** Milliseconds between two searches for what is due by time; tests shorten it. */
+  /** Milliseconds between checks for due work; tests shorten it. */
   dueIntervalMs?: number | undefined;
 }
 
@@ -102,17 +102,17 @@ export async function createService({
     });
     runtime.stopBeforeWorkers(await startBookingIntake(dependencies));
     runtime.stopBeforeWorkers(await startMeetingIntake(dependencies));
-    runtime.every(dueIntervalMs ?? cancelUnansweredEveryMs, 'failed to cancel bookings without a new time', () =>
+    runtime.runEvery(dueIntervalMs ?? cancelUnansweredEveryMs, 'failed to cancel bookings without a new time', () =>
       cancelUnanswered(dependencies),
     );
-    runtime.every(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
     if (dependencies.calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
-      runtime.every(reconcileCheckMs, 'failed to start reconciling bookings', reconcile);
+      runtime.runEvery(reconcileCheckMs, 'failed to start reconciling bookings', reconcile);
       await reconcile();
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
-    runtime.every(sweepReceiptsEveryMs, 'failed to remove old webhook receipts', (signal) => sweepReceipts({ ...retention, signal }), {
+    runtime.runEvery(receiptSweepIntervalMs, 'failed to remove old webhook receipts', (signal) => sweepReceipts({ ...retention, signal }), {
       atOnce: true,
     });
     removal.start();

@@ -1,7 +1,7 @@
-/** Statements and fragments that several features share. Every write moves `updated_at` strictly forward (D9a). */
+/** Shared statements and fragments. Every write increases `updated_at` (D9a). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
-/** What every reader sees of a conversation, from table alias `c`; as text where the reply needs text. */
+/** Columns for lists, from table alias `c`, as text where the reply needs text. */
 export const conversationSummary = {
   row: {
     id: t.integer,
@@ -21,7 +21,7 @@ export const conversationSummary = {
 };
 export type SummaryRow = RowOf<typeof conversationSummary.row>;
 
-/** A whole conversation, from table alias `c`. */
+/** All columns of a conversation, from table alias `c`. */
 export const wholeConversation = {
   row: {
     ...conversationSummary.row,
@@ -36,8 +36,8 @@ export const wholeConversation = {
 export type ConversationRow = RowOf<typeof wholeConversation.row>;
 
 /**
- * Columns of TitleSource besides `id` and `start`, from table alias `c`: the publishing field; and all of `publishing` when a provenance
- * envelope stands around the fields, so that the path does not find it (D18a).
+ * Columns of TitleSource except `id` and `start`, from table alias `c`. Returns the whole `publishing` when the fields are in a provenance envelope,
+ * which the path does not reach (D18a).
  */
 export const titleSource = {
   row: { title: t.json.nullable, enveloped: t.json.nullable },
@@ -50,7 +50,7 @@ export const titleSource = {
 /** The next value of `updated_at`. */
 export const nextUpdatedAt = sql`greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')`;
 
-/** The object of the call changes the stored column when it is merged: a value, or the digits of a number that is equal (`1`, `1.0`). */
+/** Whether merging the call's object changes the stored column, including digits of equal numbers (`1`, `1.0`). */
 const changes = (column: Sql): Sql => {
   const merged = sql`(c.${column} || i.${column})`;
   return sql`(${merged} <> c.${column} or ${merged}::text <> c.${column}::text)`;
@@ -58,7 +58,7 @@ const changes = (column: Sql): Sql => {
 export const changesInfos = changes(sql`infos`);
 export const changesConfig = changes(sql`config`);
 
-/** In `returning`: this statement has moved `updated_at`, from table alias `c`. */
+/** In `returning`: whether this statement changed `updated_at`, from table alias `c`. */
 export const hasChanged = sql`c.updated_at >= statement_timestamp()`;
 
 export const findConversation = statement.maybeOne({
@@ -69,7 +69,7 @@ export const findConversation = statement.maybeOne({
   sql: ({ id }) => sql`select ${wholeConversation.columns} from conversations.conversations c where c.id = ${id}`,
 });
 
-/** For update: waits for whoever writes the conversation. */
+/** For update. */
 export const lockConversation = statement.maybeOne({
   name: 'conversations.lock',
   params: { id: t.integer },
@@ -95,7 +95,7 @@ export const insertConversation = statement.one({
     returning ${wholeConversation.columns}`,
 });
 
-/** Only while `from` is the current step; null = no step. No row: it is another one, or the conversation is absent. */
+/** Only if `from` is the current step; null = no step. No row: another step, or absent. */
 export const moveConversation = statement.maybeOne({
   name: 'conversations.move',
   params: { id: t.integer, to: t.integer, from: t.integer.nullable },
@@ -116,7 +116,7 @@ export const findConversationId = statement.maybeOne({
   sql: ({ id }) => sql`select c.id from conversations.conversations c where c.id = ${id}`,
 });
 
-/** What decides whether a person may know a conversation (D69). */
+/** Data that decides whether a person can access a conversation (D69). */
 export const findMembership = statement.maybeOne({
   name: 'conversations.find-membership',
   params: { id: t.integer, personId: t.integer.nullable },
@@ -126,7 +126,7 @@ export const findMembership = statement.maybeOne({
     select c.event_id, c.participant_ids @> array[${personId}] as takes_part from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Those that are deleted are left out. */
+/** Deleted conversations are left out. */
 export const listAccess = statement.many({
   name: 'feed.list-access',
   params: { ids: t.integer.array },
@@ -135,7 +135,7 @@ export const listAccess = statement.many({
     from conversations.conversations c where c.id = any(${ids}) order by c.id`,
 });
 
-/** The same key adds the note once. */
+/** Notes with the same key are added once. */
 export const addNote = statement.none({
   name: 'notes.add',
   params: {

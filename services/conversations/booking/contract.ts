@@ -1,8 +1,8 @@
-/** Contract: webhooks of bookings. */
+/** Contract: booking webhooks. */
 import { byGateway, job, rpc, Type } from '#libs/contract';
 import { AnyId } from '../schemas.ts';
 
-/** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture#webhooks). */
+/** Facts that the gateway publishes with a webhook body on `webhooks.conversations.bookings` (architecture#webhooks). */
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),

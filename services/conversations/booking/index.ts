@@ -1,3 +1,3 @@
-/** What other features need of bookings. */
+/** Exports for other features. */
 export { findConversationJourney } from './workers/prepare.ts';
 export { attendeeKey, readAttendees } from './rules/attendees.ts';

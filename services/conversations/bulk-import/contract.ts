@@ -1,12 +1,12 @@
-/** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`); spread into the service's contract. */
+/** Contract: bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`). */
 import { byOperators, maxId, nullable, rpc, type Static, Type } from '#libs/contract';
 import { dataErrors, JsonStore } from '../schemas.ts';
 
-/** 0 stands for what the same file creates first, on a dry run alone. */
+/** 0 stands for objects that the same file creates; allowed in a dry run only. */
 const Reference = Type.Integer({ minimum: 0, maximum: maxId });
 const Instant = nullable(Type.String({ format: 'date-time', description: 'With an offset.' }));
 
-/** One conversation of a workspace file, references resolved. What it does not name stays as it is. */
+/** A conversation of a workspace file with resolved references. Absent fields are not changed. */
 export const ImportItem = Type.Object({
   key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key is the same conversation in every import.' }),
   journey_id: Type.Optional(nullable(Reference)),
@@ -33,7 +33,7 @@ const ImportedItem = Type.Object({
 });
 export type ImportedItem = Static<typeof ImportedItem>;
 
-/** Most conversations of one call. */
+/** Maximum number of conversations per call. */
 export const maxImportItems = 1_000;
 
 export const bulkImportRpcs = {

@@ -1,4 +1,4 @@
-/** Bulk import of existing conversations (rules/workspace#bulk-import): one transaction per call, set-based; pipelines are not started. */
+/** Bulk import of existing conversations (rules/workspace#bulk-import): one set-based transaction per call. Does not start pipeline jobs. */
 import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
@@ -17,7 +17,7 @@ import { applyImport, lockImported, lockImports, planImport, type ImportedRow } 
 
 type Rpc = typeof conversations.rpcs.importConversations;
 
-/** Changes of these fields are published (event `conversation.changed`). */
+/** Changes of these fields publish `conversation.changed`. */
 const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
 
 export function createBulkImportHandlers(dependencies: Dependencies): Pick<Operations, 'importConversations'> {
@@ -26,7 +26,10 @@ export function createBulkImportHandlers(dependencies: Dependencies): Pick<Opera
   };
 }
 
-/** @throws AppError 400 when an item refers to something that does not exist yet, or would finish before it starts, 413 when one would be too large; nothing is changed then. */
+/**
+ * @throws AppError 400 when an item refers to an object that does not exist or finishes before it starts, 413 when one is too large; then nothing is
+ *   changed
+ */
 async function importConversations(
   { db, jobs, eventOutbox, directory }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
@@ -52,13 +55,13 @@ async function importConversations(
     return imported;
   });
   const rows = await work.catch(async (error: unknown) => {
-    if (findTooLarge(error) !== undefined) await plan(db, batch); // which says what is too large
+    if (findTooLarge(error) !== undefined) await plan(db, batch); // throws an error that names the item
     throw error;
   });
   return { items: rows.map(toImported) };
 }
 
-/** Steps are set, not entered: pipelines are not started. */
+/** Publishes feed events. Imported steps do not publish `step_entered`. */
 async function emitImported(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -80,7 +83,7 @@ async function emitImported(
   await emitAccessUpdated(eventOutbox, tx, updated);
 }
 
-/** @throws DataTooLarge naming the first item that would be too large */
+/** @throws DataTooLarge with the first item that is too large */
 async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[]> {
   const rows = await planImport(db, { items: batch, withValues: true });
   for (const { key, too_large: field } of rows) if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
@@ -88,7 +91,7 @@ async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[
   return rows;
 }
 
-/** @throws AppError 400 naming the first item whose finish would be before its start */
+/** @throws AppError 400 with the first item whose finish is before its start */
 function requireOrder(rows: readonly ImportedRow[]): void {
   const wrong = rows.find((row) => row.ends_before_start);
   if (wrong !== undefined) throw badRequest(`Conversation "${wrong.key}": finish is before start.`);

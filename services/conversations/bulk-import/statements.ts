@@ -1,15 +1,15 @@
-/** Bulk import, set-based: a batch of items (a JSON list of ImportItem) is compared with what is stored and written at once. */
+/** Set-based bulk import: compares a batch (JSON list of ImportItem) with the stored rows and writes it at once. */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { type BoundedField, maxDataBytes } from '../refusals.ts';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** One import at a time: two of them may name the same new key. */
+/** Serialises imports, because two imports can use the same new key. */
 export const lockImports = statement.none({
   name: 'import.lock-imports',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('conversations.import', 0))::text`,
 });
 
-/** Waits for whoever writes the batch's conversations; the next statement sees their writes. */
+/** Locks the conversations of the batch, so that the next statement sees concurrent writes. */
 export const lockImported = statement.none({
   name: 'import.lock-rows',
   params: { keys: t.text.array },
@@ -18,7 +18,7 @@ export const lockImported = statement.none({
     where k.key = any(${keys}) order by c.id for update of c`,
 });
 
-/** Value of a field of the item `v`; without it that of the stored row `s`. */
+/** The field of item `v`, else of the stored row `s`. */
 const reference = (field: string): Sql =>
   sql`case when v ? ${sql.literal(field)} then (v->>${sql.literal(field)})::integer else s.${sql.id(field)} end as ${sql.id(field)}`;
 const instant = (field: string): Sql => {
@@ -32,7 +32,7 @@ const ids = (field: string): Sql => sql`
 const merged = (field: string): Sql =>
   sql`coalesce(s.${sql.id(field)}, '{}') || coalesce(v->${sql.literal(field)}, '{}') as ${sql.id(field)}`;
 
-/** Fields of the file with the columns behind them, whose values are shown as JSON. */
+/** Fields of the file with their columns, compared as JSON. */
 const comparedColumns: readonly (readonly [field: string, column: string, isInstant?: boolean])[] = [
   ['journey', 'journey_id'],
   ['step', 'step_id'],
@@ -56,10 +56,10 @@ const compared = sql.join(
   sql`, `,
 );
 
-/** `withValues`: whether old and new values are wanted. */
+/** `withValues`: return old and new values. */
 const planParams = { items: t.json, withValues: t.boolean };
 
-/** Each item with the row as it will be, and what differs from the stored one. */
+/** Each item with its resulting row and its differences from the stored row. */
 const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planParams, Parameter>>): Sql => sql`
   select n.*, n.stored_id is null as is_new,
     case when n.stored_id is null then '[]'::jsonb else (
@@ -88,7 +88,7 @@ const plannedSql = ({ items, withValues }: Readonly<Record<keyof typeof planPara
     left join conversations.conversations s on s.id = k.conversation_id
   ) n left join conversations.conversations c on c.id = n.stored_id`;
 
-/** Of a row `p` of the plan whose times the import sets. */
+/** Whether the import sets times of a row `p` of the plan so that it ends before it starts. */
 const endsBeforeStart = sql`(p.finish_at < p.start_at
   and (p.is_new or p.fields @> '[{"field": "start"}]' or p.fields @> '[{"field": "finish"}]')) is true as ends_before_start`;
 
@@ -96,7 +96,7 @@ const endsBeforeStart = sql`(p.finish_at < p.start_at
 const importedRow = { key: t.text, id: t.integer.nullable, is_new: t.boolean, fields: t.json, ends_before_start: t.boolean };
 export type ImportedRow = RowOf<typeof importedRow>;
 
-/** What an import would do. `too_large`: what would be larger than a conversation may hold (D63). */
+/** Plans an import without writing. `too_large`: the field that would exceed the size limit (D63). */
 export const planImport = statement.many({
   name: 'import.plan',
   params: planParams,
@@ -109,7 +109,7 @@ export const planImport = statement.many({
     from (${plannedSql(params)}) p order by p.ordinal`,
 });
 
-/** Does it. */
+/** Writes the import. */
 export const applyImport = statement.many({
   name: 'import.apply',
   params: planParams,

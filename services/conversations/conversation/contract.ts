@@ -1,4 +1,4 @@
-/** Contract: reading, finding and changing a conversation, and what other services ask of one. */
+/** Contract: reading, finding and changing a conversation, its audio, and look-ups by other services. */
 import {
   anyActor,
   byClients,

@@ -1,4 +1,4 @@
-/** Statements of find-or-create, PATCH and `describe`. */
+/** Statements of find-or-create, PATCH, `/recorded`, audio and `describe`. */
 import { insertEventSql } from '#libs/feed';
 import { keyStatements } from '#libs/idempotency';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
@@ -10,14 +10,11 @@ const activeParams = {
   personId: t.integer,
   journeyId: t.integer,
   time: t.instant,
-  /** Null: all. */
+  /** Null = no limit. */
   limit: t.integer.nullable,
 };
 
-/**
- * What is active for a person and journey at a time. `offset 0` keeps the look-up by person apart from the order, so that the planner never
- * walks a journey in order of start to find one person.
- */
+/** Active conversations of a person and journey at a time. `offset 0` prevents a plan that scans the journey in order of start to find one person. */
 function activeSql(
   { personId, journeyId, time, limit }: Readonly<Record<keyof typeof activeParams, Parameter>>,
   condition: Sql = sql.empty,
@@ -43,7 +40,7 @@ export const listActive = statement.many({
   sql: (params) => activeSql(params),
 });
 
-/** The same within a scope (D69). */
+/** The same, restricted to a scope (D69). */
 export const listActiveWithin = statement.many({
   name: 'conversations.find-active-within',
   params: { ...activeParams, ...scopeParams },
@@ -51,7 +48,7 @@ export const listActiveWithin = statement.many({
   sql: (params) => activeSql(params, sql`where ${withinScope(params)}`),
 });
 
-/** Serialises creators for one (person, journey) until the end of the transaction. */
+/** Serialises creation for a person and journey until the end of the transaction. */
 export const lockPersonAndJourney = statement.none({
   name: 'conversations.lock-person-journey',
   params: { personId: t.integer, journeyId: t.integer },
@@ -60,8 +57,8 @@ export const lockPersonAndJourney = statement.none({
 });
 
 /**
- * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `emitted`: it changed
- * something, and the feed is emitted (V2).
+ * Merges `infos` and `config` (rules/conversations#read-and-patch); `{}` = unchanged. No row: absent or stale. `emitted`: something changed and a
+ * feed event was added (V2).
  */
 export const patchConversation = statement.coalesced({
   name: 'conversations.patch',
@@ -84,7 +81,6 @@ export const patchConversation = statement.coalesced({
     select * from written`,
 });
 
-/** What `describe` needs. */
 export const describeConversation = statement.maybeOne({
   name: 'conversations.describe',
   params: { id: t.integer },
@@ -112,7 +108,7 @@ export const findInfos = statement.maybeOne({
   sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 
-/** `infos` is a JSON object. No row: absent. `emitted`: it changed something, and the feed is emitted (V2). */
+/** Merges `infos`. No row: absent. `emitted`: something changed and a feed event was added (V2). */
 export const patchInfos = statement.coalesced({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
@@ -130,7 +126,7 @@ export const patchInfos = statement.coalesced({
     select ordinal, infos, emitted from written`,
 });
 
-/** `finish` counts when there is none; it is never before the start. For callers that hold the row's lock. */
+/** `finish` is used when none is stored; it is never before the start. The caller must hold the row's lock. */
 export const recordConversation = statement.maybeOne({
   name: 'conversations.record',
   params: { id: t.integer, stepId: t.integer.nullable, finish: t.instant, infos: t.json, config: t.json, room: t.json.nullable },
@@ -143,10 +139,10 @@ export const recordConversation = statement.maybeOne({
     returning ${wholeConversation.columns}`,
 });
 
-/** Keys of `/recorded`, by conversation. */
+/** Idempotency keys of `/recorded`, by conversation. */
 export const recordedKeys = keyStatements({ name: 'recorded-keys', table: 'conversations.idempotency_keys', scope: 'conversation_id' });
 
-/** Sets `infos.audio` unless the same or a newer blob is attached; `attached`: it was set. No row: absent. */
+/** Sets `infos.audio` unless the same or a newer blob is attached. `attached`: it was set. No row: absent. */
 export const setAudio = statement.maybeOne({
   name: 'conversations.attach-audio',
   params: { id: t.integer, blobId: t.integer, audio: t.json },
@@ -160,7 +156,7 @@ export const setAudio = statement.maybeOne({
     select c.id, exists (select from done) as attached from conversations.conversations c where c.id = ${id}`,
 });
 
-/** Bytes of `infos` with this audio. No row: absent. */
+/** Size of `infos` in bytes with this audio. No row: absent. */
 export const measureWithAudio = statement.maybeOne({
   name: 'conversations.measure-with-audio',
   params: { id: t.integer, audio: t.json },

@@ -1,4 +1,4 @@
-/** Contract: deleted conversations (D67), for the admin CLI and for the services that keep something of a conversation. */
+/** Contract: deletion of conversations (D67), for the admin CLI and for services that store data of a conversation. */
 import { byOperators, event, withoutActor, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 

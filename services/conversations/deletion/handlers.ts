@@ -1,4 +1,4 @@
-/** Conversations are deleted, listed, restored, and asked about by other services (D67). */
+/** Delete, list, restore, and states for other services (D67). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -73,7 +73,7 @@ async function listStates({ db }: Dependencies, { ids }: RequestOf<Rpcs['listSta
   return { items: await statements.listStates(db, { ids }) };
 }
 
-/** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
+/** Deletes a conversation. @throws AppError 404, 409 `conversation_deleted` */
 async function remove(
   { db, jobs, eventOutbox, clock, config }: Dependencies,
   request: RequestOf<Rpcs['adminDelete']>,

@@ -1,4 +1,4 @@
-/** Deleting a conversation, for features that end one; and what is left of a deleted one. */
+/** Deletion of conversations (D67): hidden at once, restorable for some days, then removed permanently. Other services are notified by jobs. */
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
@@ -18,11 +18,11 @@ type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 
 export interface Deletion {
   readonly reason: DeletionReason;
-  /** What does it, e.g. `receipt 17`. */
+  /** Actor, e.g. `receipt 17`. */
   readonly by: string;
 }
 
-/** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. @returns whether it was there */
+/** Deletes a conversation so that it can be restored. Idempotent. @returns whether it existed */
 export async function deleteConversation(
   { jobs, eventOutbox }: { readonly jobs: JobQueue; readonly eventOutbox: EventOutbox },
   tx: Tx,
@@ -35,11 +35,11 @@ export async function deleteConversation(
   return true;
 }
 
-/** Brings back a deleted conversation, with a note. @returns undefined when there is no such deleted one */
+/** Restores a deleted conversation and adds a note. @returns undefined when there is no such deleted conversation */
 export async function restoreDeleted(
   { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   tx: Tx,
-  { id, by, requestId }: { readonly id: number; /** Who does it, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
+  { id, by, requestId }: { readonly id: number; /** Actor, e.g. `receipt 17`. */ readonly by: string; readonly requestId?: string },
 ): Promise<{ readonly has_booking: boolean | null } | undefined> {
   const row = await restoreConversation(tx, { id });
   if (row === undefined) return undefined;
@@ -57,7 +57,7 @@ export async function restoreDeleted(
   return row;
 }
 
-/** After rows were removed for good: everything of them goes everywhere. */
+/** Notifies the other services that rows were removed permanently. */
 export async function notifyRemoved(jobs: JobQueue, tx: Tx, ids: readonly number[]): Promise<void> {
   for (const id of ids) {
     await notifyMedia(jobs, tx, id);
@@ -65,14 +65,14 @@ export async function notifyRemoved(jobs: JobQueue, tx: Tx, ids: readonly number
   }
 }
 
-/** Media looks at the state by itself, so that the order of its jobs does not matter. */
+/** The media service reads the state itself, so that the order of its jobs does not matter. */
 export async function notifyMedia(jobs: JobQueue, tx: Tx, id: number): Promise<void> {
   await jobs.enqueue(tx, media.jobs.followConversation, { conversation_id: id });
 }
 
 const dayMicros = 86_400_000_000n;
 
-/** How long a deleted conversation is kept. */
+/** Retention of deleted conversations in microseconds (D67). */
 export function retentionMicros({ DELETED_RETENTION_DAYS: days }: Pick<ConversationsConfig, 'DELETED_RETENTION_DAYS'>): bigint {
   return BigInt(days) * dayMicros;
 }

@@ -1,9 +1,9 @@
-/** Statements on deleted conversations (D67): besides those on personal data the only ones on the table behind the view. */
+/** Statements on deleted conversations (D67). Besides those on personal data, the only ones on the table behind the view. */
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
 
-/** Booking and key of the workspace file are free for another conversation; that they were this one's is kept with it. No row: it was not there. */
+/** Releases booking and import key and stores them with the deletion. No row: the conversation does not exist. */
 export const markDeleted = statement.maybeOne({
   name: 'deletion.delete',
   params: { id: t.integer, at: t.instant, reason: t.text.as<DeletionReason>(), by: t.text },
@@ -29,8 +29,8 @@ export const markDeleted = statement.maybeOne({
 const deletionRow = { id: t.integer, reason: t.text.as<DeletionReason>(), by: t.text, deleted_at: t.timestamp };
 
 /**
- * What took its place as the booking's or the key's conversation in the meantime keeps it. `has_booking`: whether the booking that it was made
- * for is its own again; null when there was none. No row: there is no such deleted conversation.
+ * Reclaims booking and import key unless another conversation has them. `has_booking`: whether the booking was reclaimed; null without a booking. No
+ * row: there is no such deleted conversation.
  */
 export const restoreConversation = statement.maybeOne({
   name: 'deletion.restore',
@@ -66,7 +66,7 @@ export const listDeleted = statement.many({
     from conversations.all_conversations c where c.deleted_at is not null order by c.deleted_at desc, c.id desc limit ${limit}`,
 });
 
-/** Everything of a conversation, deleted or not. No row: there is nothing of it any more. */
+/** A conversation with all its data, deleted or not. No row: absent. */
 export const findAnyConversation = statement.maybeOne({
   name: 'deletion.show',
   params: { id: t.integer },
@@ -94,7 +94,7 @@ export const findAnyConversation = statement.maybeOne({
     where c.id = ${id} limit 1`,
 });
 
-/** No row: there is nothing of it any more. */
+/** No row: absent. */
 export const findState = statement.maybeOne({
   name: 'deletion.find-state',
   params: { id: t.integer },
@@ -103,7 +103,7 @@ export const findState = statement.maybeOne({
   sql: ({ id }) => sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
 });
 
-/** A row for each of these ids. */
+/** One row for each id. */
 export const listStates = statement.many({
   name: 'deletion.list-states',
   params: { ids: t.integer.array },
@@ -113,7 +113,7 @@ export const listStates = statement.many({
     from unnest(${ids}) as i (id) left join conversations.all_conversations c on c.id = i.id`,
 });
 
-/** Removes conversations with all that hangs on them, oldest deletion first. */
+/** Removes conversations with their dependent rows, oldest deletion first. */
 export const removeExpired = statement.many({
   name: 'deletion.remove-expired',
   params: { deletedBefore: t.instant, limit: t.integer },

@@ -1,4 +1,4 @@
-/** Removes deleted conversations for good when their time is over (D67), now and then, in each replica; they share the work. */
+/** Permanently removes deleted conversations after the retention (D67). Runs in every replica; rows are skipped while locked. */
 import { formatInstant } from '#libs/time';
 import type { Dependencies } from '../dependencies.ts';
 import { notifyRemoved, retentionMicros } from './index.ts';
@@ -6,10 +6,10 @@ import { countExpired, removeExpired } from './statements.ts';
 
 const usualIntervalMs = 10_000;
 
-/** Conversations of one transaction. */
+/** Conversations per transaction. */
 const batch = 100;
 
-/** Later than that a removal is late. */
+/** Delay after which a removal counts as overdue. */
 const lateMicros = 3_600_000_000n;
 
 export interface Removal {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { BatchCache } from './batch-cache.ts';
 
-/** A source whose look-ups are answered by hand. */
+/** A source whose look-ups the test resolves. */
 function createSource() {
   const values = new Map<number, string>([1, 2, 3, 4].map((id) => [id, `v${id}`]));
   const calls: { ids: readonly number[]; answer: () => void }[] = [];

@@ -1,16 +1,16 @@
 /**
- * A bounded cache in front of a batch look-up: hits are answered without waiting, misses are fetched together, once, whoever asks.
- * What is invalidated while it is being fetched is not kept, and nobody who asks later gets it.
+ * Bounded cache in front of a batch look-up. Hits return without waiting; concurrent misses share one look-up. Entries invalidated during a look-up
+ * are not cached, and later callers do not get them.
  */
 
 export interface BatchCacheOptions<Value> {
-  /** Fetches what exists; absent ids are unknown and not kept. */
+  /** Loads existing values; unknown ids are absent and not cached. */
   readonly load: (ids: readonly number[]) => Promise<Map<number, Value>>;
-  /** Most entries; beyond it goes the oldest that nobody has read since it came, or since it was last spared. */
+  /** Maximum number of entries. Evicts the oldest entry that was not read since it was added or last spared. */
   readonly capacity: number;
-  /** An entry is fetched anew after this time, milliseconds, in case its invalidation was missed. */
+  /** Milliseconds until an entry is reloaded, in case an invalidation was missed. */
   readonly ttlMs: number;
-  /** Called with every entry that leaves the cache. */
+  /** Called for every evicted entry. */
   readonly onEvict?: (value: Value) => void;
   /** Milliseconds, monotonic; for tests. */
   readonly now?: () => number;
@@ -19,7 +19,7 @@ export interface BatchCacheOptions<Value> {
 interface Entry<Value> {
   readonly value: Value;
   readonly expiresAt: number;
-  /** Read since it came or was spared. A read only marks: moving the entry would make a large map rebuild itself again and again. */
+  /** Read since it was added or spared. A read only sets this flag, because moving entries makes a large map rebuild itself. */
   used: boolean;
 }
 
@@ -38,20 +38,20 @@ export class BatchCache<Value> {
     return this.#entries.size;
   }
 
-  /** The value when it is here and fresh. */
+  /** The value if cached and fresh. */
   peek(id: number): Value | undefined {
     return this.#read(id, this.#now());
   }
 
-  /** A look-up that answers for each of the ids that exist; `cacheMisses` as in `getMany`. @throws whatever `load` throws */
+  /** A function that returns the values of existing ids; `cacheMisses` as in `getMany`. @throws errors of `load` */
   async lookUp(ids: readonly number[], cacheMisses = true): Promise<(id: number) => Value | undefined> {
     const found = await this.getMany(ids, cacheMisses);
     return (id) => found.get(id);
   }
 
   /**
-   * Values of the ids that exist. Without `cacheMisses` what is fetched is not kept: whoever reads a whole table would drive out what others use.
-   * @throws whatever `load` throws
+   * Values of the existing ids. Without `cacheMisses` loaded values are not cached, so that long lists do not evict the entries of others.
+   * @throws errors of `load`
    */
   async getMany(ids: readonly number[], cacheMisses = true): Promise<Map<number, Value>> {
     const found = new Map<number, Value>();
@@ -96,7 +96,7 @@ export class BatchCache<Value> {
     this.#entries.set(id, { value, expiresAt: this.#now() + this.#options.ttlMs, used: false });
   }
 
-  /** Goes round from the oldest: who was read is spared once and becomes the youngest. */
+  /** Second-chance eviction from the oldest entry: a read entry is spared once and moved to the end. */
   #evictOne(): void {
     for (const [id, entry] of this.#entries) {
       if (!entry.used) return this.#evict(id, entry);
@@ -106,7 +106,7 @@ export class BatchCache<Value> {
     }
   }
 
-  /** Forgets these, or everything with null. */
+  /** Drops these entries, or all with null. */
   invalidate(ids: readonly number[] | null): void {
     for (const id of ids ?? [...this.#entries.keys()]) {
       const entry = this.#entries.get(id);

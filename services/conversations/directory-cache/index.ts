@@ -1,4 +1,7 @@
-/** What conversations know of the directory: people, holons and journeys, and which holons a caller sees. */
+/**
+ * Cache of people, holons and journeys of the directory, as the JSON text of replies. Change events arrive before the directory replies to the
+ * writer, so that clients read their own writes.
+ */
 import type { ReplyOf } from '#libs/contract';
 import type { Bus, CallContext } from '#libs/nats';
 import { directory } from '#services/directory';
@@ -10,7 +13,7 @@ export { type CachedJourney, firstStep, type JourneyStep, nextStep } from './jou
 export interface CachedPerson {
   readonly id: number;
   readonly name: string;
-  /** PersonOut. */
+  /** JSON of PersonOut. */
   readonly json: string;
 }
 
@@ -19,20 +22,20 @@ export interface CachedHolon {
   readonly slug: string;
   readonly name: string;
   readonly conversationEvent: boolean;
-  /** Seen by some callers only: ask `HolonVisibility`. */
+  /** Visible to some callers only; use `HolonVisibility`. */
   readonly isPrivate: boolean;
-  /** Item of `connected`, HolonRef. */
+  /** JSON of an item of `connected`, HolonRef. */
   readonly json: string;
 }
 
 type DirectoryHolon = ReplyOf<typeof directory.rpcs.getHolons>['items'][number];
 
 const ttlMs = 60_000;
-/** People of the most recent few thousand conversations, with room: about 500 bytes each. */
+/** Covers the people of several thousand recent conversations, about 500 bytes each. */
 const peopleCapacity = 50_000;
 const holonCapacity = 20_000;
 const journeyCapacity = 5_000;
-/** Ids in one look-up. */
+/** Maximum ids per look-up. */
 const batchSize = 5_000;
 
 export class DirectoryCache {
@@ -44,7 +47,7 @@ export class DirectoryCache {
   readonly #journeyIdBySlug = new Map<string, number>();
   #stops: (() => void)[] = [];
 
-  /** `context` makes the context of look-ups, which serve whoever asks at that moment. */
+  /** `context` creates the context of look-ups, which can serve several callers. */
   constructor(bus: Bus, context: () => CallContext) {
     this.#bus = bus;
     this.#context = context;
@@ -58,13 +61,13 @@ export class DirectoryCache {
     });
   }
 
-  /** Begins to listen for changes. */
+  /** Subscribes to change events. */
   start(): void {
     this.#stops = [
       this.#bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => this.people.invalidate(ids)),
       this.#bus.subscribeEvent(directory.events.holonsChanged, ({ ids }) => {
         this.holons.invalidate(ids);
-        this.journeys.invalidate(null); // their owning events may be others now
+        this.journeys.invalidate(null); // owning events of journeys may have changed
       }),
       this.#bus.subscribeEvent(directory.events.journeysChanged, ({ ids }) => this.journeys.invalidate(ids)),
       this.#bus.onReconnect(() => this.clear()),
@@ -76,7 +79,7 @@ export class DirectoryCache {
     this.#stops = [];
   }
 
-  /** Forgets everything, since changes may have been missed. */
+  /** Drops everything, because events may have been missed. */
   clear(): void {
     this.people.invalidate(null);
     this.holons.invalidate(null);
@@ -88,7 +91,7 @@ export class DirectoryCache {
     return journey;
   }
 
-  /** Journeys with these slugs that exist, in the order of the slugs. @throws AppError unavailable, deadline_exceeded */
+  /** Existing journeys with these slugs, in the order of the slugs. @throws AppError unavailable, deadline_exceeded */
   async findJourneysBySlugs(slugs: readonly string[]): Promise<CachedJourney[]> {
     const found = new Map<string, CachedJourney>();
     const missing: string[] = [];
@@ -99,7 +102,7 @@ export class DirectoryCache {
       else missing.push(slug);
     }
     if (missing.length > 0) {
-      // The slug only finds the id; what is kept came by id, where invalidation during the look-up is noticed.
+      // The slug only resolves to the id. Cached values are loaded by id, where concurrent invalidation is noticed.
       const { items } = await this.#bus.call(directory.rpcs.getJourneys, { slugs: missing }, this.#context());
       const journeys = await this.journeys.getMany(items.map((item) => item.id));
       for (const journey of journeys.values()) {
@@ -110,18 +113,18 @@ export class DirectoryCache {
     return slugs.flatMap((slug) => found.get(slug) ?? []);
   }
 
-  /** Steps with this slug, of every journey. @throws AppError unavailable, deadline_exceeded */
+  /** Steps with this slug in all journeys. @throws AppError unavailable, deadline_exceeded */
   async findSteps(slug: string): Promise<readonly number[]> {
     return (await this.#bus.call(directory.rpcs.findSteps, { slug }, this.#context())).ids;
   }
 
-  /** Never cached by slug: only commands ask. */
+  /** Not cached by slug; only commands call it. */
   async findHolonBySlug(slug: string): Promise<CachedHolon | undefined> {
     const { items } = await this.#bus.call(directory.rpcs.getHolons, { slugs: [slug] }, this.#context());
     return items[0] === undefined ? undefined : toHolon(items[0]);
   }
 
-  /** Those of the holons that an account, or with null the shared token, sees. @throws AppError unavailable, deadline_exceeded */
+  /** The holons visible to an account, or with null to the shared token. @throws AppError unavailable, deadline_exceeded */
   async listVisible(
     accountId: number | null,
     selection: { ids: number[] } | { slugs: string[] },
@@ -135,7 +138,7 @@ export class DirectoryCache {
     return items;
   }
 
-  /** A holon and its descendants as far as the caller of `context` sees them. @throws AppError unavailable, deadline_exceeded */
+  /** A holon and its descendants that the caller of `context` can see. @throws AppError unavailable, deadline_exceeded */
   async findSubtree(slug: string, context: CallContext): Promise<{ holonId: number; ids: number[] } | undefined> {
     const { holon_id: holonId, ids } = await this.#bus.call(directory.rpcs.holonSubtree, { slug }, context);
     return holonId === null ? undefined : { holonId, ids };
@@ -147,12 +150,12 @@ export class DirectoryCache {
     return found ? { ids } : undefined;
   }
 
-  /** @throws AppError 404 when the caller of `context` sees no such holon */
+  /** @throws AppError 404 when the holon does not exist or the caller of `context` cannot see it */
   async browseHolon(slug: string, context: CallContext): Promise<ReplyOf<typeof directory.rpcs.browseHolon>> {
     return this.#bus.call(directory.rpcs.browseHolon, { holon_slug: slug }, context);
   }
 
-  /** Holons that an account's team authority covers, of these or of all; never cached. @throws AppError unavailable, deadline_exceeded */
+  /** The holons covered by an account's team authority, among `ids` or all; not cached. @throws AppError unavailable, deadline_exceeded */
   async listCovered(accountId: number, { requestId, traceparent }: CallContext, ids?: readonly number[]): Promise<readonly number[]> {
     const selection = ids === undefined ? {} : { ids: [...ids] };
     const reply = await this.#bus.call(directory.rpcs.coveredHolons, { account_id: accountId, ...selection }, { requestId, traceparent });
@@ -194,28 +197,28 @@ function toHolon(item: DirectoryHolon): CachedHolon {
 }
 
 export interface VisibleHolons {
-  /** The holon when it exists and the caller sees it. */
+  /** The holon if it exists and the caller can see it. */
   readonly find: (id: number) => CachedHolon | undefined;
-  /** It exists and the caller does not see it. */
+  /** Whether it exists and the caller cannot see it. */
   readonly isHidden: (id: number) => boolean;
 }
 
 export class HolonVisibility {
   readonly #directory: DirectoryCache;
   readonly #context: CallContext;
-  /** The caller's; null = the shared token's. */
+  /** Account of the caller; null for the shared token. */
   readonly #accountId: number | null;
-  /** Private holons asked about; true = seen. */
+  /** Results for private holons. */
   readonly #visibleById = new Map<number, boolean>();
 
   constructor(directory: DirectoryCache, { requestId, actor, traceparent }: CallContext) {
     this.#directory = directory;
-    // Without the deadline of the call: a streamed answer goes on after it.
+    // Without the deadline of the call, because a streamed reply outlasts it.
     this.#context = { requestId, actor, traceparent };
     this.#accountId = actor?.kind === 'user' ? actor.accountId : null;
   }
 
-  /** What the caller sees of these. @throws AppError unavailable, deadline_exceeded */
+  /** Resolves visibility of holons for the caller. @throws AppError unavailable, deadline_exceeded */
   async lookUp(ids: readonly number[]): Promise<VisibleHolons> {
     const holons = await this.#directory.holons.getMany(ids);
     const unknown = [...holons.values()].filter((holon) => holon.isPrivate && !this.#visibleById.has(holon.id)).map((holon) => holon.id);
@@ -227,12 +230,12 @@ export class HolonVisibility {
     return { isHidden, find: (id) => (isHidden(id) ? undefined : holons.get(id)) };
   }
 
-  /** The holon and its descendants as far as the caller sees them; undefined when there is none for the caller. */
+  /** The holon and its descendants that the caller can see; undefined when the holon is absent or hidden. */
   async findSubtree(slug: string): Promise<{ holonId: number; ids: number[] } | undefined> {
     return this.#directory.findSubtree(slug, this.#context);
   }
 
-  /** Id of the holon; undefined when there is none for the caller. */
+  /** Id of the holon; undefined when absent or hidden. */
   async findVisible(slug: string): Promise<number | undefined> {
     const [holon] = await this.#directory.listVisible(this.#accountId, { slugs: [slug] }, this.#context);
     return holon?.id;

@@ -8,7 +8,7 @@ export interface JourneyStep {
   readonly title: string;
   readonly order: number;
   readonly isArchived: boolean;
-  /** Registered pipeline job that is started when a conversation enters the step (rules/steps#pipeline-jobs). */
+  /** Pipeline job to start when a conversation enters the step (rules/steps#pipeline-jobs). */
   readonly pipelineJob: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface CachedJourney {
   readonly tailJson: string;
   /** `{"slug":…,"name":…,"description":…}` */
   readonly searchJson: string;
-  /** JourneyBrowse. */
+  /** JSON of JourneyBrowse. */
   readonly browseJson: string;
 }
 
@@ -47,8 +47,8 @@ export function firstStep(steps: readonly JourneyStep[]): JourneyStep | undefine
 }
 
 /**
- * The next step that is not archived, after the current one by (order, id); undefined at the end, or when the current step does
- * not belong to the journey. Without a current step it is the first one.
+ * The next active step after the current one by (order, id). Undefined at the end, or when the current step is not in the journey. The first step
+ * without a current one.
  */
 export function nextStep(steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
   if (currentId === null) return firstStep(steps);

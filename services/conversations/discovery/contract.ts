@@ -98,7 +98,7 @@ export const BrowsedEvents = Type.Object(
   { $id: 'BrowsedEvents', description: 'A holon with what was said at its events.' },
 );
 
-/** Orders of a search; conversations without a start come last in both, the id decides between equals. */
+/** Sort orders. Conversations without a start come last in both; ties are broken by id. */
 export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')], {
   default: 'date_desc',
   description: '`date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id.',

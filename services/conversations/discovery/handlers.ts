@@ -1,4 +1,4 @@
-/** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
+/** Search, summary and browse (rules/discovery; D5, D17, D18a to D18g, D28). All rows of a batch share one look-up per kind. */
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { jsonListStream, type JsonStream, jsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
@@ -33,18 +33,12 @@ export function createDiscoveryHandlers(
   };
 }
 
-/**
- * The usual search: one round trip to the database and one look-up of people, holons and journeys for all of it. What these rows refer to is
- * kept in the caches, so that the next search finds it there.
- */
+/** Covers a typical search with one database round trip and one directory look-up. Its references are cached for the next search. */
 const firstBatch = 1_000;
-/** What a long answer holds of the rows after them. */
+/** Batch size after the first batch; limits memory of long replies. */
 const batch = 200;
 
-/**
- * Streams what matches, whatever its size.
- * @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see
- */
+/** Streams all matches. @throws AppError 404 when the target of a filter does not exist or is a holon that the caller cannot see */
 async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
@@ -58,7 +52,7 @@ async function search(dependencies: Dependencies, request: RequestOf<Rpcs['searc
   );
 }
 
-/** Names become ids; a filter that names nothing of the directory goes to the statement as it is. */
+/** Resolves names to ids. Filters that do not refer to the directory are passed on unchanged. */
 async function resolveFilters(
   { directory }: Dependencies,
   visibility: HolonVisibility,
@@ -90,7 +84,7 @@ async function* renderBatches(
   }
 }
 
-/** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */
+/** @throws AppError 404 when it is absent or belongs to an event that the caller cannot see */
 async function summarize(
   { db, directory }: Dependencies,
   request: RequestOf<Rpcs['summarize']>,
@@ -103,17 +97,17 @@ async function summarize(
   return rawJson(item);
 }
 
-/** Conversations of one group: an event with one of its journeys. */
+/** Conversations of an event and one of its journeys. */
 interface Group {
   readonly eventId: number;
   readonly journeyId: number;
-  /** Text before the group's first conversation. */
+  /** JSON before the first conversation. */
   readonly head: string;
-  /** Text after its last one. */
+  /** JSON after the last conversation. */
   readonly tail: string;
 }
 
-/** GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when there is no such holon for the caller */
+/** GET /browse/holons/{holon_slug}/conversations. @throws AppError 404 when the holon does not exist or the caller cannot see it */
 async function browseHolon(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['browseHolon']>,
@@ -141,8 +135,8 @@ async function browseHolon(
 
 /**
  * GET /browse/conversations.
- * @throws AppError 400 when not exactly one of `journey_id` and `journey_slug` is given, 404 when the journey is no conversation journey
- *   or there is no such holon for the caller
+ * @throws AppError 400 unless exactly one of `journey_id` and `journey_slug` is given, 404 when it is not a conversation journey or the caller cannot
+ *   see the holon
  */
 async function browseJourney(
   dependencies: Dependencies,
@@ -177,7 +171,7 @@ async function findJourney({ directory }: Dependencies, request: RequestOf<Rpcs[
   return id === undefined || !isPossibleId(id) ? undefined : (await directory.journeys.getMany([id])).get(id);
 }
 
-/** Writes every group, the empty ones too, with the rows that come in the order of the groups; nothing is read without `read`. */
+/** Writes all groups, including empty ones, with rows sorted by group. Reads nothing without `read`. */
 async function* writeGroups(
   { directory }: Dependencies,
   visibility: HolonVisibility,
@@ -209,14 +203,14 @@ async function* writeGroups(
   yield `${text}${groups[opened - 1]?.tail ?? ''}${end}`;
 }
 
-/** Whether the people and journeys of the rows are kept in the caches: not those of a long answer, which would drive out what others use. */
+/** Whether to cache the people and journeys of the rows. Long replies do not, because they would evict the entries of others. */
 interface CacheUse {
   readonly cacheMisses: boolean;
 }
 
 type Render<Row> = (row: Row, event: CachedHolon | undefined, references: RowReferences) => string;
 
-/** JSON texts of search items, in order; what belongs to an event that the caller does not see is left out (D18f). */
+/** JSON of search items in order; leaves out conversations of events that the caller cannot see (D18f). */
 export async function renderSearchItems(
   directory: DirectoryCache,
   visibility: HolonVisibility,
@@ -226,7 +220,7 @@ export async function renderSearchItems(
   return (await renderRows(directory, visibility, rows, renderSearchItem, cacheUse)).map(({ text }) => text);
 }
 
-/** The same of public conversations, with their rows. */
+/** JSON of public conversations with their rows; see `renderSearchItems`. */
 export async function renderPublicConversations(
   directory: DirectoryCache,
   visibility: HolonVisibility,

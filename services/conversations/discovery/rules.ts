@@ -1,4 +1,4 @@
-/** Search items and public conversations as text (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
+/** JSON of search items and public conversations (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
 import { parseJson } from '#libs/json';
 import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { chooseTitle, conversationTitle, readPublishing } from '../publishing.ts';
@@ -9,7 +9,6 @@ import type { SummaryRow } from '../statements.ts';
 const noJourney = '{"slug":"","name":"","description":""}';
 const noStep = '{"slug":"","title":""}';
 
-/** The JSON text of a search item. */
 export function renderSearchItem(row: SearchRow, event: CachedHolon | undefined, references: RowReferences): string {
   const { journey } = references;
   return (
@@ -18,7 +17,7 @@ export function renderSearchItem(row: SearchRow, event: CachedHolon | undefined,
   );
 }
 
-/** The JSON text of a public conversation: of `infos` only what the publishing groups hold, without provenance. */
+/** JSON of a public conversation. `infos` contributes only the publishing groups without provenance. */
 export function renderPublicConversation(row: PublicRow, references: RowReferences): string {
   const publishing = readPublishing(row.publishing === null ? undefined : parseJson(row.publishing));
   const shown = {

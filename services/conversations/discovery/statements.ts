@@ -1,4 +1,4 @@
-/** Statements of search and summary. A search is read from a cursor. */
+/** Statements of search, summary and browse. Lists are read from a cursor. */
 import type { Database } from '#libs/orm';
 import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
 import { type Scope, scopeParams, scopeValues, withinScope } from '../access.ts';
@@ -9,13 +9,13 @@ export type SearchRow = RowOf<typeof searchRow>;
 
 export type SortOrder = 'date_desc' | 'date_asc';
 
-/** Both orders are those of an index, conversations without a start last. */
+/** Both orders match an index; conversations without a start come last. */
 const orders: Record<SortOrder, Sql> = {
   date_desc: sql`c.start_at desc nulls last, c.id`,
   date_asc: sql`c.start_at, c.id`,
 };
 
-/** Everything is read, yet in an order that an index has: the plan is made for the first rows, and never reads the whole table to sort it. */
+/** All rows are read, but in index order: plan for the first rows, so that the planner never sorts the whole table. */
 export const searchPlanner = { cursor_tuple_fraction: '0.1', enable_seqscan: 'off' };
 
 const searchParams = {
@@ -36,7 +36,7 @@ interface Filter {
   readonly condition: (params: Readonly<Record<keyof SearchParams, Parameter>>) => Sql;
 }
 
-/** What a search may be narrowed by; `scope`: what the caller may know (D69). */
+/** Filters of a search; `scope`: conversations that the caller can access (D69). */
 const filters = {
   event: { params: ['eventIds'], condition: ({ eventIds }) => sql`c.event_id = any(${eventIds})` },
   connected: { params: ['connectedId'], condition: ({ connectedId }) => sql`c.connected_ids @> array[${connectedId}]` },
@@ -46,7 +46,7 @@ const filters = {
 type FilterName = keyof typeof filters;
 const filterNames = Object.keys(filters) as FilterName[];
 
-/** `names`: the filters of this one; parameters of others are not looked at. */
+/** `names`: the filters to apply; other parameters are ignored. */
 function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
   const used = names.flatMap((name): Filter['params'] => filters[name].params);
   const conditions = (params: Readonly<Record<keyof SearchParams, Parameter>>): Sql =>
@@ -67,24 +67,24 @@ function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
   });
 }
 
-/** Short: PostgreSQL keeps 63 characters of a name, and each filter takes some. */
+/** Short, because PostgreSQL truncates statement names to 63 characters. */
 const searchName = (sort: SortOrder, names: readonly FilterName[]): string => ['search', sort.replace('date_', ''), ...names].join('.');
 
 const combinations = filterNames.reduce<FilterName[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]]);
 
-/** One statement for each combination of filters, so that each gets the plan that fits it. */
+/** One statement per combination of filters, so that each gets a fitting plan. */
 export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = new Map(
   (['date_desc', 'date_asc'] as const).flatMap((sort) =>
     combinations.map((names) => [searchName(sort, names), declareSearch(sort, names)] as const),
   ),
 );
 
-/** What a search is narrowed by, by the names of the parameters; absent = not. */
+/** Filter values by parameter name; absent = not filtered. */
 export interface SearchFilters extends Partial<Omit<ParamsOf<SearchParams>, keyof typeof scopeParams>> {
   readonly scope: Scope | undefined;
 }
 
-/** The statement of a search, with its values. */
+/** The statement of a search and its values. */
 export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
   const within = scope === undefined ? undefined : scopeValues(scope);
   const values: Partial<ParamsOf<SearchParams>> = { ...given, ...within };
@@ -108,14 +108,14 @@ const publicRow = {
   ...conversationSummary.row,
   /** JSON text of `infos.publishing`. */
   publishing: t.json.nullable,
-  /** Place of the group that the row belongs to, from 1; one row for each group. */
+  /** Number of the row's group, from 1; one row per group. */
   ordinal: t.integer,
 };
 export type PublicRow = RowOf<typeof publicRow>;
 
-/** All rows are read: the plan is made for all of them. */
+/** All rows are read, so plan for all of them. */
 export const browsePlanner = { cursor_tuple_fraction: '1' };
-/** Rows that are rendered together; publishing payloads are larger than search items. */
+/** Rows rendered together. Publishing payloads are larger than search items. */
 const streamOptions: StreamOptions = { batchSize: 500, planner: browsePlanner };
 
 const journeySql = (journeyId: Parameter, condition: Sql = sql.empty): Sql => sql`
@@ -136,7 +136,7 @@ export const listOfJourneyWithin = statement.many({
   sql: (params) => journeySql(params.journeyId, sql`and ${withinScope(params)}`),
 });
 
-/** All of a journey, or what of it is within the scope. */
+/** All conversations of a journey, restricted to the scope. */
 export function streamJourney(db: Database, journeyId: number, scope: Scope | undefined): AsyncIterable<PublicRow[]> {
   return scope === undefined
     ? listOfJourney.stream(db, { journeyId }, streamOptions)
@@ -145,7 +145,7 @@ export function streamJourney(db: Database, journeyId: number, scope: Scope | un
 
 const groupParams = { eventIds: t.integer.array, journeyIds: t.integer.array };
 
-/** Rows by group, newest first; what an event both owns and is linked to is there once. */
+/** Rows by group, newest first. A conversation that an event owns and is linked to appears once. */
 const groupsSql = ({ eventIds, journeyIds }: Readonly<Record<keyof typeof groupParams, Parameter>>, condition: Sql = sql.empty): Sql => sql`
   select ${conversationSummary.columns}, c.infos -> 'publishing' as publishing, g.ordinal::integer as ordinal
   from unnest(${eventIds}, ${journeyIds}) with ordinality as g (event_id, journey_id, ordinal)
@@ -171,7 +171,7 @@ export const listOfGroupsWithin = statement.many({
   sql: (params) => groupsSql(params, sql`where ${withinScope(params)}`),
 });
 
-/** One group for each pair of event and journey, or what of it is within the scope. */
+/** Conversations of each pair of event and journey, restricted to the scope. */
 export function streamGroups(
   db: Database,
   pairs: readonly { readonly eventId: number; readonly journeyId: number }[],

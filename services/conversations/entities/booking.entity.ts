@@ -9,25 +9,25 @@ export const BookingSchema = defineEntity({
   properties: {
     id: p.integer().primary().autoincrement(),
     conversation: () => p.manyToOne(ConversationSchema).nullable().ref(),
-    /** Under which attendees without an email were made people. */
+    /** Key for people created from attendees without an email. */
     attendeeKey: p.text(),
     lastEventAt: columns.instant(),
     cancelled: p.boolean().default(false),
     createdAt: columns.now(),
-    /** Each event speaks only for the attendees that it names (D78). */
+    /** Each event applies only to the attendees that it names (D78). */
     hasSeats: p.boolean().default(false),
-    /** Attendees of events up to this time are gone: all were cancelled, or Cal.com was asked who is left. */
+    /** Seats of events up to this time have ended: the booking was cancelled, or reconciled with Cal.com. */
     seatsSince: columns.instant().nullable(),
-    /** When another time was asked for, until there is one (D81). */
+    /** When the guest was asked to reschedule; null after a new time is set (D81). */
     requestedAt: columns.instant().nullable(),
-    /** The conversation that was deleted when every attendee was gone; a later attendee restores it (D102). */
+    /** The conversation deleted when all attendees had left; a later attendee restores it (D102). */
     formerConversationId: p.integer().nullable(),
-    /** A person was erased from it: its attendees are not compared with Cal.com's, who may still have them. */
+    /** A person was erased, so attendees are no longer compared with those of Cal.com. */
     wasErasedFrom: p.boolean().default(false),
   },
 });
 
-/** An attendee of a booking and what the latest event that names them says of them (D102). */
+/** State of an attendee according to the latest event that names them (D102). */
 export const BookingAttendeeSchema = defineEntity({
   name: 'BookingAttendee',
   tableName: 'booking_attendees',
@@ -42,7 +42,7 @@ export const BookingAttendeeSchema = defineEntity({
   },
 });
 
-/** People on whose hooks the events of a booking came (D79). */
+/** People on whose hooks events of a booking arrived (D79). */
 export const BookingHostSchema = defineEntity({
   name: 'BookingHost',
   tableName: 'booking_hosts',
@@ -50,7 +50,7 @@ export const BookingHostSchema = defineEntity({
   properties: { booking: () => p.manyToOne(BookingSchema).primary().ref(), personId: p.integer().primary() },
 });
 
-/** `bookingId` and `iCalUID`, which several bookings may share (D79). */
+/** `bookingId` and `iCalUID`, which several bookings can share (D79). */
 export const BookingReferenceSchema = defineEntity({
   name: 'BookingReference',
   tableName: 'booking_references',
@@ -58,7 +58,7 @@ export const BookingReferenceSchema = defineEntity({
   properties: { identifier: p.text().primary(), booking: () => p.manyToOne(BookingSchema).primary().ref() },
 });
 
-/** A request to reschedule that waits for its confirmation, or had it (D79). */
+/** A reschedule request, confirmed or not (D79). */
 export const BookingLinkSchema = defineEntity({
   name: 'BookingLink',
   tableName: 'booking_links',
@@ -66,15 +66,15 @@ export const BookingLinkSchema = defineEntity({
   properties: {
     uid: p.text().primary(),
     formerUid: p.text().primary(),
-    /** With seats: whom it is about. */
+    /** With seats: keys of the attendees. */
     attendees: p.array().$type<string[]>().columnType('text[]').default([]),
-    /** When each of them asked, by key. */
+    /** Request time of each attendee, by key. */
     requested: columns.jsonObject(),
     createdAt: columns.now(),
   },
 });
 
-/** The uids of a booking, in the order in which it was seen. */
+/** Uids of a booking in order of arrival. */
 export const BookingIdentifierSchema = defineEntity({
   name: 'BookingIdentifier',
   tableName: 'booking_identifiers',
@@ -86,7 +86,7 @@ export const BookingIdentifierSchema = defineEntity({
   },
 });
 
-/** Every webhook of a booking or of the meeting provider, and what became of it (D20, D68). */
+/** Webhooks of bookings and of the meeting provider with their outcome (D20, D68). */
 export const WebhookReceiptSchema = defineEntity({
   name: 'WebhookReceipt',
   tableName: 'webhook_receipts',
@@ -99,14 +99,14 @@ export const WebhookReceiptSchema = defineEntity({
     deliveryId: p.text(),
     deliveries: p.integer().default(1),
     receivedAt: columns.instant(),
-    /** Of the path, as it was written. */
+    /** Person id of the path, as sent. */
     personId: p.text(),
     headers: columns.jsonObject(),
     body: p.blob().nullable(),
-    /** SHA-256 of the body as it came, in hex; null when it was not read. */
+    /** SHA-256 of the received body in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
-    /** With one of the secrets that there were when it came. */
+    /** Signed with one of the secrets configured on receipt. */
     wasSigned: p.boolean().default(false),
     triggerEvent: p.text().nullable(),
     identifiers: p.array().$type<string[]>().columnType('text[]').default([]),

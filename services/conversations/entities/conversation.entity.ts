@@ -1,9 +1,9 @@
-/** Conversations and what hangs on them and goes with them. */
+/** Conversations and their dependent rows. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /**
- * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/conversation-storage.md). Ids are those of the
- * directory. The view `conversations` shows those that are not deleted (D67).
+ * One row per conversation, so that a read is one look-up and a write one lock (docs/adr/conversation-storage.md). Ids refer to the directory. The
+ * view `conversations` excludes deleted rows (D67).
  */
 export const ConversationSchema = defineEntity({
   name: 'Conversation',
@@ -28,12 +28,12 @@ export const ConversationSchema = defineEntity({
     createdAt: columns.now(),
     updatedAt: columns.now(),
     deletedAt: columns.instant().nullable(),
-    /** Why and by what it was deleted, and what hung on it: `{reason, by, booking_id, import_key}`. */
+    /** Reason and actor of the deletion, and released references: `{reason, by, booking_id, import_key}`. */
     deletion: columns.jsonObject().nullable(),
   },
 });
 
-/** The same key adds a note once. */
+/** Notes with the same key are added once. */
 export const NoteSchema = defineEntity({
   name: 'Note',
   tableName: 'notes',
@@ -61,7 +61,7 @@ export const IdempotencyKeySchema = defineEntity({
   },
 });
 
-/** A question that was displayed; ids in the order of arrival. */
+/** A displayed question; ids in order of arrival. */
 export const QuestionChangeSchema = defineEntity({
   name: 'QuestionChange',
   tableName: 'question_changes',
@@ -76,7 +76,7 @@ export const QuestionChangeSchema = defineEntity({
   },
 });
 
-/** A conversation has entered a step with a pipeline job. */
+/** Entry of a conversation into a step with a pipeline job. */
 export const PipelineEntrySchema = defineEntity({
   name: 'PipelineEntry',
   tableName: 'pipeline_entries',
@@ -92,7 +92,7 @@ export const PipelineEntrySchema = defineEntity({
   },
 });
 
-/** Keys of the workspace file by conversation. */
+/** Conversations by their workspace file keys. */
 export const ImportKeySchema = defineEntity({
   name: 'ImportKey',
   tableName: 'import_keys',

@@ -16,7 +16,7 @@ import {
   QuestionChangeSchema,
 } from './conversation.entity.ts';
 
-/** Every table of the schema `conversations`, but those of the job library. */
+/** All tables of the schema `conversations` except those of the job library. */
 export const entities = [
   BookingAttendeeSchema,
   BookingHostSchema,

@@ -1,4 +1,4 @@
-/** What conversations tell the feed of (rules/events#types; V1, V9). Others tell of a conversation too: the subject of what belongs to it is it. */
+/** Feed events of conversations (rules/events#types; V1, V9). Events of other services about dependent data use the conversation as their subject. */
 import { feedEvent, noData, nullable, Type } from '#libs/contract';
 import { deletionReasons } from '../deletion/contract.ts';
 import { refusedOutcomes } from '../receipts/contract.ts';

@@ -1,4 +1,4 @@
-/** Telling the feed of conversations, in the transaction that changes them (V1, V2). */
+/** Adds feed events of conversations in the transaction of the change (V1, V2). */
 import type { FeedAccess } from '#libs/contract';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
@@ -18,7 +18,7 @@ interface AccessRow {
   readonly participants: string;
 }
 
-/** What decides who may read a conversation (D18f, D69). */
+/** Holons and people that determine who can read a conversation (D18f, D69). */
 export function accessOf({ event_id: eventId, participants }: Omit<AccessRow, 'id'>): FeedAccess {
   return { holons: eventId === null ? [] : [eventId], people: idsFromSql(participants) };
 }
@@ -33,29 +33,29 @@ export function emitCreated(
   eventOutbox.add(tx, conversationFeed.created, { subject: row.id, data, access: accessOf(row) });
 }
 
-/** Nobody who may read them has changed by it. */
+/** The readers of the conversation have not changed. */
 export function emitUpdated(eventOutbox: EventOutbox, tx: Tx, id: number): void {
   eventOutbox.add(tx, conversationFeed.updated, { subject: id, data: {} });
 }
 
-/** Who takes part, or the event, may have changed, or a deleted one is back. Those that are deleted are left out. */
+/** For changes of participants or event, and for restored conversations. Deleted conversations are left out. */
 export async function emitAccessUpdated(eventOutbox: EventOutbox, tx: Tx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   for (const row of await listAccess(tx, { ids }))
     eventOutbox.add(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
 }
 
-/** `row` as it was when it went. */
+/** `row`: the state before the deletion. */
 export function emitDeleted(eventOutbox: EventOutbox, tx: Tx, row: AccessRow, reason: DeletionReason | 'erasure'): void {
   eventOutbox.add(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
 }
 
-/** A cancellation stays visible as the deletion does (V9). */
+/** A cancellation is a final event, like the deletion (V9). */
 export function emitBookingApplied(eventOutbox: EventOutbox, tx: Tx, id: number, change: 'booked' | 'cancelled'): void {
   eventOutbox.add(tx, conversationFeed.bookingApplied, { subject: id, data: { change }, isFinalEvent: change === 'cancelled' });
 }
 
-/** An event on the hook of a person who exists was refused; not once more for the same reason. */
+/** Emits a refused event on the hook of an existing person, unless the outcome is not a refusal. */
 export function emitBookingRefused(eventOutbox: EventOutbox, tx: Tx, personId: number, outcome: string): void {
   const reason = refusedOutcomes.find((refused) => refused === outcome);
   if (reason !== undefined) eventOutbox.add(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason } });

@@ -1,7 +1,7 @@
 /** Contract: webhooks of the meeting provider. */
 import { event, job, Type } from '#libs/contract';
 
-/** What the gateway says of a webhook of the meeting provider, besides its body. */
+/** Facts that the gateway publishes with a meeting webhook, besides its body. */
 export const MeetingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per request.' }),
   received_at: Type.String({ format: 'date-time' }),

@@ -1,6 +1,6 @@
 /**
- * Webhooks of the meeting provider (rules/providers#realtimekit): stored as receipts, checked by their signature, and published for whoever waits for
- * the meeting. Nothing else follows from them, so that polling stays the fallback and a forged one could do no more than hurry it.
+ * Webhooks of the meeting provider (rules/providers#realtimekit): verified, stored as receipts, and published to wake waiting importers. They have no
+ * other effect, so polling is the fallback and a forged webhook can only cause an early poll.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf, Static } from '#libs/contract';
@@ -27,10 +27,10 @@ type Webhook = Static<typeof MeetingWebhook>;
 
 const deliveryHeader = 'rtk-uuid';
 const signatureHeader = 'rtk-signature';
-/** A day longer than importers wait. */
+/** One day longer than importers wait. */
 const waitingDays = 8;
 
-/** What was decided of a webhook, and the message of its receipt. */
+/** Outcome and message of the receipt. */
 type Decision = readonly [outcome: BookingOutcome, message: string];
 const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be stored.'];
 const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
@@ -38,12 +38,12 @@ const unverified: Decision = [
   'rejected_unverified',
   "The provider's key could not be read, and it was too large or one of too many to wait for it.",
 ];
-/** Of a body that waits for the key; the provider's have a few KiB. */
+/** Maximum size of a body that waits for the key; real ones have a few KiB. */
 const maxUnverifiedBytes = 65_536;
 
 /**
- * Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. Whose signature does not fit leaves
- * no body behind (D68); while the provider's key cannot be read, a few wait for the job to decide.
+ * Starts the intake. A message is acknowledged after its receipts are stored. Bodies with an invalid signature are not stored (D68). While the
+ * provider's key cannot be read, a limited number waits for the job to verify them.
  */
 export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, db, jobs, logger, webhookKeys: keys } = dependencies;
@@ -77,7 +77,7 @@ export function startMeetingIntake(dependencies: Dependencies): Promise<RunningC
   return startReceiptIntake({ bus, logger, ...from, store });
 }
 
-/** The same delivery has the same bytes: who makes up an id, or forges a signature, cannot hide the delivery that really has it. */
+/** Includes the body, so that a forged delivery id or signature cannot hide the real delivery. */
 function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | undefined): string {
   const hash = createHash('sha256').update(
     `${rejected === undefined ? 'meeting' : rejected[0]}\n${webhook.headers[deliveryHeader] ?? ''}\n`,
@@ -85,7 +85,7 @@ function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | u
   return hash.update(body ?? webhook.id).digest('hex');
 }
 
-/** Works one receipt. */
+/** Processes one receipt. */
 export function createMeetingReportWorker({ db, jobs, webhookKeys: keys }: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
     const id = run.payload.receipt_id;
@@ -117,7 +117,7 @@ function describeOutcome(isSigned: boolean, document: JsonObject | undefined, me
   return ['applied', `Told to ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];
 }
 
-/** `meeting.id` of most events, `recording.meetingId`, or `meetingId` itself. */
+/** `meeting.id` of most events, `recording.meetingId`, or `meetingId`. */
 function readMeetingId(document: JsonObject): string | undefined {
   const { meeting, recording } = document;
   const ofMeeting = isJsonObject(meeting) ? readText(meeting['id']) : undefined;

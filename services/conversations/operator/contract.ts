@@ -1,4 +1,4 @@
-/** Contract: conversations as operators see them, for the admin CLI: a list, one with everything, and what they change. */
+/** Contract: conversations and their notes for operators (admin CLI). */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
 import { Id, Instant, JsonDocument } from '../schemas.ts';
@@ -17,7 +17,7 @@ const facts = {
   updated_at: Type.String({ format: 'date-time' }),
 };
 
-/** Note item (rules/memberships#notes): the author is null for notes of the system. */
+/** A note (rules/memberships#notes). The author is null for notes of the system. */
 export const Note = Type.Object({
   id: Type.Integer(),
   body: Type.String(),

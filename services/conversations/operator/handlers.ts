@@ -1,4 +1,4 @@
-/** Conversations as operators see them: a list, and one with everything. */
+/** Conversations and notes for the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -41,12 +41,12 @@ export function createOperatorHandlers(
   };
 }
 
-/** Whose conversations a person with a token of their own has (D69). */
+/** The value of CONVERSATION_ACCESS (D69). */
 function describeAccess({ config }: Dependencies): Promise<ReplyOf<Rpcs['describeAccess']>> {
   return Promise.resolve({ access: config.CONVERSATION_ACCESS });
 }
 
-/** Latest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
+/** Newest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 async function list(
   dependencies: Dependencies,
   { journey_slug: journey, event_slug: event, person_id: person, since, until, before, limit }: RequestOf<Rpcs['adminList']>,
@@ -67,7 +67,7 @@ async function requireFound(lookUp: Promise<{ id: number } | undefined>, what: '
   return found.id;
 }
 
-/** One look-up of each kind for all rows. */
+/** One look-up per kind for all rows. */
 async function describeAll({ directory }: Dependencies, rows: readonly ListedRow[]): Promise<Listed[]> {
   const [findPerson, findHolon, findJourney] = await Promise.all([
     directory.people.lookUp(rows.flatMap((row) => idsFromSql(row.participants))),
@@ -125,7 +125,7 @@ async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminSh
   };
 }
 
-/** Moves to a step of the journey, archived or not; noted with the operator. @throws AppError 404, 404 `step_not_found` */
+/** Moves to any step of the journey, archived ones included, and adds a note. @throws AppError 404, 404 `step_not_found` */
 async function move(
   { db, jobs, eventOutbox, directory, pipeline }: Dependencies,
   request: RequestOf<Rpcs['adminMove']>,
@@ -198,7 +198,7 @@ async function requireHolon({ directory }: Dependencies, slug: string): Promise<
   return holon;
 }
 
-/** Starts the importer now, whatever the step. @throws AppError 404 */
+/** Starts the transcript import at any step. @throws AppError 404 */
 async function importTranscript(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['adminImportTranscript']>,
@@ -218,7 +218,7 @@ async function importTranscript(
 
 const defaultLimit = 1_000;
 
-/** Newest first, as Note items of rules/memberships#notes. @throws AppError 404 */
+/** Newest first, as in rules/memberships#notes. @throws AppError 404 */
 async function listNotes(
   { db, bus }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.listNotes>,

@@ -2,7 +2,7 @@
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource } from '../statements.ts';
 
-/** What a list shows of a conversation. */
+/** Columns of a list. */
 const listedRow = {
   id: t.integer,
   ...titleSource.row,
@@ -16,7 +16,7 @@ const listedRow = {
 };
 export type ListedRow = RowOf<typeof listedRow>;
 
-/** Latest first; null = any. */
+/** Newest first; null = any. */
 export const listConversations = statement.many({
   name: 'conversations.admin-list',
   params: {
@@ -40,7 +40,7 @@ export const listConversations = statement.many({
     order by c.id desc limit ${limit}`,
 });
 
-/** No row: absent, or linked already. */
+/** No row: absent or already linked. */
 export const connectHolon = statement.maybeOne({
   name: 'conversations.connect',
   params: { id: t.integer, holonId: t.integer },
@@ -52,7 +52,7 @@ export const connectHolon = statement.maybeOne({
     returning c.id`,
 });
 
-/** No row: absent, or not linked. */
+/** No row: absent or not linked. */
 export const disconnectHolon = statement.maybeOne({
   name: 'conversations.disconnect',
   params: { id: t.integer, holonId: t.integer },

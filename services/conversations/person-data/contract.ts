@@ -1,10 +1,9 @@
-/** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI, and merges. */
+/** Contract: personal data in conversations, for `people export`, `people erase` and merges. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
 const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
 const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `after`; null after the last page.' });
 
-/** To be spread into the contract of the service. */
 export const personDataRpcs = {
   exportPerson: rpc({
     subject: 'admin.conversations.people.export',

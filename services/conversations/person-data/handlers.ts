@@ -1,4 +1,4 @@
-/** `people export` and `people erase` of the admin CLI: the part of conversations. */
+/** Personal data in conversations: export, erasure, and merges of people (rules/people#merge-people; I3, I5). */
 import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { jsonPage, type RawJson, type RequestContext } from '#libs/nats';
@@ -14,10 +14,10 @@ import * as statements from './statements.ts';
 type Rpcs = typeof conversations.rpcs;
 
 const exportedPerPage = 500;
-/** Conversations that one transaction changes. */
+/** Conversations changed per transaction. */
 const erasedPerPage = 200;
 
-/** Shorter names are parts of other words too often. */
+/** Shorter names are too often parts of other words. */
 const minNameLength = 3;
 
 export function createPersonDataHandlers(dependencies: Dependencies): Pick<Operations, 'exportPerson' | 'erasePerson' | 'mergePerson'> {
@@ -79,7 +79,7 @@ async function erasePerson(
   });
 }
 
-/** Where the next page begins: after the last row of a full page, else after the window, null after the last conversation. */
+/** Cursor of the next page: the last row of a full page, else the end of the window; null after the last conversation. */
 export async function findNext(
   db: Queryable,
   rows: readonly { readonly id: number }[],
@@ -93,7 +93,7 @@ export async function findNext(
 
 type MergePerson = typeof conversations.rpcs.mergePerson;
 
-/** Conversations that one transaction changes. */
+/** Conversations changed per transaction. */
 const mergedPerPage = 200;
 
 async function mergePerson(

@@ -1,13 +1,11 @@
-/**
- * Everything of one person in conversations, deleted ones too (D67). Read by windows of ids: what a room holds is found by no index.
- */
+/** Personal data in conversations, including deleted ones (D67). Read in windows of ids, because no index covers room contents. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** Conversations that one statement looks at. */
+/** Conversations scanned per statement. */
 export const windowSize = 100_000;
 
-/** Own entries of the room. */
+/** The person's entries in the room. */
 const inParticipants = (personId: Parameter): Sql =>
   sql`jsonb_path_exists(c.room, '$.participants[*] ? (@.personId == $p)', jsonb_build_object('p', ${personId}))`;
 const inClaims = (personId: Parameter): Sql =>
@@ -16,14 +14,14 @@ const concerns = (personId: Parameter): Sql => sql`
   (c.participant_ids @> array[${personId}] or ${inParticipants(personId)} or ${inClaims(personId)}
     or exists (select from conversations.notes n where n.conversation_id = c.id and n.author_person_id = ${personId}))`;
 
-/** A page: after one id, up to another, at most so many. */
+/** A page of ids after `after` up to `end`, at most `limit` rows. */
 const pageParams = { personId: t.integer, after: t.integer, end: t.integer, limit: t.integer };
 const pageSql = ({ personId, after, end, limit }: Readonly<Record<keyof typeof pageParams, Parameter>>): Sql => sql`
   from conversations.all_conversations c
   where c.id > ${after} and c.id <= ${end} and ${concerns(personId)}
   order by c.id limit ${limit}`;
 
-/** The largest id of a conversation. */
+/** The largest conversation id. */
 export const findLastId = statement.one({
   name: 'person-data.last-id',
   row: { id: t.integer },
@@ -51,7 +49,7 @@ export const exportConversations = statement.many({
     ${pageSql(params)}`,
 });
 
-/** Holds the rows until the transaction ends. `is_sole_participant`: nobody else took part. */
+/** Locks the rows until the end of the transaction. `is_sole_participant`: no other person took part. */
 export const lockConcerned = statement.many({
   name: 'person-data.lock',
   params: pageParams,
@@ -62,7 +60,7 @@ export const lockConcerned = statement.many({
     ${pageSql(params)} for update`,
 });
 
-/** For good: nothing of a person who is erased can be restored. */
+/** Permanent: data of an erased person cannot be restored. */
 export const removeConversations = statement.many({
   name: 'person-data.remove',
   params: { ids: t.integer.array },
@@ -72,7 +70,7 @@ export const removeConversations = statement.many({
     returning c.id, c.event_id, c.participant_ids::text as participants, c.deleted_at is not null as was_deleted`,
 });
 
-/** A booking's title is made of the names of those who take part, so it goes as well. */
+/** Also removes the booking's title, which contains participants' names. */
 export const removeParticipant = statement.none({
   name: 'person-data.leave',
   params: { personId: t.integer, ids: t.integer.array },
@@ -101,7 +99,7 @@ export const clearNoteAuthor = statement.many({
     where conversation_id = any(${ids}) and author_person_id = ${personId} returning id`,
 });
 
-/** A name or an email is taken out of the notes of conversations, which bookings write with the names of those who come. */
+/** Removes a name or email from notes; booking notes contain participants' names. */
 export const removeFromNotes = statement.many({
   name: 'person-data.remove-from-notes',
   params: { ids: t.integer.array, text: t.text },
@@ -111,7 +109,7 @@ export const removeFromNotes = statement.many({
     where conversation_id = any(${ids}) and position(${text} in body) > 0 returning id`,
 });
 
-/** `ids`: of conversations. */
+/** `ids`: conversation ids. */
 export const clearReceiptsOf = statement.many({
   name: 'person-data.empty-receipts',
   params: { ids: t.integer.array },
@@ -132,7 +130,9 @@ export const clearReceiptsNaming = statement.many({
         or position(convert_to(lower(given.email), 'UTF8') in body) > 0)) returning id`,
 });
 
-/** Who stays takes the ordinal of who was merged; who was there as both is there once. Entries and claims of the room stay apart, as their browsers are. */
+/**
+ * Replaces the merged person by the surviving one, once per conversation. Room entries and claims stay separate, because their browsers are separate.
+ */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { mergedId: t.integer, targetId: t.integer, ids: t.integer.array },
@@ -159,7 +159,7 @@ export const changeAuthor = statement.none({
     update conversations.notes set author_person_id = ${targetId} where conversation_id = any(${ids}) and author_person_id = ${mergedId}`,
 });
 
-/** Of bookings whose hook names who was merged. */
+/** Updates receipts on the hook of the merged person. */
 export const changeHost = statement.none({
   name: 'person-data.change-host',
   params: { mergedId: t.integer, targetId: t.integer },
@@ -167,7 +167,7 @@ export const changeHost = statement.none({
     update conversations.webhook_receipts set person_id = ${targetId}::text where person_id = ${mergedId}::text`,
 });
 
-/** Of bookings: as a host and as an attendee. */
+/** Updates hosts and attendees of bookings. */
 export const changeBookings = statement.none({
   name: 'person-data.change-bookings',
   params: { mergedId: t.integer, targetId: t.integer },
@@ -181,7 +181,7 @@ export const changeBookings = statement.none({
     update conversations.booking_attendees set person_id = ${targetId} where person_id = ${mergedId}`,
 });
 
-/** Nothing tells of the person as an attendee or a host any more; what Cal.com still has of them does not bring them back. */
+/** Removes the person as attendee and host, and marks their bookings, so that reconciliation does not add the person again. */
 export const removeAttendee = statement.none({
   name: 'person-data.leave-bookings',
   params: { personId: t.integer, attendees: t.text.array },

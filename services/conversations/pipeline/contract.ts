@@ -1,4 +1,4 @@
-/** Contract: jobs by which pipeline workers report what they have done. */
+/** Contract: reports of pipeline workers, and the list of conversations in pipeline steps (P5). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Id } from '../schemas.ts';
 
@@ -72,7 +72,6 @@ const list = {
 };
 const summary = 'Conversations in steps with a pipeline job, those that entered last first.';
 
-/** To be spread into the contract of the service. */
 export const pipelineRpcs = {
   listPipelines: rpc({
     subject: 'conversations.operations.list-pipelines',

@@ -1,4 +1,4 @@
-/** Which conversations are in a step with a pipeline job (P5). What has become of the job its own service says. */
+/** Lists conversations in steps with a pipeline job (P5). The service that owns the job reports its state. */
 import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Dependencies } from '../dependencies.ts';
@@ -11,7 +11,7 @@ type Reply = ReplyOf<typeof pipelineRpcs.listPipelines>;
 const nothing: Reply = { items: [], read: null, is_known: true };
 
 export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db' | 'directory'>) {
-  /** The steps that are meant, so that a seldom one is found at once; undefined = any. */
+  /** Ids of the requested steps, so that rare steps are found by index; undefined = any. */
   const findStepIds = async (slug: string | undefined, step: string | undefined): Promise<readonly number[] | undefined> => {
     if (slug === undefined) return step === undefined ? undefined : await directory.findSteps(step);
     const steps = (await directory.findJourneyBySlug(slug))?.steps ?? [];

@@ -1,4 +1,4 @@
-/** Starting the pipeline job of a step. */
+/** Starts the pipeline job of a step (rules/steps#pipeline-jobs), through the outbox, in the transaction that moves the conversation. */
 import type { CallContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { jobOf, transcriptImport } from '#libs/pipeline';
@@ -12,16 +12,16 @@ export { findMeetingConversations } from './statements.ts';
 
 type PipelineStarter = Pick<Dependencies, 'jobs' | 'pipeline'>;
 
-/** A step that is entered, with its journey. */
+/** An entered step with its journey. */
 interface Entered {
   readonly journey: CachedJourney | undefined;
   readonly step: JourneyStep | undefined;
 }
 
-/** Imports the provider's transcript; what the admin CLI starts by itself. */
+/** Transcript import job; also started by the admin CLI. */
 export const transcriptImportJob = jobOf(transcriptImport);
 
-/** Tells that the conversation enters a step, starts the job of the step, if it has one, and keeps the entry. */
+/** Emits the step event, starts the step's job if it has one, and stores the entry. */
 export async function enterStep(
   { jobs, pipeline, eventOutbox }: PipelineStarter & Pick<Dependencies, 'eventOutbox'>,
   tx: Tx,
@@ -39,7 +39,7 @@ export async function enterStep(
   await addPipelineEntry(tx, { conversationId, stepId: step.id, pipelineJob: step.pipelineJob, cause, jobId });
 }
 
-/** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
+/** Restarts importers when the window becomes complete after their step was entered (D7a), except the job `started` that has just been started. */
 export async function windowCompleted(
   { jobs, pipeline }: PipelineStarter,
   tx: Tx,
@@ -56,7 +56,7 @@ export async function windowCompleted(
   }
 }
 
-/** Only what is there: absent and undefined are not the same to callers. */
+/** Omits undefined values, because absent and undefined differ for callees. */
 function traceOf({ requestId, traceparent }: Pick<CallContext, 'requestId' | 'traceparent'>) {
   return traceparent === undefined ? { requestId } : { requestId, traceparent };
 }

@@ -1,6 +1,6 @@
 /**
- * What pipeline jobs write into `infos.publishing` (D18a). Whatever a job wrote stands in its provenance envelope, with a digest of
- * the value; a field or record without one, or changed inside it, was written by a person and stays, unless it is empty. Artifacts belong to the jobs and are replaced.
+ * Merges values of pipeline jobs into `infos.publishing` (D18a). Values written by jobs are in provenance envelopes with a digest. A field or record
+ * without an envelope, or edited inside it, belongs to a person and is preserved unless empty. Artifacts are replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#libs/json';
@@ -15,13 +15,13 @@ export interface PublishingPatch {
 export interface MergedPublishing {
   readonly publishing: JsonObject;
   readonly changed: boolean;
-  /** What a person wrote and therefore stayed, e.g. `fields.title`. */
+  /** Values preserved because a person wrote them, e.g. `fields.title`. */
   readonly kept: readonly string[];
 }
 
 const groups = ['fields', 'records', 'artifacts'] as const;
 
-/** `stored` may be anything; what is no object gives way. Groups and keys that the patch does not name stay as they are. */
+/** `stored` can be any value; non-objects are replaced. Groups and keys absent in the patch are unchanged. */
 export function mergePublishing(stored: unknown, patch: PublishingPatch): MergedPublishing {
   const before = isJsonObject(stored) ? unwrap(stored) : {};
   const kept: string[] = [];
@@ -41,10 +41,7 @@ export function mergePublishing(stored: unknown, patch: PublishingPatch): Merged
   return { publishing: after, changed: !isDeepStrictEqual(after, stored), kept };
 }
 
-/**
- * True for what has no provenance, has that of somebody else than who writes now, or whose value is not what the provenance was written
- * for: somebody typed it.
- */
+/** Whether a person wrote the value: it has no provenance, the provenance of another source, or a digest that does not match. */
 function isWrittenByPerson(value: unknown, incoming: unknown): boolean {
   if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) return false;
   if (!isEnvelope(value)) return true;
@@ -63,7 +60,7 @@ function isEnvelope(value: unknown): value is { value: unknown; provenance: unkn
   return Object.keys(value).length === 2 && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'provenance');
 }
 
-/** A group may stand in an envelope as a whole; what is written into it then stands beside its values. */
+/** A whole group can be in an envelope; new values are added inside it. */
 function unwrap(value: JsonObject): JsonObject {
   return isEnvelope(value) && isJsonObject(value.value) ? value.value : value;
 }

@@ -1,8 +1,8 @@
-/** Statements on pipeline entries and `infos.publishing`. */
+/** Statements on pipeline entries, waiting conversations, and `infos.publishing`. */
 import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** `infos.publishing` as a whole, computed under the row's lock. */
+/** Replaces `infos.publishing`. The caller must hold the row's lock. */
 export const replacePublishing = statement.none({
   name: 'conversations.replace-publishing',
   params: { id: t.integer, publishing: t.json },
@@ -31,8 +31,8 @@ export const findPipelineEntry = statement.maybeOne({
 });
 
 /**
- * The last entry of each conversation that is still in that step, by the time of the entry, newest first; each null for any. A page begins after an entry; when
- * that was deleted with its conversation, after the one before it (D98).
+ * The latest entry of each conversation that is still in that step, newest first; null = any. A page starts after `before`; if that entry was
+ * deleted, after the nearest earlier one (D98).
  */
 export const listCurrentEntries = statement.many({
   name: 'pipelines.list',
@@ -66,7 +66,7 @@ export const isConversation = statement.one({
   sql: ({ id }) => sql`select exists (select from conversations.conversations where id = ${id}) as known`,
 });
 
-/** Conversations of a meeting that have entered a step with a job in these days: what waits longer is given up. */
+/** Conversations of a meeting that entered a pipeline step in the last `days` days; older jobs have expired. */
 export const findMeetingConversations = statement.many({
   name: 'conversations.find-by-meeting',
   params: { meetingId: t.text, days: t.integer },

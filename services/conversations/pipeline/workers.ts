@@ -1,4 +1,4 @@
-/** What a pipeline job has done, as the conversation keeps it: published values, a note, the next step (rules/steps#pipeline-jobs; D6, D18a). */
+/** Processes reports of pipeline jobs: publishes values, adds a note, advances the step (rules/steps#pipeline-jobs; D6, D18a). */
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -14,13 +14,13 @@ import { enterStep } from './index.ts';
 import { mergePublishing } from './publishing-merge.ts';
 import { replacePublishing } from './statements.ts';
 
-/** What the feed is told when a job has published something. */
+/** Feed event by publishing job. */
 const publishedBy = new Map([
   [publishingSummary.name, conversationFeed.summaryWritten],
   [videohostPublish.name, conversationFeed.videohostPublished],
 ]);
 
-/** A repetition changes nothing: the note has a key, the same values are not written again, a step is left once. */
+/** Idempotent: notes have a key, unchanged values are not written, a step is left once. */
 export function createPipelineFinishedWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.pipelineFinished>>): Promise<void> => {
     const { conversation_id: id, step_id: stepId, pipeline_job: cause, note, note_key: noteKey, publishing } = run.payload;
@@ -58,14 +58,14 @@ export function createAdvanceStepWorker(dependencies: Dependencies) {
   };
 }
 
-/** The journey of a conversation; asked before a transaction begins. */
+/** The journey of a conversation; called before the transaction starts. */
 export async function readJourney({ db, directory }: Dependencies, id: number): Promise<CachedJourney | undefined> {
   const row = await findConversation(db, { id });
   const journeyId = row?.journey_id ?? 0;
   return (await directory.journeys.getMany(journeyId === 0 ? [] : [journeyId])).get(journeyId);
 }
 
-/** Moves to the next step and notes it, if `stepId` is still the current one. */
+/** Advances to the next step and adds a note if `stepId` is still current. */
 export async function advance(
   dependencies: Dependencies,
   tx: Tx,
@@ -82,7 +82,10 @@ export async function advance(
   return true;
 }
 
-/** Job `conversations.words-erased`. */
+/**
+ * Job `conversations.words-erased`: adds a note to conversations whose published texts were generated before words were erased from the transcript.
+ * Only people can judge whether the texts contain those words.
+ */
 export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations.jobs.wordsErased>>): Promise<void> {
   const { conversation_id: id } = run.payload;
   await run.complete(async (tx) => {
@@ -98,7 +101,7 @@ export async function workWordsErased(run: JobRun<PayloadOf<typeof conversations
   });
 }
 
-/** Fields that a summary wrote, changed by a person or not, and the video whose description they are. */
+/** Fields written by the summary job, edited or not, and the video that uses them. */
 function listGeneratedTexts(infos: unknown): string[] {
   const publishing = toObject(toObject(infos)['publishing']);
   const fields = Object.entries(toObject(unwrap(publishing['fields'])))

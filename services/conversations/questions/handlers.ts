@@ -15,7 +15,7 @@ import { addQuestionChange, findQuestionChange, type KeyedChangeRow, lockForQues
 
 type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
 
-/** How far ahead of the server's time a change may lie (rules/http#limits). */
+/** How far in the future a change can be (rules/http#limits). */
 const futureToleranceMicros = 5n * 60_000_000n;
 
 export function createQuestionHandlers(dependencies: Dependencies): Pick<Operations, 'recordQuestionChange'> {
@@ -32,7 +32,7 @@ interface NewChange {
 }
 
 /**
- * Records a change once for each key and derives the question state anew, under the conversation's lock.
+ * Records a change once per key and derives the question state under the conversation's lock.
  * @throws AppError 404; then 409 `idempotency_conflict`; then, for a new key, 400 `question_not_in_journey`, 400 `occurred_at_in_future`
  */
 async function recordQuestionChange(
@@ -50,7 +50,7 @@ async function recordQuestionChange(
   const before = await findKeyed(db, change);
   const replay = findReplay(before, change);
   if (replay !== undefined) return replay;
-  // Asked before the lock: nobody waits for the directory while holding it.
+  // Read before the lock, so that the lock is not held during a directory call.
   const journey = await findJourney(dependencies, before.journey_id);
   return db.transaction(async (tx) => {
     await lockForQuestions(tx, { conversationId: change.id });
@@ -78,7 +78,7 @@ async function findJourney({ directory }: Dependencies, id: number | null): Prom
   return id === null ? undefined : (await directory.journeys.getMany([id])).get(id);
 }
 
-/** The answer to a key that is used; undefined when it is new. @throws AppError 409 `idempotency_conflict` */
+/** The reply for a used key; undefined for a new key. @throws AppError 409 `idempotency_conflict` */
 function findReplay(row: KeyedChangeRow, change: NewChange): Reply | undefined {
   if (row.question_id === null || row.occurred_at === null) return undefined;
   if (row.question_id !== change.questionId || parseSqlInstant(row.occurred_at) !== change.occurredAt) {

@@ -1,4 +1,4 @@
-/** Question changes of conversations that are joined. */
+/** Question changes of merged conversations. */
 import type { Tx } from '#libs/orm';
 import { parseSqlInstant } from '../representation.ts';
 import { deriveQuestionState } from './rules.ts';
@@ -6,7 +6,7 @@ import { listQuestionChanges, replaceQuestionState } from './statements.ts';
 
 export { moveQuestionChanges } from './statements.ts';
 
-/** Writes the question state of a conversation whose row is locked. */
+/** Updates the question state. The conversation must be locked. */
 export async function deriveState(tx: Tx, id: number): Promise<void> {
   const rows = await listQuestionChanges(tx, { conversationId: id });
   const arrived = rows.map((row) => ({ questionId: row.question_id, occurredAt: parseSqlInstant(row.occurred_at) }));

@@ -1,4 +1,4 @@
-/** Question order, active question and durations, derived from the recorded changes (rules/questions#record-a-change; D14a). */
+/** Derives order, active question and durations from recorded changes (rules/questions#record-a-change; D14a). */
 import { formatInstant, type Instant } from '#libs/time';
 
 export interface RecordedChange {
@@ -7,8 +7,8 @@ export interface RecordedChange {
 }
 
 /**
- * The JSON text of `question_state`. Changes are given in the order of arrival and shown in that of `occurred_at`, then of arrival; the
- * latest is the active question. Durations are exact to the microsecond.
+ * JSON of `question_state`. Expects changes in order of arrival; sorts by `occurred_at`, then arrival. The latest is the active question. Durations
+ * are exact to the microsecond.
  */
 export function deriveQuestionState(arrived: readonly RecordedChange[]): string {
   const changes = arrived.toSorted(({ occurredAt: left }, { occurredAt: right }) => (left < right ? -1 : left > right ? 1 : 0));
@@ -20,7 +20,7 @@ export function deriveQuestionState(arrived: readonly RecordedChange[]): string 
   return `{"active_question_id":${changes.at(-1)?.questionId ?? 'null'},"changes":[${items.join(',')}]}`;
 }
 
-/** Microseconds as a decimal number of seconds, whose digits no double has to hold. */
+/** Microseconds as decimal seconds, without the precision loss of a double. */
 function formatSeconds(micros: bigint): string {
   const fraction = (micros % 1_000_000n)
     .toString()

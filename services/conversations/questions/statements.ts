@@ -2,7 +2,7 @@
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
-/** A conversation's journey, and the change under a key: null columns when there is none. */
+/** The conversation's journey, and the change with the key; null columns without one. */
 const keyedChangeRow = { journey_id: t.integer.nullable, question_id: t.integer.nullable, occurred_at: t.timestamp.nullable };
 export type KeyedChangeRow = RowOf<typeof keyedChangeRow>;
 
@@ -18,7 +18,7 @@ export const findQuestionChange = statement.maybeOne({
     where c.id = ${conversationId}`,
 });
 
-/** Waits for whoever writes the conversation. */
+/** Locks the conversation. */
 export const lockForQuestions = statement.none({
   name: 'questions.lock',
   params: { conversationId: t.integer },
@@ -33,7 +33,7 @@ export const addQuestionChange = statement.none({
     values (${conversationId}, ${key}, ${questionId}, ${occurredAt})`,
 });
 
-/** In the order of arrival. */
+/** In order of arrival. */
 export const listQuestionChanges = statement.many({
   name: 'questions.list',
   params: { conversationId: t.integer },
@@ -50,7 +50,7 @@ export const replaceQuestionState = statement.none({
     update conversations.conversations c set question_state = ${state}, updated_at = ${nextUpdatedAt} where c.id = ${conversationId}`,
 });
 
-/** Moves the changes of a conversation to another, but for those whose key is used there. */
+/** Moves changes to another conversation, except those whose key exists there. */
 export const moveQuestionChanges = statement.many({
   name: 'questions.move',
   params: { from: t.integer, to: t.integer },

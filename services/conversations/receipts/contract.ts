@@ -23,7 +23,7 @@ export const bookingOutcomes = [
   'rejected_unverified',
 ] as const;
 
-/** Outcomes of an event on somebody's hook that made no conversation although it should have (V9). */
+/** Outcomes of events that should have made a conversation but did not (V9). */
 export const refusedOutcomes = [
   'ambiguous_booking',
   'journey_error',
@@ -38,7 +38,7 @@ export type BookingOutcome = (typeof bookingOutcomes)[number];
 export const receiptSources = ['booking', 'meeting'] as const;
 export type ReceiptSource = (typeof receiptSources)[number];
 
-/** A webhook as it was received, and what became of it (D20). */
+/** A received webhook and its outcome (D20). */
 export const Receipt = Type.Object({
   id: Type.Integer(),
   source: Type.Enum([...receiptSources]),
@@ -64,7 +64,6 @@ const filter = {
   person_id: Type.Optional(Type.Integer({ description: 'Only those whose path names this person.' })),
 };
 
-/** To be spread into the contract of the service. */
 export const receiptRpcs = {
   listReceipts: rpc({
     subject: 'admin.conversations.receipts.list',

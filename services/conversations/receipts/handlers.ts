@@ -52,7 +52,7 @@ async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showRe
   return { ...toReceipt(row), headers, body: row.body === null ? null : decodeBody(row.body) };
 }
 
-/** Works the receipt again; its signature is checked where it was not when it came. @throws AppError 404, 409 `receipt_without_body` */
+/** Processes the receipt again. The signature is checked unless it was verified on receipt. @throws AppError 404, 409 `receipt_without_body` */
 async function replayReceipt(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipt']>,
@@ -69,7 +69,7 @@ async function replayReceipt(
   return { id: row.id, job_id: jobId };
 }
 
-/** Works the receipts again that match, oldest first. */
+/** Processes the matching receipts again, oldest first. */
 async function replayReceipts(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipts']>,
@@ -90,7 +90,7 @@ async function replayReceipts(
   return { ...counts, nothing_left: 0, more: found.length > limit };
 }
 
-/** For operators (P4): many in one transaction, with the entry of the audit log. */
+/** Webhook operations for operators (P4). Replays many receipts in one audited transaction. */
 export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>) {
   return webhookAdminHandlers({
     db,

@@ -1,4 +1,4 @@
-/** Receipts that the intakes store and the workers settle. */
+/** Stores and settles webhook receipts (D20, D68). */
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { type StoredBody, maxStoredBytes } from '#libs/webhooks';
@@ -7,10 +7,10 @@ import { countReceipts, updateSettled, upsertReceipt } from './statements.ts';
 
 export { findReceipt, type StoredReceipt } from './statements.ts';
 
-/** Worked again when the same request comes again: what was missing may be there now. */
+/** Processed again when the same request is repeated, because the missing object may exist now. */
 const retryableOutcomes: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
 
-/** In the headers of a receipt whose webhook never came: who told of it instead (B2). No header of a webhook that is kept has this name. */
+/** Header of receipts created by reconciliation (B2): the source. Webhooks never store a header with this name. */
 export const reconciledHeader = 'x-reconciled-from';
 
 export interface NewReceipt extends StoredBody {
@@ -18,19 +18,19 @@ export interface NewReceipt extends StoredBody {
   readonly dedupeKey: string;
   readonly deliveryId: string;
   readonly receivedAt: string;
-  /** Of the path; empty where the path names none. */
+  /** Person id of the path; empty without one. */
   readonly personId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly trigger: string | null;
   readonly outcome: string;
   readonly message: string | null;
-  /** What names its booking: receipts that share one are worked in order. */
+  /** Identifiers of the booking. Receipts that share one are processed in order. */
   readonly identifiers?: readonly string[];
-  /** Whether it was signed with one of our secrets; absent where that is found out later. */
+  /** Whether one of our secrets signed it; absent when that is verified later. */
   readonly wasSigned?: boolean;
 }
 
-/** Stores it, or counts it when it is there. @returns its id when it is to be worked: it is new, or its outcome may be another one now */
+/** Stores a receipt, or counts a repetition. @returns the id if the receipt must be processed */
 export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
   const { identifiers = [], wasSigned, headers } = receipt;
   const row = await upsertReceipt(tx, {
@@ -43,12 +43,12 @@ export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number
   return row.is_open ? row.id : undefined;
 }
 
-/** How work on a receipt ends. */
+/** Result of processing a receipt. */
 export interface Settlement {
   readonly outcome: BookingOutcome;
   readonly message: string;
   readonly conversationId?: number | undefined;
-  /** What it waits for. */
+  /** Identifiers that a waiting receipt waits for. */
   readonly identifiers?: readonly string[] | undefined;
   readonly trigger?: string | undefined;
 }
@@ -58,7 +58,7 @@ export async function settleReceipt(tx: Tx, id: number, settlement: Settlement):
   await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, maxStoredBytes: maxStoredBytes(outcome) });
 }
 
-/** For the overview of operators (P1). */
+/** Webhook counts for the operators' overview (P1). */
 export async function countWebhooks(db: Queryable) {
   return (await countReceipts(db)).map(({ source, ...count }) => ({ kind: source, ...count }));
 }

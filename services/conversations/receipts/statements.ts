@@ -23,8 +23,8 @@ const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as r
   r.headers -> 'x-reconciled-from' is not null as reconciled, r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
 
 /**
- * A repeated request finds its receipt, without using up the number of a new one; the same delivery, delivered again by the broker, is not
- * counted again. `retryable`: outcomes of those that are worked again, for which the body is needed again.
+ * A repeated request updates its receipt without using a new id. A redelivery by the broker is not counted. `retryable`: outcomes that are processed
+ * again and need the body again.
  */
 export const upsertReceipt = statement.one({
   name: 'receipts.insert',
@@ -84,7 +84,7 @@ export const upsertReceipt = statement.one({
     select * from known union all select * from added`,
 });
 
-/** With its headers, a JSON object, its body when it has been kept, and whether it was well signed when it came. */
+/** With headers (JSON object), body if stored, and whether it was signed on receipt. */
 const storedReceiptRow = { ...receiptRow, headers: t.json, body: t.bytes.as<Buffer>().nullable, was_signed: t.boolean };
 export type StoredReceipt = RowOf<typeof storedReceiptRow>;
 
@@ -136,7 +136,7 @@ export const findReplayable = statement.many({
     where ${matchingSql(filter)} order by r.received_at, r.id limit ${limit}`,
 });
 
-/** What is null stays as it is, but for `message`. */
+/** Null keeps the stored value, except for `message`. */
 export const updateSettled = statement.none({
   name: 'receipts.settle',
   params: {
@@ -156,7 +156,7 @@ export const updateSettled = statement.none({
     where id = ${id}`,
 });
 
-/** Webhooks of the last hour and day by outcome. */
+/** Webhook counts of the last hour and day, by outcome. */
 export const countReceipts = statement.many({
   name: 'receipts.count',
   row: { source: t.text, outcome: t.text, last_hour: t.bigint, last_day: t.bigint },
@@ -166,7 +166,7 @@ export const countReceipts = statement.many({
     where received_at > statement_timestamp() - interval '1 day' group by source, outcome`,
 });
 
-/** For operators (P4). A person is shown where the path names one that there can be. */
+/** Search for operators (P4). Shows the person only when the path contains a possible id. */
 export const receiptSearch = declareReceiptSearch({
   schema: 'conversations',
   hasSource: true,

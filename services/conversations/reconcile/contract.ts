@@ -1,4 +1,4 @@
-/** Contract: what the booking service has is compared with what is here, and what is missing is fed (B1, B2). */
+/** Contract: reconciliation of Cal.com bookings (B1, B2). */
 import { byOperators, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
@@ -19,7 +19,6 @@ export const ReconcileResult = Type.Object({
 });
 export type ReconcileResult = Static<typeof ReconcileResult>;
 
-/** To be spread into the contract of the service. */
 export const reconcileRpcs = {
   reconcileBookings: rpc({
     subject: 'admin.conversations.bookings.reconcile',

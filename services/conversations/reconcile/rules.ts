@@ -1,134 +1,34 @@
 /**
- * What of the booking service's bookings is missing here (B2). Bookings that follow each other by rescheduling are one chain: its last one, the tip,
- * says how it stands, and at most one event of a chain is fed.
+ * Finds missing bookings (B2). Bookings linked by rescheduling form a chain; its last one, the tip, determines the state, and at most one event per
+ * chain is submitted.
  */
-import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { parseInstant } from '#libs/time';
 import { readAttendees } from '../booking/index.ts';
+import type { CalBooking } from '../cal-com.ts';
 
-/** A booking as Cal.com's API v2 tells of it; what it sends in the wrong type counts as missing. */
-export interface CalBooking {
-  readonly uid: string;
-  readonly id: number | null;
-  readonly status: 'accepted' | 'cancelled';
-  readonly title: string | null;
-  readonly start: string | null;
-  readonly end: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly hosts: readonly string[];
-  readonly attendees: readonly CalAttendee[];
-  /** Attendees have seats: each comes and leaves alone. */
-  readonly hasSeats: boolean;
-  /** Of an occurrence: names the whole series. */
-  readonly seriesUid: string | null;
-  readonly videoCallUrl: string | null;
-  readonly icsUid: string | null;
-  readonly rescheduledFromUid: string | null;
-  readonly rescheduledToUid: string | null;
-  readonly cancellationReason: string | null;
-}
-
-/** As a webhook names them. */
-export interface CalAttendee {
-  readonly name: string | null;
-  readonly email: string | null;
-  readonly phoneNumber?: string;
-}
-
-const maxUidLength = 250;
-const maxListed = 1_000;
-
-/** Undefined for what never had a webhook (unconfirmed, rejected) or cannot be read. */
-export function readCalBooking(value: unknown): CalBooking | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const uid = readUid(value['uid']);
-  const status = value['status'];
-  const createdAt = readTime(value['createdAt']);
-  if (uid === null || createdAt === null || (status !== 'accepted' && status !== 'cancelled')) return undefined;
-  return {
-    uid,
-    id: readNumber(value['id']),
-    status,
-    title: readString(value['title']),
-    start: readSentTime(value['start']),
-    end: readSentTime(value['end']),
-    createdAt,
-    updatedAt: readTime(value['updatedAt']) ?? createdAt,
-    hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
-    attendees: listObjects(value['attendees']).map(readAttendee),
-    hasSeats:
-      listObjects(value['attendees']).some(({ seatUid }) => readString(seatUid) !== null) || readNumber(value['seatsPerTimeSlot']) !== null,
-    seriesUid: readUid(value['recurringBookingUid']),
-    videoCallUrl: readVideoCallUrl(value),
-    icsUid: readUid(value['icsUid']),
-    rescheduledFromUid: readUid(value['rescheduledFromUid']),
-    rescheduledToUid: readUid(value['rescheduledToUid']),
-    cancellationReason: readString(value['cancellationReason']),
-  };
-}
-
-function readAttendee({ name, email, phoneNumber }: JsonObject): CalAttendee {
-  const phone = readString(phoneNumber);
-  return { name: readString(name), email: readString(email), ...(phone === null ? {} : { phoneNumber: phone }) };
-}
-
-/** The API leaves `metadata.videoCallUrl` out and tells it as `meetingUrl` or, in newer releases, as `location`. */
-function readVideoCallUrl(booking: JsonObject): string | null {
-  const metadata = booking['metadata'];
-  const candidates = [isJsonObject(metadata) ? metadata['videoCallUrl'] : undefined, booking['meetingUrl'], booking['location']];
-  return candidates.map(readString).find((text) => text !== null && /^https?:\/\//i.test(text)) ?? null;
-}
-
-const readString = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
-
-function readUid(value: unknown): string | null {
-  const text = readString(value);
-  return text === null || text.length > maxUidLength ? null : text;
-}
-
-function readNumber(value: unknown): number | null {
-  const number = Number(isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? value : Number.NaN);
-  return Number.isSafeInteger(number) ? number : null;
-}
-
-function readTime(value: unknown): string | null {
-  const text = readString(value);
-  return text === null || parseInstant(text).kind === 'invalid' ? null : text;
-}
-
-/** As it was sent, so that the worker of webhooks refuses what is unreadable (D82). */
-const readSentTime = (value: unknown): string | null =>
-  value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
-
-function listObjects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject).slice(0, maxListed) : [];
-}
-
-/** Those that no other one has followed. */
+/** Bookings without a successor. */
 export function findTips(bookings: readonly CalBooking[]): CalBooking[] {
   const followed = new Set(bookings.map(({ rescheduledFromUid }) => rescheduledFromUid));
   return bookings.filter(({ uid, rescheduledToUid }) => rescheduledToUid === null && !followed.has(uid));
 }
 
-/** What is known here under one of a chain's uids. */
+/** A stored booking with one of a chain's uids. */
 export interface KnownBooking {
   readonly uid: string;
-  /** Several of one chain are several here: the webhook that linked them is lost. */
+  /** Different ids within a chain mean that the webhook linking them was lost. */
   readonly bookingId: number;
   readonly cancelled: boolean;
   readonly hasSeats: boolean;
-  /** Null when it has none any more. */
+  /** Null when the conversation was deleted. */
   readonly conversationId: number | null;
   readonly start: string | null;
   readonly finish: string | null;
-  /** Of the latest event that was applied. */
+  /** Time of the latest applied event. */
   readonly lastEventAt: string;
-  /** Who was first to take part in it. */
+  /** First participant. */
   readonly personId: number | null;
-  /** Its attendees cannot be compared: a person was erased from it. */
+  /** A person was erased, so attendees cannot be compared. */
   readonly wasErasedFrom: boolean;
-  /** Attendees that an event has named, by their keys; those with `present` have a seat. Empty of a booking of an older release. */
+  /** Known attendees by key; `present` = has a seat. Empty for bookings of older releases. */
   readonly attendees: Readonly<Record<string, { readonly present: boolean }>>;
 }
 
@@ -136,16 +36,16 @@ export type MissingTrigger = 'BOOKING_CREATED' | 'BOOKING_RESCHEDULED' | 'BOOKIN
 
 export interface MissingEvent {
   readonly trigger: MissingTrigger;
-  /** The booking is here, and attendees of it are not. */
+  /** The booking exists, but attendees are missing. */
   readonly isRoster: boolean;
-  /** It is of the time at which Cal.com was asked, which does not say when it happened. */
+  /** Use the query time, because the time of the change is unknown. */
   readonly usesQueryTime: boolean;
-  /** It is of the time of the last change: the uid is known here with other times. */
+  /** Use the time of the last change, because the same uid is stored with other times. */
   readonly usesUpdateTime: boolean;
   readonly hasSeats: boolean;
 }
 
-/** The event of a chain that had no effect here; undefined when all is well. */
+/** The missing event of a chain; undefined when nothing is missing. */
 export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingEvent | undefined {
   const own = known.find(({ uid }) => uid === tip.uid);
   const hasSeats = tip.hasSeats || own?.hasSeats === true;
@@ -154,7 +54,7 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
     const isStillBooked = known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null);
     return isStillBooked ? { ...event, trigger: 'BOOKING_CANCELLED' } : undefined;
   }
-  // Bookings with seats that follow each other stay apart.
+  // Successive bookings with seats are separate bookings.
   const isSplit = !hasSeats && new Set(known.map(({ bookingId }) => bookingId)).size > 1;
   if (isSplit || own === undefined) {
     return { ...event, trigger: tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED' };
@@ -163,7 +63,7 @@ export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): Mi
   return hasOtherTimes(tip, own) ? { ...event, trigger: 'BOOKING_RESCHEDULED', usesUpdateTime: true } : undefined;
 }
 
-/** Changed there after the latest event that came here. */
+/** Whether the times changed after the latest stored event. */
 function hasOtherTimes({ start, end, updatedAt }: CalBooking, { conversationId, lastEventAt, ...own }: KnownBooking): boolean {
   if (conversationId === null || start === null || Date.parse(updatedAt) <= Date.parse(lastEventAt)) return false;
   const finish = end !== null && Date.parse(end) < Date.parse(start) ? start : end;
@@ -184,8 +84,8 @@ function lacksAttendees({ attendees }: CalBooking, own: KnownBooking, hasSeats: 
 }
 
 /**
- * The webhook that should have come, of the time at which it would have: what is newer here stays. The same booking gives the same bytes, so that
- * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first. A roster is as it was `queriedAt`.
+ * Builds the missing webhook with its original time, so that newer events win. The same booking gives the same bytes and therefore one receipt.
+ * `formerUids`: earlier bookings of the chain, nearest first. A roster describes the state at `queriedAt`.
  */
 export function composeWebhook(
   { trigger, isRoster, usesQueryTime, usesUpdateTime, hasSeats }: MissingEvent,

@@ -1,32 +1,34 @@
-/** Job `conversations.booking-series` (D81): one webhook says that what is left of a series was cancelled, and Cal.com is asked what that is. */
+/**
+ * Job `conversations.booking-series` (D81): Cal.com sends one webhook when the rest of a series is cancelled; this requests the cancelled
+ * occurrences.
+ */
 import type { PayloadOf } from '#libs/contract';
 import { unavailable } from '#libs/errors';
 import type { JobRun } from '#libs/jobs';
 import { directory } from '#services/directory';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { CalCom } from './cal-com.ts';
+import type { CalBooking, CalCom } from '../cal-com.ts';
 import { submitMissingIn } from './workers.ts';
-import type { CalBooking } from './rules.ts';
+
 import { findKnown, findOccurrences } from './statements.ts';
 
 type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingSeries>>;
 type Occurrence = Awaited<ReturnType<typeof findOccurrences>>[number];
 
 const maxOccurrences = 500;
-/** Cal.com may send its webhook before it has written the cancellation: then it is asked again, so many times. */
+/** Cal.com can send the webhook before it stores the cancellation; retry this many times. */
 const maxAttemptsWhileAccepted = 4;
-/** Occurrences that a note names. */
+/** Maximum occurrences in a note. */
 const maxNamed = 50;
 
-/** `calCom`: undefined when no key is configured. */
 export function createSeriesWorker(dependencies: Dependencies) {
   const { calCom } = dependencies;
   return async (run: Run): Promise<void> => {
     const { booking_id: bookingId, person_id: hostId, start } = run.payload;
     const known = await findOccurrences(dependencies.db, { bookingId, hostId, from: start, limit: maxOccurrences });
     if (calCom === undefined) return noteOccurrences(dependencies, run, known);
-    // No earlier than the webhook that told of it.
+    // Not before the time of the webhook.
     const queriedAt = [new Date().toISOString(), run.payload.at].toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? '';
     const cancelled = await listCancelled(dependencies, run, calCom, known);
     const missing = cancelled.map((tip) => ({
@@ -42,7 +44,7 @@ export function createSeriesWorker(dependencies: Dependencies) {
   };
 }
 
-/** What Cal.com reports as cancelled of the occurrences that are here. @throws AppError unavailable while it does not report the named one */
+/** The known occurrences that Cal.com reports as cancelled. @throws AppError unavailable until it reports the named one */
 async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, known: readonly Occurrence[]): Promise<CalBooking[]> {
   const { uid, start } = run.payload;
   const named = uid === null ? undefined : await calCom.findBooking(uid, run);
@@ -67,7 +69,7 @@ async function listCancelled({ db }: Dependencies, run: Run, calCom: CalCom, kno
   return later.filter((booking) => live.has(booking.uid));
 }
 
-/** Without a key nothing can be asked: the host is told what may be cancelled too. */
+/** Without an API key, lists the possibly cancelled conversations in a note for the host. */
 async function noteOccurrences({ jobs }: Dependencies, run: Run, known: readonly Occurrence[]): Promise<void> {
   const { person_id: hostId, receipt_id: receiptId } = run.payload;
   const named = known

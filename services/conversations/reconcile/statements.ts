@@ -1,4 +1,4 @@
-/** What is known of bookings by their uids, and when they were reconciled last (B1, B2). */
+/** Statements on known bookings by uid and the last reconciliation (B1, B2). */
 import { sql, statement, t } from '#libs/sql';
 
 /** `attendees`: JSON, `{key: {present}}`. */
@@ -29,7 +29,7 @@ export const findKnown = statement.many({
     where i.identifier = any(${identifiers})`,
 });
 
-/** Conversations of the other bookings of a host that share an iCalUID with a booking, from a time on. */
+/** Conversations of the host's other bookings with the same iCalUID, from a start time on. */
 export const findOccurrences = statement.many({
   name: 'reconcile.find-occurrences',
   params: { bookingId: t.integer, hostId: t.integer, from: t.instant.nullable, limit: t.integer },
@@ -46,7 +46,7 @@ export const findOccurrences = statement.many({
     order by c.start_at, c.id limit ${limit}`,
 });
 
-/** `due`: none was begun in the last day; `last`: when the last one that succeeded began. */
+/** `due`: no run started in the last day; `last`: start of the last successful run. */
 export const findDaily = statement.one({
   name: 'reconcile.find-daily',
   params: { type: t.text },

@@ -1,6 +1,6 @@
 /**
- * Job `conversations.booking-reconcile` (B1, B2): Cal.com sends a webhook once, and what is lost while we are away never comes again. The job asks
- * what it has, and feeds what is missing through the worker of webhooks, as receipts marked `reconciled`.
+ * Job `conversations.booking-reconcile` (B1, B2). Cal.com sends each webhook once, so events are lost while the platform is down. The job compares
+ * bookings and submits missing events as receipts marked `reconciled`.
  */
 import { createHash } from 'node:crypto';
 import type { PayloadOf } from '#libs/contract';
@@ -13,20 +13,19 @@ import { findConversationJourney } from '../booking/index.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { insertReceipt, reconciledHeader } from '../receipts/index.ts';
-import type { CalCom } from './cal-com.ts';
+import type { CalBooking, CalCom } from '../cal-com.ts';
 import type { ReconcileResult } from './contract.ts';
-import { type CalBooking, composeWebhook, findMissing, findTips, type KnownBooking, type MissingEvent } from './rules.ts';
+import { composeWebhook, findMissing, findTips, type KnownBooking, type MissingEvent } from './rules.ts';
 import { findDaily, findKnown } from './statements.ts';
 
 type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingReconcile>>;
 
-/** Chains that are looked at together. */
+/** Chains compared per batch. */
 const chunkSize = 200;
-/** Bookings before the first of a list that are asked for one by one: further back a chain is known, or nobody needs it. */
+/** Maximum earlier bookings to request one by one. */
 const maxFormer = 50;
 const emailsPerCall = 500;
 
-/** Undefined when no key is configured. */
 export function createReconcileWorker(dependencies: Dependencies) {
   const { calCom } = dependencies;
   return async (run: Run): Promise<void> => {
@@ -59,20 +58,20 @@ export function createReconcileWorker(dependencies: Dependencies) {
   };
 }
 
-/** Once a day in all, where a key is configured. */
+/** Enqueues the daily reconciliation, once for all replicas. */
 export async function enqueueDaily({ jobs, db, clock }: Dependencies): Promise<void> {
   const { type } = conversations.jobs.bookingReconcile;
   const { due, last } = await findDaily(db, { type });
   if (!due) return;
   const day = 86_400_000_000n;
-  // What was lost a while ago and changed since is found too; at first a month.
+  // Includes one more day, so that lost events of changed bookings are found; one month for the first run.
   const since = formatInstant((last === null ? clock.now() - 30n * day : BigInt(Date.parse(last)) * 1_000n) - day);
   await jobs.transaction((tx) =>
     jobs.enqueue(tx, conversations.jobs.bookingReconcile, { since, dry_run: false, daily: true }, { key: 'daily' }),
   );
 }
 
-/** The uids of chains, as far back as they are needed. */
+/** Uids of chains, loaded as far back as needed. */
 class Chains {
   readonly #calCom: CalCom;
   readonly #run: Run;
@@ -84,7 +83,7 @@ class Chains {
     this.#bookings = new Map(all.map((booking) => [booking.uid, booking]));
   }
 
-  /** The bookings before one, nearest first: what the list has of them, and the first that it has not. */
+  /** Earlier bookings, nearest first: those in the list and the first one outside it. */
   follow(tip: CalBooking): string[] {
     const uids: string[] = [];
     for (
@@ -96,7 +95,7 @@ class Chains {
     return uids;
   }
 
-  /** The one before the last of them, where the list has not told it. */
+  /** The booking before the last one, if it is not in the list. */
   async extend(tip: CalBooking, uids: readonly string[]): Promise<string | undefined> {
     const last = uids.at(-1);
     if (last === undefined || this.#bookings.has(last)) return undefined;
@@ -105,7 +104,7 @@ class Chains {
   }
 }
 
-/** A chain has an end, and goes in no circle, whatever it says of itself. */
+/** Chains are limited and must not form a cycle. */
 function isNew(uid: string, tip: CalBooking, uids: readonly string[]): boolean {
   return uids.length < maxFormer && uid !== tip.uid && !uids.includes(uid);
 }
@@ -116,7 +115,7 @@ interface Chain {
   readonly known: KnownBooking[];
 }
 
-/** With what is known of them here. One that is not known at all is followed further back than the list goes. */
+/** Chains with their stored bookings. Unknown chains are followed beyond the list. */
 async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBooking[]): Promise<Chain[]> {
   const find = async (uids: readonly string[]): Promise<KnownBooking[]> =>
     (await findKnown(db, { identifiers: uids.map((uid) => `uid:${uid}`) })).map((row) => ({
@@ -173,12 +172,12 @@ async function findMissingOf(
   return missing;
 }
 
-/** Without one nothing could become of it: an account has appointments that are no conversations, and nobody wants a note about each. */
+/** Without a journey no conversation is possible. Accounts have other appointments, which must not cause notes. */
 async function hasJourney(dependencies: Dependencies, { videoCallUrl }: CalBooking): Promise<boolean> {
   return (await findConversationJourney(dependencies, videoCallUrl)).journey !== undefined;
 }
 
-/** Whose bookings they are, by email, as attendees are found. */
+/** Person ids of hosts by email, resolved like attendees. */
 async function findHosts({ bus }: Dependencies, run: Run, emails: readonly string[]): Promise<Map<string, number>> {
   const uniqueEmails = [...new Set(emails)];
   const found = new Map<string, number>();
@@ -201,7 +200,7 @@ export interface MissingBooking {
   readonly personId: number;
 }
 
-/** @returns how many are worked now: what was fed before is not worked again */
+/** @returns the number of new events; events submitted before are not processed again */
 export async function submitMissing(
   dependencies: Dependencies,
   run: Pick<JobRun<unknown>, 'id' | 'requestId'>,
@@ -212,7 +211,7 @@ export async function submitMissing(
   return await dependencies.jobs.transaction((tx) => submitMissingIn(dependencies, tx, run, missing, queriedAt));
 }
 
-/** The same in a transaction. */
+/** Submits within a transaction. */
 export async function submitMissingIn(
   { jobs, clock }: Dependencies,
   tx: Tx,
@@ -234,7 +233,7 @@ export async function submitMissingIn(
       identifiers: [`uid:${tip.uid}`],
       outcome: 'pending',
       message: null,
-      // Cal.com itself has told it, to who has the key.
+      // Read from Cal.com with the API key.
       wasSigned: true,
       ...selectStoredBody('pending', body),
     });

@@ -13,7 +13,7 @@ export const windowErrors: ErrorReasons = {
 const optionalText = (description: string, options: Record<string, unknown> = {}) =>
   Type.Optional(nullable(Type.String({ ...options, description })));
 
-/** Integers that JSON readers agree on. */
+/** Integers without precision loss in JSON readers. */
 const SafeInteger = (description: string) =>
   Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
 

@@ -29,9 +29,9 @@ async function readRoom(
 }
 
 /**
- * POST enter-coherence. The common write is a read and a write that only succeeds while nobody else wrote; whoever lost that race,
- * or completes the window, does it under the row's lock.
- * @throws AppError 404, then as the domain: any rejection writes nothing
+ * POST enter-coherence. Usually an optimistic read and write; falls back to the row lock after a concurrent write or when the window becomes
+ * complete.
+ * @throws AppError 404, then errors of `mergeRoom`; then nothing is stored
  */
 async function writeRoom(
   dependencies: Dependencies,

@@ -1,21 +1,21 @@
-/** Room state of a conversation, stored as one JSON object (rules/room#room-state; D8, D23, D26b). */
+/**
+ * Room state as one JSON object, with the transcript window: two write-once boundaries (rules/room#room-state, rules/room#transcript-window; D7b, D8,
+ * D22, D23, D26b).
+ */
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { RoomWrite } from './contract.ts';
 
 export interface RoomMerge {
-  /** The whole new state; null when there is still nothing to store. */
+  /** The new state; null when there is nothing to store. */
   readonly room: JsonObject | null;
   readonly changed: boolean;
-  /** The window became complete by this write (D7a). */
+  /** This write completed the window (D7a). */
   readonly windowCompleted: boolean;
 }
 
-/**
- * Reads the boundaries of a request.
- * @throws AppError 400 `invalid_transcript_window` for one without an offset.
- */
+/** Parses the boundaries of a request. @throws AppError 400 `invalid_transcript_window` without an offset */
 export function readRoomWindow(write: RoomWrite): IncomingWindow {
   return {
     conversationStartedAt: readBoundary('conversationStartedAt', write.conversationStartedAt),
@@ -46,12 +46,12 @@ export function mergeRoom(stored: JsonObject | null, write: RoomWrite, incoming:
   };
 }
 
-/** Sets the boundaries alone, for `/recorded`. @throws AppError as mergeWindow. */
+/** Sets only the boundaries, for `/recorded`. @throws errors of `mergeWindow` */
 export function mergeRoomWindow(stored: JsonObject | null, incoming: IncomingWindow): RoomMerge {
   return mergeRoom(stored, {}, incoming);
 }
 
-/** The stored window; anything but text counts as unset. */
+/** The stored window; values that are not text count as unset. */
 export function roomWindow(room: JsonObject | null): StoredWindow {
   return { conversationStartedAt: textOf(room?.['conversationStartedAt']), captureEndedAt: textOf(room?.['captureEndedAt']) };
 }
@@ -71,7 +71,7 @@ export function roomWriteReply(conversationId: number, room: JsonObject | null, 
   };
 }
 
-/** Reply of GET enter-coherence (D26b). `sessionId` is never shown. */
+/** Reply of GET enter-coherence (D26b). `sessionId` is never returned. */
 export function roomState(room: JsonObject | null) {
   return {
     meetingId: textOf(room?.['meetingId']),
@@ -141,7 +141,7 @@ function mergeParticipants(stored: unknown, participants: NonNullable<RoomWrite[
   return merged;
 }
 
-/** Copies what is neither null nor undefined. */
+/** Copies values that are neither null nor undefined. */
 function assignDefined(target: JsonObject, values: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(values)) {
     if (value !== null && value !== undefined) target[key] = value;
@@ -164,33 +164,29 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' ?
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The stored state as an object. */
+/** Parses the stored state. */
 export function parseRoom(text: string | null): JsonObject | null {
   const room = text === null ? null : parseJson(text);
   return isJsonObject(room) ? room : null;
 }
 
-/** Boundaries as they are stored; text of bulk-imported data may be no datetime at all. */
+/** Stored boundaries. Bulk-imported text may not be a datetime. */
 export interface StoredWindow {
   readonly conversationStartedAt: string | null;
   readonly captureEndedAt: string | null;
 }
 
-/** Boundaries that a request carries; undefined = omitted or null. */
+/** Boundaries of a request; undefined = omitted or null. */
 export interface IncomingWindow {
   readonly conversationStartedAt: Instant | undefined;
   readonly captureEndedAt: Instant | undefined;
 }
 
-/** The error for an unusable window. */
 export function invalidWindow(message: string): AppError {
   return appError('bad_request', 'invalid_transcript_window', message);
 }
 
-/**
- * Reads one boundary of a request.
- * @throws AppError 400 `invalid_transcript_window` without an offset.
- */
+/** Parses a boundary of a request. @throws AppError 400 `invalid_transcript_window` without an offset */
 export function readBoundary(field: string, text: string | null | undefined): Instant | undefined {
   if (text === null || text === undefined) return undefined;
   const parsed = parseInstant(text);
@@ -198,22 +194,21 @@ export function readBoundary(field: string, text: string | null | undefined): In
   return parsed.instant;
 }
 
-/** A stored boundary as an instant; undefined when unset or no datetime. */
+/** A stored boundary as an instant; undefined when unset or not a datetime. */
 export function storedInstant(text: string | null): Instant | undefined {
   if (text === null) return undefined;
   const parsed = parseInstant(text);
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
-/** A stored boundary as clients see it: `Z` and microseconds; what is no datetime stays as it is. */
+/** A stored boundary as clients see it: `Z` and microseconds. Other text is unchanged. */
 export function formatBoundary(text: string | null): string | null {
   const instant = storedInstant(text);
   return instant === undefined ? text : formatInstant(instant);
 }
 
 /**
- * The 409 `transcript_boundary_conflict` for boundaries that differ from the stored ones, with the current values; undefined when
- * every boundary is new, omitted, or the same instant in any encoding.
+ * The 409 `transcript_boundary_conflict` with the current values of differing boundaries; undefined when each is new, omitted, or the same instant.
  */
 export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWindow): AppError | undefined {
   const details: Record<string, string> = {};
@@ -230,9 +225,8 @@ export function findBoundaryConflict(stored: StoredWindow, incoming: IncomingWin
 }
 
 /**
- * The stored window after the request. Only a boundary that is new is checked against the other one: repeating what is stored
- * succeeds even when old data holds an unusable window.
- * @throws AppError 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`.
+ * The stored window after the request. Only new boundaries are validated, so that repeating the stored values succeeds even for invalid old data.
+ * @throws AppError 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`
  */
 export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): StoredWindow {
   const conflict = findBoundaryConflict(stored, incoming);
@@ -251,7 +245,7 @@ export function mergeWindow(stored: StoredWindow, incoming: IncomingWindow): Sto
   };
 }
 
-/** True once both boundaries are stored (rule 6). */
+/** Whether both boundaries are stored (rule 6). */
 export function isComplete(window: StoredWindow): boolean {
   return window.conversationStartedAt !== null && window.captureEndedAt !== null;
 }

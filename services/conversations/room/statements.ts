@@ -22,7 +22,7 @@ export const lockRoom = statement.maybeOne({
   sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id} for update`,
 });
 
-/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is emitted (V2). */
+/** Optimistic write; no row when the conversation changed after `updatedAt`. Adds a feed event (V2). */
 export const replaceRoom = statement.coalesced({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },

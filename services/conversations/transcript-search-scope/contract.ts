@@ -1,11 +1,11 @@
-/** Contract: what the search in transcripts asks of conversations (rules/transcripts#search; T2, T6). */
+/** Contract: filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6). */
 import { nullable, rpc, Type, withoutActor } from '#libs/contract';
 import { Instant } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: 1_000 });
 const found = Type.Array(Type.Integer());
 
-/** What decides what an account may read, as the directory says it of one for which nobody calls. */
+/** Permissions of an account without a request of its own, as the directory reports them. */
 export const readerFacts = Type.Object({
   account_id: Type.Integer(),
   person_id: nullable(Type.Integer()),

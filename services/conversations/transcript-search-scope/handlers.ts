@@ -1,4 +1,4 @@
-/** What the search in transcripts asks: names of filters as ids, and who may read what (rules/transcripts#search; T2, T6, D18f, D69). */
+/** Resolves filters and permissions for the search in transcripts (rules/transcripts#search; T2, T6, D18f, D69). */
 import { isPossibleId, type ReplyOf, type RequestOf, type Static } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type CallContext, withoutActor, type RequestContext } from '#libs/nats';
@@ -38,7 +38,7 @@ export function createTranscriptSearchScopeHandlers(
   };
 }
 
-/** @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see */
+/** @throws AppError 404 when the target of a filter does not exist or is a holon that the caller cannot see */
 async function resolveFilters(
   { access, db, directory }: Dependencies,
   request: Filters,
@@ -58,7 +58,7 @@ async function resolveFilters(
   };
 }
 
-/** Without anybody's eyes. @throws AppError 404 when the target of a filter does not exist */
+/** Without visibility checks. @throws AppError 404 when the target of a filter does not exist */
 async function resolveForOperators(
   { directory }: Dependencies,
   request: Filters,
@@ -68,7 +68,7 @@ async function resolveForOperators(
   return { ...named, scope: null, hidden_event_ids: [] };
 }
 
-/** What filters name. @throws AppError 404 */
+/** Ids of the filters. @throws AppError 404 */
 async function findNamed(
   directory: Dependencies['directory'],
   { person_id: personId, holon_slug: holonSlug, journey: journeySlug }: Filters,
@@ -114,7 +114,7 @@ async function cite(
   return { items: readable.map(toCitation) };
 }
 
-/** What `resolveFilters` says to the account when it calls itself. */
+/** `resolveFilters` on behalf of an account. */
 async function resolveReader(
   deps: Dependencies,
   { reader }: RequestOf<Rpcs['resolveReaderFilters']>,
@@ -124,7 +124,7 @@ async function resolveReader(
   return { scope, hidden_event_ids: hidden };
 }
 
-/** What `cite` says to the account when it calls itself. */
+/** `cite` on behalf of an account. */
 async function listReadable(
   deps: Dependencies,
   { reader, ids }: RequestOf<Rpcs['listReadable']>,
@@ -134,7 +134,7 @@ async function listReadable(
   return { items: items.map(({ id }) => ({ id })) };
 }
 
-/** Decides here, and vouches for nobody: what follows from it is asked on the service's own account (docs/adr/signed-actors.md). */
+/** Context for local decisions on behalf of an account. Further calls use the service's own account (docs/adr/signed-actors.md). */
 function asReader(context: CallContext, { account_id: accountId, person_id: personId, ...rights }: Reader): CallContext {
   const { superuser, global_editor: globalEditor, coherence_access: coherenceAccess } = rights;
   return { ...withoutActor(context), actor: { kind: 'user', accountId, personId, superuser, globalEditor, coherenceAccess } };

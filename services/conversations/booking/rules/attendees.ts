@@ -1,9 +1,9 @@
-/** Attendees of a booking event as Cal.com names them (D19a, D83). */
+/** Attendees of a Cal.com booking event (D19a, D83). */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { emailKey, isBlank, phoneDigits, toSingleLine } from '#libs/text';
 
-/** Longest text of a field that is read. */
+/** Maximum length of a text field; longer texts are truncated. */
 export const maxTextLength = 1_000;
 
 export const shorten = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
@@ -11,9 +11,9 @@ export const shorten = (text: string): string => text.slice(0, maxTextLength).to
 export interface Attendee {
   readonly name: string;
   readonly email: string | null;
-  /** As it was sent; of attendees without an email. */
+  /** As sent; only for attendees without an email. */
   readonly phone: string | null;
-  /** The same attendee of a booking has the same key: a digest of the email, else of the phone number, else of the name. */
+  /** Identifies an attendee within a booking: digest of the email, else of the phone number, else of the name. */
   readonly key: string;
 }
 
@@ -21,7 +21,7 @@ const maxAttendees = 1_000;
 const maxEmailLength = 320;
 const maxPhoneLength = 50;
 const minPhoneDigits = 5;
-/** Cal.com makes up an address for a guest who gave a phone number alone. */
+/** Cal.com generates this address for a guest who only entered a phone number. */
 const placeholder = /@sms\.cal\.com$/i;
 
 export function readAttendees(value: unknown): Attendee[] {
@@ -33,7 +33,7 @@ export function readAttendees(value: unknown): Attendee[] {
     .map((item) => readAttendee(item, counts));
 }
 
-/** @param counts of each name without an address so far: two guests of one name are two. */
+/** @param counts occurrences of each name without an address, because two guests can have the same name */
 function readAttendee(item: JsonObject, counts: Map<string, number>): Attendee {
   const address = readLine(item['email'], maxEmailLength);
   const email = address === null || placeholder.test(address) ? null : address;
@@ -55,18 +55,18 @@ function readPhone(value: unknown): string | null {
   return phone === null || phoneDigits(phone).length < minPhoneDigits ? null : phone;
 }
 
-/** The number of which a placeholder is made: its digits, with the country. */
+/** The phone number in a placeholder address: its digits with country code. */
 function readPlaceholder(address: string | null): string | null {
   const [digits = ''] = (address ?? '').split('@');
   return /^\d+$/.test(digits) ? readPhone(`+${digits}`) : null;
 }
 
-/** Of an attendee with an email or a phone number. */
+/** Key of an attendee with an email or a phone number. */
 export function attendeeKey({ email, phone }: { readonly email: string | null; readonly phone: string | null }): string {
   return digest(email === null ? `phone:${phoneDigits(phone ?? '')}` : `email:${emailKey(email)}`);
 }
 
-/** Of a participant of a booking that was made before its attendees were recorded. */
+/** Key of a participant of a booking made before attendees were recorded. */
 export const participantKey = (personId: number): string => digest(`person:${personId}`);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

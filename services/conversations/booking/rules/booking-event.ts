@@ -1,6 +1,6 @@
 /**
- * Cal.com's booking webhook, read loosely: fields of the wrong type count as missing (D19, D19a). Nothing in it is trusted;
- * the video call URL is text that is parsed and never fetched.
+ * Parses and classifies Cal.com booking webhooks (D19, D19a, D33d, D64). Fields of the wrong type count as missing. Nothing is trusted; the video
+ * call URL is parsed, never fetched.
  */
 import { listSecretValues } from '#libs/config';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
@@ -15,48 +15,48 @@ export type BookingTrigger = (typeof bookingTriggers)[number];
 
 export interface BookingEvent {
   readonly trigger: BookingTrigger;
-  /** When the provider made the event; undefined = unknown, the time of receipt counts. */
+  /** Provider's time of the event; undefined = use the time of receipt. */
   readonly createdAt: Instant | undefined;
-  /** `uid:…` of all bookings of the chain that it names, those before it first. */
+  /** `uid:…` of the bookings of the chain, earlier bookings first. */
   readonly uids: readonly string[];
-  /** `id:…` and `ical:…`, which another booking may have too (D79). */
+  /** `id:…` and `ical:…`, which other bookings can share (D79). */
   readonly numbers: readonly string[];
-  /** Numbers by which the booking may be found: of an event that names no uid. */
+  /** Numbers that can match a booking; only for events without a uid. */
   readonly matchers: readonly string[];
   readonly uid: string | null;
   readonly rescheduleUid: string | null;
-  /** A number as it was sent, or null. */
+  /** The number as sent, or null. */
   readonly bookingId: unknown;
   readonly title: string | null;
   readonly start: Instant | undefined;
   readonly finish: Instant | undefined;
-  /** Why its times cannot be used (D82). */
+  /** Why the times cannot be used (D82). */
   readonly timesProblem: string | undefined;
   readonly attendees: readonly Attendee[];
-  /** It speaks only for the attendees that it names (D78). */
+  /** The event applies only to the attendees that it names (D78). */
   readonly hasSeats: boolean;
-  /** It does not say whether there are seats: the booking that is known does. */
+  /** The event does not say whether the booking has seats; the stored booking decides. */
   readonly seatsUnspecified: boolean;
-  /** It is about one seat, whoever else it names. */
+  /** The event is about one seat, even if it names other attendees. */
   readonly isSingleSeat: boolean;
-  /** The attendees named are all that there are: what was reconciled alone says so (B2). */
+  /** The named attendees are the complete list; set by reconciliation only (B2). */
   readonly isRoster: boolean;
-  /** The cancellation asks for another time (D81). */
+  /** The cancellation asks the guest to reschedule (D81). */
   readonly requestsReschedule: boolean;
-  /** It is about several occurrences of a series (D81). */
+  /** The event is about several occurrences of a series (D81). */
   readonly isSeries: boolean;
   readonly videoCallUrl: string | null;
   readonly cancellationReason: string | null;
 }
 
-/** Longest identifier that is kept; a longer one is no identifier. */
+/** Maximum length; longer values are not identifiers. */
 const maxIdentifierLength = 255;
 
 const maxFormerUids = 100;
 
 const maxSegments = 50;
 
-/** The envelope `{triggerEvent, createdAt, payload}`, or the same fields without an envelope. */
+/** Accepts the envelope `{triggerEvent, createdAt, payload}` or the same fields without an envelope. */
 export function readBooking(trigger: BookingTrigger, document: JsonObject, isSigned: boolean): BookingEvent {
   const payload = isJsonObject(document['payload']) ? document['payload'] : document;
   const metadata = payload['metadata'];
@@ -97,7 +97,7 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
 
 const listIdentifiers = (items: readonly (string | undefined)[]): string[] => [...new Set(items.filter((item) => item !== undefined))];
 
-/** Of what was reconciled: the chain before the booking, which the provider itself never sends at once (B2). */
+/** Earlier uids of the chain; sent by reconciliation only (B2). */
 function readFormerUids(value: unknown): (string | undefined)[] {
   return Array.isArray(value) ? value.slice(0, maxFormerUids).map(readIdentifier) : [];
 }
@@ -120,7 +120,7 @@ function readInstant(value: unknown): Instant | undefined {
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
-/** A time that is absent or null is none; any other value must be one. */
+/** Absent and null times are allowed; other values must be datetimes. */
 function findTimesProblem(payload: JsonObject, start: Instant | undefined, finish: Instant | undefined): string | undefined {
   const unreadable = [start === undefined ? 'startTime' : '', finish === undefined ? 'endTime' : ''].filter(
     (key) => key !== '' && payload[key] !== undefined && payload[key] !== null,
@@ -128,7 +128,7 @@ function findTimesProblem(payload: JsonObject, start: Instant | undefined, finis
   return unreadable.length === 0 ? undefined : `${unreadable.join(' and ')} cannot be read as a datetime.`;
 }
 
-/** A template writes text. */
+/** Webhook templates send text. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
 function readText(value: unknown, clean: (text: string) => string): string | null {
@@ -137,15 +137,14 @@ function readText(value: unknown, clean: (text: string) => string): string | nul
 }
 
 export interface JourneyHint {
-  /** Slugs to try, in order. */
+  /** Slugs to try in order. */
   readonly slugs: readonly string[];
-  /** The URL names the journey by its query parameter: there is nothing to fall back to. */
+  /** The query parameter names the journey, so there is no fallback. */
   readonly named: boolean;
 }
 
 /**
- * Where a video call URL may name its journey: the query parameter `journey`, else the path segments from right to left. Undefined
- * when there is no URL or it cannot be read.
+ * Journey candidates of a video call URL: the query parameter `journey`, else the path segments from right to left. Undefined without a readable URL.
  */
 export function readJourneyHint(videoCallUrl: string | null): JourneyHint | undefined {
   const base = 'https://relative.invalid';
@@ -171,13 +170,13 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** What names the booking of an event: of very few events numbers do (D79). */
+/** Identifiers that name the booking: uids, or numbers for the few events without a uid (D79). */
 export const identifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => (uids.length > 0 ? uids : numbers);
 
-/** All of them: an event without a uid waits for those that came before it and have one (D80). */
+/** All identifiers. An event without a uid waits for earlier events that have one (D80). */
 export const allIdentifiersOf = ({ uids, numbers }: BookingEvent): readonly string[] => [...uids, ...numbers];
 
-/** The ids of `first` followed by those of `more` that are new, in order. */
+/** `first`, then the ids of `more` that are new, in order. */
 export function mergeIds(first: readonly number[], more: readonly number[]): number[] {
   return [...new Set([...first, ...more])];
 }
@@ -191,27 +190,27 @@ export type Classification =
   | { readonly kind: 'ignored'; readonly trigger: string | null; readonly message: string }
   | { readonly kind: 'booking'; readonly event: BookingEvent };
 
-/** With the index of the secret with which it is signed; undefined when it is not. */
+/** `signer`: index of the secret that signed the webhook; undefined when unsigned. */
 export type SignedClassification = Classification & { readonly signer?: number | undefined };
 
-/** Who is believed (D64). */
+/** Which signatures are accepted (D64). */
 export interface SignaturePolicy {
-  /** Of several values any may have signed (K8); empty = no signature can be checked. */
+  /** Any of several secrets can sign (K8). Empty = signatures are not checked. */
   readonly BOOKING_WEBHOOK_SECRET: string;
   readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
 }
 
 export interface RawWebhook {
-  /** Null when it was too large to be kept. */
+  /** Null when the body exceeded the size limit. */
   readonly body: Buffer | null;
   /** `X-Cal-Signature-256`. */
   readonly signature: string | undefined;
 }
 
-/** Keys of names and titles, and of addresses. */
+/** Fields cleaned as single lines, and as addresses. */
 const cleaned = { lines: new Set(['title', 'name']), addresses: new Set(['email', 'videoCallUrl']) };
 
-/** What a webhook is, by its bytes alone. */
+/** Classifies a webhook by its bytes and signature alone. */
 export function classifyWebhook({ body, signature }: RawWebhook, policy: SignaturePolicy): SignedClassification {
   const secrets = listSecretValues(policy.BOOKING_WEBHOOK_SECRET);
   if (secrets.length === 0 && !policy.ALLOW_UNSIGNED_WEBHOOKS) {
@@ -225,7 +224,7 @@ export function classifyWebhook({ body, signature }: RawWebhook, policy: Signatu
   return { ...readWebhook(body, signer !== undefined), signer };
 }
 
-/** What a webhook is that is believed, e.g. because its signature was checked when it came: the secret may have been replaced since (K8). */
+/** Parses a trusted webhook, e.g. a stored one whose signature was verified on receipt; its secret may have been rotated since (K8). */
 export function readWebhook(body: Buffer, isSigned: boolean): Classification {
   const document = readWebhookBody(body, cleaned);
   if (document === undefined)

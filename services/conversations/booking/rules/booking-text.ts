@@ -1,11 +1,11 @@
-/** `config.booking` and the sentences of booking notes (D19). */
+/** Builds `config.booking` and the texts of booking notes (D19). */
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { formatInstant, type Instant } from '#libs/time';
 import { parseSqlInstant } from '../../representation.ts';
 import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';
 
-/** `config.booking` after an event: what the event leaves out stays as it is. `uids` is the chain so far. */
+/** `config.booking` after an event; absent fields keep their values. `uids` is the chain so far. */
 export function bookingConfig(event: BookingEvent, at: Instant, uids: readonly string[], before: JsonObject): JsonObject {
   return {
     provider: 'cal.com',
@@ -17,7 +17,7 @@ export function bookingConfig(event: BookingEvent, at: Instant, uids: readonly s
   };
 }
 
-/** `config.booking` as it is stored. */
+/** The stored `config.booking`. */
 export function storedBooking(row: ConversationRow): JsonObject {
   const config = parseJson(row.config);
   const booking = isJsonObject(config) ? config['booking'] : undefined;
@@ -29,7 +29,7 @@ export function titleOf(event: BookingEvent, before: JsonObject = {}): string {
   return quote(event.title ?? before['title'] ?? event.uid);
 }
 
-/** The same of a booking as it is stored. */
+/** Title of a stored booking. */
 export const titleOfStored = (booking: JsonObject): string => quote(booking['title'] ?? booking['uid']);
 
 const quote = (title: unknown): string => (typeof title === 'string' ? `"${title}"` : 'without a title');
@@ -39,12 +39,12 @@ export interface Bounds {
   readonly finish: Instant | undefined;
 }
 
-/** Start and finish as they are stored. */
+/** Stored start and finish. */
 export function boundsOf(row: ConversationRow): Bounds {
   return { start: optionalInstant(row.start), finish: optionalInstant(row.finish) };
 }
 
-/** What an event leaves out stays; the end is never before the start. */
+/** Absent times keep their values; the end is never before the start. */
 export function nextBounds(stored: Bounds, event: Bounds): Bounds {
   const [start, finish] = [event.start ?? stored.start, event.finish ?? stored.finish];
   return { start, finish: start !== undefined && finish !== undefined && finish < start ? start : finish };
@@ -54,7 +54,7 @@ export function describeBounds({ start, finish }: Bounds): string {
   return `${formatOptionalInstant(start) ?? 'no start'} to ${formatOptionalInstant(finish) ?? 'open end'}`;
 }
 
-/** Text for PostgreSQL and people. */
+/** Text for PostgreSQL and notes. */
 export const formatOptionalInstant = (instant: Instant | undefined): string | null =>
   instant === undefined ? null : formatInstant(instant);
 

@@ -10,7 +10,7 @@ const seat = (attendee: string, state: SeatState, at: number, personId: number |
   state,
   at: BigInt(at),
 });
-/** What is known after events in this order. */
+/** State after these events in this order. */
 const deliver = (incoming: readonly Seat[]): Seat[] => {
   const known = new Map<string, Seat>();
   for (const item of incoming) for (const changed of changeSeats([...known.values()], [item])) known.set(changed.attendee, changed);

@@ -1,6 +1,6 @@
 /**
- * Who is in a booking with seats. All seats share one uid and an event speaks only for the attendees that it names (D78): of each attendee the latest
- * event decides, so that the order of delivery makes no difference (D102).
+ * Seats of a booking. All seats share one uid, and an event applies only to the attendees that it names (D78). Per attendee the latest event wins, so
+ * the order of delivery does not matter (D102).
  */
 import type { Instant } from '#libs/time';
 
@@ -9,21 +9,21 @@ export type SeatState = 'in' | 'moved' | 'gone';
 export interface Seat {
   /** Key of the attendee. */
   readonly attendee: string;
-  /** Null while the attendee is nobody in the directory. */
+  /** Null while the attendee is not in the directory. */
   readonly personId: number | null;
   readonly state: SeatState;
-  /** The provider's time of the event that incoming so. */
+  /** Provider's time of the event that set the state. */
   readonly at: Instant;
 }
 
-/** What counts of two events of one time. */
+/** Precedence of two events with the same time. */
 const ranks: Readonly<Record<SeatState, number>> = { in: 0, moved: 1, gone: 2 };
 
 function isLater(one: Seat, other: Seat): boolean {
   return one.at === other.at ? ranks[one.state] > ranks[other.state] : one.at > other.at;
 }
 
-/** The seats that change by what an event says of attendees; those of which a later event is known do not. */
+/** The seats that change by incoming events; an attendee with a later known event does not change. */
 export function changeSeats(known: readonly Seat[], incoming: readonly Seat[]): Seat[] {
   const before = new Map(known.map((seat) => [seat.attendee, seat]));
   return incoming.flatMap((seat) => {
@@ -37,43 +37,43 @@ export function changeSeats(known: readonly Seat[], incoming: readonly Seat[]): 
 
 export interface Seating {
   readonly seats: readonly Seat[];
-  /** Events up to then count no more: the booking was cancelled as a whole. */
+  /** Events up to this time no longer count, because the whole booking was cancelled. */
   readonly since: Instant | undefined;
-  /** People who bring a seat's attendees and have none themselves. */
+  /** Hosts, who have no seats. */
   readonly hosts: readonly number[];
 }
 
-/** One for each attendee: somebody who is named in two ways has what the later event says. */
+/** One seat per attendee. If a person is named under two keys, the later event wins. */
 function listSeats({ seats, hosts }: Seating): Seat[] {
   const guests = seats.filter(({ personId }) => personId === null || !hosts.includes(personId));
   const groups = Map.groupBy(guests, ({ attendee, personId }) => (personId === null ? attendee : personId));
   return [...groups.values()].map((group) => group.reduce((latest, seat) => (isLater(seat, latest) ? seat : latest)));
 }
 
-/** In an order that does not depend on that of delivery. */
+/** Present seats, in an order independent of delivery. */
 export function findPresent(seating: Seating): Seat[] {
   return listSeats(seating)
     .filter(({ state, at }) => state === 'in' && (seating.since === undefined || at > seating.since))
     .toSorted((one, other) => Number(one.at - other.at) || (one.personId ?? 0) - (other.personId ?? 0));
 }
 
-/** Every attendee named so far is gone. */
+/** Whether all attendees named so far have left. */
 export function hasNoGuests(seating: Seating): boolean {
   return findPresent(seating).length === 0 && (seating.since !== undefined || listSeats(seating).length > 0);
 }
 
-/** Participants with those who are in, without those who are not; everybody else stays. */
+/** Participants plus present guests, minus absent guests; other participants are unchanged. */
 export function seatParticipants(participants: readonly number[], seating: Seating): number[] {
   const guests = new Set(listSeats(seating).map(({ personId }) => personId));
   const present = findPresent(seating).flatMap(({ personId }) => personId ?? []);
   return [...new Set([...participants.filter((id) => !guests.has(id)), ...present])];
 }
 
-/** A request of attendees with seats: once it is answered they have left the booking of `formerUid` for the one of `uid`. */
+/** A reschedule request of attendees with seats. Once confirmed, they have moved from `formerUid` to `uid`. */
 export interface SeatRequest {
   readonly uid: string;
   readonly formerUid: string;
-  /** When each attendee asked, by key. */
+  /** Time of each attendee's request, by key. */
   readonly attendees: ReadonlyMap<string, Instant>;
 }
 
@@ -82,13 +82,13 @@ interface Row {
   readonly identifier: string;
 }
 
-/** The bookings that a chain of uids names, in their order: the first decides, the others are the same booking. */
+/** The bookings of a chain of uids, in order. The first one survives, the others are merged into it. */
 export function chooseBookings<Found extends Row>(uids: readonly string[], found: readonly Found[]): Found[] {
   const rows = uids.flatMap((uid) => found.filter(({ identifier }) => identifier === uid));
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-/** The booking of the first number that is known; several of one number cannot be told apart. */
+/** The bookings of the first known number. Several bookings with the same number are ambiguous. */
 export function chooseNumbered<Found extends Row>(numbers: readonly string[], found: readonly Found[]): Found[] {
   for (const number of numbers) {
     const rows = found.filter(({ identifier }) => identifier === number);
@@ -98,8 +98,8 @@ export function chooseNumbered<Found extends Row>(numbers: readonly string[], fo
 }
 
 /**
- * The attendees of a request who have left the booking before it, since they asked: an event of then or later says of them that they are, or were,
- * in the booking that they asked for. `since`: up to then nobody is in that one.
+ * The attendees of a confirmed request: an event at or after the request names them in the requested booking. `since`: time up to which that booking
+ * has no guests.
  */
 export function findMovedGuests({ attendees }: SeatRequest, seats: readonly Seat[], since: Instant | undefined): Seat[] {
   return [...attendees].flatMap(([attendee, at]) => {

@@ -11,7 +11,7 @@ export const listAttendees = statement.many({
     where a.booking_id = ${bookingId}`,
 });
 
-/** `attendees`: a JSON list of `{attendee, person_id, state, at}`, each once. For callers that hold the booking's lock. */
+/** `attendees`: JSON list of `{attendee, person_id, state, at}`, each once. The caller must hold the booking's lock. */
 export const saveAttendees = statement.none({
   name: 'booking-attendees.save',
   params: { bookingId: t.integer, attendees: t.json },
@@ -29,7 +29,7 @@ export const listHosts = statement.many({
   sql: ({ bookingId }) => sql`select h.person_id from conversations.booking_hosts h where h.booking_id = ${bookingId}`,
 });
 
-/** The person on whose hook an event came, and the numbers that it names. */
+/** Adds the person of the hook and the numbers of an event. */
 export const addReferences = statement.none({
   name: 'bookings.add-references',
   params: { bookingId: t.integer, hostId: t.integer, numbers: t.text.array },
@@ -41,7 +41,7 @@ export const addReferences = statement.none({
     select number, ${bookingId} from unnest(${numbers}) as number on conflict do nothing`,
 });
 
-/** `attendees`: keys; empty for the whole booking. Of several requests of one attendee the latest counts. */
+/** `attendees`: keys; empty for the whole booking. The latest request of an attendee wins. */
 export const addLink = statement.none({
   name: 'booking-links.add',
   params: { uid: t.text, formerUid: t.text, attendees: t.text.array, at: t.instant },
@@ -56,7 +56,7 @@ export const addLink = statement.none({
         ) merged)`,
 });
 
-/** The uids with all that requests for whole bookings link with them, in both directions; of a very long chain the nearest. */
+/** All uids linked with these by reschedule requests for whole bookings, in both directions; at most 200, nearest first. */
 export const findLinked = statement.many({
   name: 'booking-links.find-linked',
   params: { uids: t.text.array },
@@ -74,7 +74,7 @@ export const findLinked = statement.many({
     select uid from linked limit 200`,
 });
 
-/** Requests of the attendees, null for all, for the bookings with one of the uids and for those that came before these; a row for each attendee. */
+/** Reschedule requests of the attendees (null = all) for the bookings of these uids and for earlier ones; one row per attendee. */
 export const findRequests = statement.many({
   name: 'booking-links.find-requests',
   params: { uids: t.text.array, attendees: t.text.array.nullable },

@@ -1,14 +1,14 @@
-/** Statements on bookings, the chains of their identifiers, and receipts that wait for one. */
+/** Statements on bookings, their identifiers, booked conversations, and waiting receipts. */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../../statements.ts';
 
 const bookingRow = {
   id: t.integer,
   conversation_id: t.integer.nullable,
-  /** Under which attendees without an email were made people. */
+  /** Key for people created from attendees without an email. */
   attendee_key: t.text,
   cancelled: t.boolean,
-  /** Of the event that decided times and title. */
+  /** Time of the event that set times and title. */
   last_event_at: t.timestamp,
   has_seats: t.boolean,
   seats_since: t.timestamp.nullable,
@@ -18,7 +18,7 @@ export type BookingRow = RowOf<typeof bookingRow>;
 const bookingColumns = sql`b.id, b.conversation_id, b.attendee_key, b.cancelled, b.last_event_at at time zone 'UTC' as last_event_at,
   b.has_seats, b.seats_since at time zone 'UTC' as seats_since, b.former_conversation_id`;
 
-/** Serialises the events that share an identifier until the end of the transaction; in one order, so that two never wait for each other. */
+/** Serialises events that share an identifier until the end of the transaction. Locks in a fixed order to prevent deadlocks. */
 export const lockIdentifiers = statement.none({
   name: 'bookings.lock-identifiers',
   params: { identifiers: t.text.array },
@@ -28,11 +28,11 @@ export const lockIdentifiers = statement.none({
     ) keys`,
 });
 
-/** `identifier`: what the event names it by. */
+/** `identifier`: the one that matched. */
 const matchedRow = { identifier: t.text, ...bookingRow };
 export type MatchedRow = RowOf<typeof matchedRow>;
 
-/** Bookings with one of the uids, one row for each. */
+/** Bookings with one of the uids; one row per match. */
 const matchedSql = (identifiers: Parameter): Sql => sql`
   select i.identifier, ${bookingColumns}
   from conversations.booking_identifiers i join conversations.bookings b on b.id = i.booking_id
@@ -45,7 +45,7 @@ export const findBookings = statement.many({
   sql: ({ identifiers }) => matchedSql(identifiers),
 });
 
-/** The same for update. */
+/** The same, for update. */
 export const lockBookings = statement.many({
   name: 'bookings.lock',
   params: { identifiers: t.text.array },
@@ -55,7 +55,7 @@ export const lockBookings = statement.many({
 
 const numberParams = { numbers: t.text.array, hostId: t.integer };
 
-/** Bookings with one of the numbers whose events came on the host's hook (D79). */
+/** Bookings with one of the numbers and an event on the host's hook (D79). */
 const numberedSql = ({ numbers, hostId }: Readonly<Record<keyof typeof numberParams, Parameter>>): Sql => sql`
   select r.identifier, ${bookingColumns}
   from conversations.booking_references r join conversations.bookings b on b.id = r.booking_id
@@ -69,7 +69,7 @@ export const findNumbered = statement.many({
   sql: numberedSql,
 });
 
-/** The same for update. */
+/** The same, for update. */
 export const lockNumbered = statement.many({
   name: 'bookings.lock-numbered',
   params: numberParams,
@@ -86,7 +86,7 @@ export const insertBooking = statement.one({
     returning ${bookingColumns}`,
 });
 
-/** What another time was asked for has one now, or is over. */
+/** Also clears the pending reschedule request. */
 export const updateBooking = statement.none({
   name: 'bookings.update',
   params: { id: t.integer, conversationId: t.integer.nullable, lastEventAt: t.instant, cancelled: t.boolean },
@@ -104,7 +104,7 @@ export const markSeats = statement.none({
     update conversations.bookings set has_seats = true, seats_since = greatest(seats_since, ${since}) where id = ${id}`,
 });
 
-/** Every attendee is gone, so is the conversation; with null it is back. */
+/** Records the deleted conversation of a booking without guests; null after it was restored. */
 export const setFormerConversation = statement.none({
   name: 'bookings.keep-former',
   params: { id: t.integer, formerId: t.integer.nullable },
@@ -112,7 +112,7 @@ export const setFormerConversation = statement.none({
     update conversations.bookings set former_conversation_id = ${formerId}, cancelled = ${formerId}::integer is not null where id = ${id}`,
 });
 
-/** The booking that it leaves has no times any more: of those who come to it late the latest event says them. */
+/** The former booking gets no event time, so that the next event of a late guest sets its times. */
 export const moveConversation = statement.none({
   name: 'bookings.move-conversation',
   params: { from: t.integer, to: t.integer },
@@ -130,7 +130,7 @@ export const markAwaitingTime = statement.none({
     update conversations.bookings set last_event_at = greatest(last_event_at, ${lastEventAt}), requested_at = ${requestedAt} where id = ${id}`,
 });
 
-/** Another time was asked for before then, and none was given. */
+/** Bookings whose reschedule request is older than `requestedBefore`. */
 export const lockUnanswered = statement.many({
   name: 'bookings.lock-unanswered',
   params: { requestedBefore: t.instant, limit: t.integer },
@@ -150,7 +150,7 @@ export const addIdentifiers = statement.none({
     on conflict (identifier) do nothing`,
 });
 
-/** Every `uid` and `rescheduleUid` seen, in order; of very many the latest. `left`, so that nobody looks through the uids of all bookings for them. */
+/** The latest 100 uids in order. `left(…)` prevents a scan over the uids of all bookings. */
 export const listUids = statement.many({
   name: 'bookings.list-uids',
   params: { bookingId: t.integer },
@@ -162,7 +162,7 @@ export const listUids = statement.many({
     ) latest order by position`,
 });
 
-/** What one booking has of its own becomes another's, so that the first can be deleted. Of an attendee of both the later event counts. */
+/** Moves everything from one booking to another, so that the first can be deleted. For shared attendees the later event wins. */
 export const moveBooking = statement.none({
   name: 'bookings.move',
   params: { from: t.integer, to: t.integer },
@@ -193,7 +193,7 @@ export const deleteBooking = statement.none({
   sql: ({ id }) => sql`delete from conversations.bookings where id = ${id}`,
 });
 
-/** Receipts that wait for a booking with one of the uids or, without a uid, the numbers, oldest first; of very many the latest, since they decide. */
+/** The latest 100 receipts that wait for a booking with one of the uids or, if they have no uid, one of the numbers; oldest first. */
 export const findWaitingReceipts = statement.many({
   name: 'receipts.find-waiting',
   params: { uids: t.text.array, numbers: t.text.array },
@@ -207,7 +207,7 @@ export const findWaitingReceipts = statement.many({
     ) latest order by id`,
 });
 
-/** A receipt that came before this one, names one of the identifiers and is to be worked. `wait_ms`: until then, 0 when it is due. */
+/** An earlier unprocessed receipt with one of the identifiers. `wait_ms`: time until it is due. */
 export const findEarlierReceipt = statement.maybeOne({
   name: 'receipts.find-earlier',
   params: { receiptId: t.integer, identifiers: t.text.array, jobType: t.text },
@@ -222,8 +222,8 @@ export const findEarlierReceipt = statement.maybeOne({
 });
 
 /**
- * Joins a conversation into the one that is target, both of one booking: stores and room of the target one win, participants are source, notes
- * move. `sourceIsLater`: bounds and `config.booking` are those of the source one.
+ * Merges a conversation into another one of the same booking: stores and room of the target win, participants are joined, notes move.
+ * `sourceIsLater`: bounds and `config.booking` come from the source.
  */
 export const joinConversations = statement.none({
   name: 'bookings.join-conversations',
@@ -244,7 +244,7 @@ export const joinConversations = statement.none({
     where c.id = ${target} and o.id = ${source}`,
 });
 
-/** Bounds, `config.booking` and participants, the whole list. */
+/** Replaces bounds, `config.booking` and participants. */
 export const updateBooked = statement.none({
   name: 'conversations.update-booked',
   params: { id: t.integer, start: t.instant.nullable, finish: t.instant.nullable, booking: t.json, participantIds: t.integer.array },
@@ -255,7 +255,7 @@ export const updateBooked = statement.none({
     where c.id = ${id}`,
 });
 
-/** The whole list of participants. */
+/** Replaces the list of participants. */
 export const replaceParticipants = statement.none({
   name: 'conversations.replace-participants',
   params: { id: t.integer, participantIds: t.integer.array },

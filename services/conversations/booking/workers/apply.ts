@@ -1,4 +1,4 @@
-/** Applies an event of a booking without seats, which is locked: create, change or cancel (rules/bookings#booking-webhook; D19, D19a, D80). */
+/** Applies an event to a locked booking without seats: create, change or cancel (rules/bookings#booking-webhook; D19, D19a, D80). */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../../contract.ts';
@@ -22,7 +22,7 @@ import { cancelBooking } from './cancel.ts';
 import { addBookingNote, createBooked, extendChain, listChain, recordAttendees } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Applies one event; `booking` is the locked match, undefined when there is none. */
+/** Applies one event. `booking` is undefined when no booking matches. */
 export async function applyBooking(
   dependencies: Dependencies,
   tx: Tx,
@@ -43,7 +43,7 @@ export async function applyBooking(
     : changeBooked(dependencies, tx, booking, row, prepared);
 }
 
-/** An older event changes neither times nor title nor state; the person on whose hook it added and those whom it names take part (D80). */
+/** An older event changes neither times, title nor state; it only adds the person of the hook and the attendees (D80). */
 async function applyLate(
   { jobs, eventOutbox }: Dependencies,
   tx: Tx,
@@ -66,7 +66,7 @@ async function applyLate(
   return { outcome: 'applied', message: 'Participants added by an older event.', conversationId: row.id };
 }
 
-/** Later events move the bounds, add participants and never remove one (D19a). */
+/** Later events change the bounds and add participants; they never remove any (D19a). */
 async function changeBooked(
   { jobs, eventOutbox }: Dependencies,
   tx: Tx,
@@ -79,7 +79,7 @@ async function changeBooked(
   const stored = boundsOf(row);
   const bounds = nextBounds(stored, event);
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
-  // A reschedule is hostNote once, though it comes again or on another person's hook.
+  // A reschedule is noted once, even if it is delivered again or on another person's hook.
   const isRescheduled = moved || (event.trigger === 'BOOKING_RESCHEDULED' && at > parseSqlInstant(booking.last_event_at));
   const joined = participants.length - before.length;
   await updateBooked(tx, {

@@ -1,7 +1,7 @@
 /**
- * Works one receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). What needs the directory is asked first; then, in one
- * transaction under locks on the event's uids, the booking is matched again and the event applied. When the match has changed in between, the job
- * runs again. Receipts of one booking are worked in the order in which they were received (D80).
+ * Processes the receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). Calls the directory first; then, in one transaction under
+ * locks on the event's uids, matches the booking again and applies the event. If the match has changed, the job is retried. Receipts of a booking are
+ * processed in order of receipt (D80).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -32,13 +32,13 @@ import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent, type Refusal } from './prepare.ts';
 import { applySeats, followRequests } from './seats.ts';
 
-/** How long a receipt waits for one that added before it: while that is being worked, and while it is about to be. Then it is put off. */
+/** How long to wait for an earlier receipt that is running or due, before the job is delayed. */
 const waitMs = { running: 5_000, due: 300, poll: 20, delay: 100, maxDelay: 30_000 };
 
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
     const receipt = await findReceipt(dependencies.db, { id: run.payload.receipt_id });
-    if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
+    if (receipt === undefined || receipt.body === null) return; // nothing to process
     const classification = classifyReceipt(receipt.body, receipt, dependencies.config);
     if (classification.kind !== 'booking') {
       const outcome = classification.kind === 'rejected' ? classification.outcome : 'ignored';
@@ -47,7 +47,7 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     const { event } = classification;
     if (receipt.outcome === 'pending') await waitForEarlierReceipts(dependencies, receipt.id, identifiersOf(event), run.signal);
     const prepared = await prepare(dependencies, receipt, event, run);
-    // What is refused still says which booking follows which.
+    // A rejected event can still link two bookings.
     const link = 'outcome' in prepared && isLink(event) ? await prepareLink(dependencies, receipt, event, run) : undefined;
     const more = { identifiers: allIdentifiersOf(event), trigger: event.trigger };
     try {
@@ -70,13 +70,13 @@ export function createBookingEventWorker(dependencies: Dependencies) {
   };
 }
 
-/** The event as a request that links its two bookings; undefined when it is none of a booking here. */
+/** The event as a reschedule request that links two bookings; undefined when it is not for a booking of this installation. */
 async function prepareLink(...[dependencies, receipt, event, run]: Parameters<typeof prepare>): Promise<PreparedEvent | undefined> {
   const prepared = await prepare(dependencies, receipt, { ...event, trigger: 'BOOKING_REQUESTED' }, run);
   return 'outcome' in prepared ? undefined : prepared;
 }
 
-/** @throws RetryLater when a receipt of the same booking that added before still has work to do */
+/** @throws RetryLater when an earlier receipt of the same booking is still unprocessed */
 async function waitForEarlierReceipts(
   { db }: Dependencies,
   receiptId: number,
@@ -104,13 +104,13 @@ async function refuse(
   return settlement;
 }
 
-/** A receipt that is replayed and ends as it had ended is no news (V9). */
+/** A replay with the same outcome is not published again (V9). */
 async function settle({ eventOutbox }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
   await settleReceipt(tx, receipt.id, settlement);
   if (settlement.outcome !== receipt.outcome) emitBookingRefused(eventOutbox, tx, Number(receipt.person_id), settlement.outcome);
 }
 
-/** What was well signed when it added stays so, whichever secrets there are now (K8). */
+/** Signatures verified on receipt stay valid when secrets are rotated (K8). */
 function classifyReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredReceipt, policy: SignaturePolicy): Classification {
   if (wasSigned) return readWebhook(body, true);
   return classifyWebhook({ body, signature: (JSON.parse(headers) as Record<string, string>)[signatureHeader] }, policy);
@@ -139,10 +139,10 @@ async function applyMatched(dependencies: Dependencies, tx: Tx, match: Match, pr
   return applyBooking(dependencies, tx, booking, prepared);
 }
 
-/** It names two bookings, of which the one follows the other. */
+/** Whether the event links two bookings. */
 export const isLink = ({ uid, rescheduleUid }: BookingEvent): boolean => uid !== null && rescheduleUid !== null && uid !== rescheduleUid;
 
-/** Stores the link. What was confirmed before the request added is joined as if it had come before. */
+/** Stores the link and merges bookings that were confirmed before the request arrived (D79, D102). */
 export async function storeLink(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
   const { event, at, personId } = prepared;
   const { uid, rescheduleUid, hasSeats, attendees } = event;

@@ -1,4 +1,4 @@
-/** The end of a booked conversation, or of its time (rules/bookings#booking-webhook; D19a, D81). */
+/** Cancels booked conversations, or removes their times until the guest reschedules (rules/bookings#booking-webhook; D19a, D81). */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
@@ -22,12 +22,12 @@ import { markAwaitingTime, type BookingRow, lockUnanswered, markSeats, updateBoo
 import { addBookingNote, listChain } from './create.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Cancels the locked booking; one that is cancelled already stays so. */
+/** Cancels the locked booking. Idempotent. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (prepared.event.isSeries) await cancelSeries(dependencies, tx, booking.id, prepared, row);
   if (row !== undefined && prepared.event.requestsReschedule) return awaitNewTime(dependencies, tx, booking, row, prepared);
-  // First the conversation, which remembers the booking that it still has.
+  // Delete the conversation first, so that it records its booking.
   if (row !== undefined) await removeBooked(dependencies, tx, row, describeRemoval(row, prepared));
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (booking.has_seats) await markSeats(tx, { id: booking.id, since: formatInstant(prepared.at) });
@@ -36,7 +36,7 @@ export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking:
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
-/** Of a series Cal.com sends one event, whatever of it is cancelled: a job asks what else is. */
+/** Cal.com sends one event per series, whatever is cancelled. A job requests the other occurrences. */
 export async function cancelSeries(
   { jobs }: Dependencies,
   tx: Tx,
@@ -50,7 +50,7 @@ export async function cancelSeries(
   await jobs.enqueue(tx, conversations.jobs.bookingSeries, payload, { requestId: run.requestId });
 }
 
-/** The conversation waits for another time, without one. */
+/** Removes the times of the conversation until the guest reschedules. */
 export async function awaitNewTime(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
@@ -76,10 +76,10 @@ export async function awaitNewTime(
 }
 
 export interface Removal {
-  /** Keeps the note from being added twice. */
+  /** Deduplicates the note. */
   readonly key: string;
   readonly note: string;
-  /** What removes it, e.g. `receipt 17`. */
+  /** Actor of the deletion, e.g. `receipt 17`. */
   readonly by: string;
   readonly requestId: string | undefined;
 }
@@ -92,7 +92,7 @@ export function describeRemoval(row: ConversationRow, { event, receiptId, run }:
 const describeReason = ({ cancellationReason }: PreparedEvent['event']): string =>
   cancellationReason === null ? '' : ` Reason: ${cancellationReason}`;
 
-/** The note goes to every participant and is not the locked conversation's, which is deleted. */
+/** Adds the note to every participant, because the conversation itself is deleted. */
 export async function removeBooked(
   { jobs, eventOutbox, clock }: Dependencies,
   tx: Tx,
@@ -117,13 +117,13 @@ export async function noteCancellation(
 
 export const cancelUnansweredEveryMs = 5_000;
 
-/** How long a conversation waits for another time. */
+/** How long a conversation waits for a new time (D81). */
 const rescheduleTimeoutMicros = 30n * 86_400_000_000n;
 
-/** Bookings of one transaction. */
+/** Bookings per transaction. */
 const batch = 50;
 
-/** In each replica; they share the work. */
+/** Cancels bookings whose guests did not reschedule in time (D81). Runs in every replica; rows are skipped while locked. */
 export async function cancelUnanswered(dependencies: Dependencies): Promise<void> {
   const { jobs, clock } = dependencies;
   for (let full = true; full;) {

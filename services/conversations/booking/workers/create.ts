@@ -1,4 +1,4 @@
-/** A conversation is made of a booking (rules/bookings#booking-webhook; D19, D19a). */
+/** Creates conversations from bookings (rules/bookings#booking-webhook; D19, D19a). */
 import { RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
@@ -18,10 +18,10 @@ import { addReferences, listAttendees, saveAttendees } from '../statements/atten
 import { addIdentifiers, type BookingRow, findWaitingReceipts, insertBooking, listUids, updateBooking } from '../statements/booking.ts';
 import type { Guest, PreparedEvent } from './prepare.ts';
 
-/** Of a booking of which nothing is known but that others left it: every event is newer. */
+/** Event time of a stub, so that every event is newer. */
 const epoch = '1970-01-01T00:00:00Z';
 
-/** A booking that is not known yet; `isStub`: the event is about another one and names it alone. */
+/** Adds a new booking. `isStub`: only its uid is known, from an event of another booking. */
 export async function addBooking(
   tx: Tx,
   prepared: PreparedEvent,
@@ -34,7 +34,7 @@ export async function addBooking(
   return booking;
 }
 
-/** Adds what the event names to the chain. */
+/** Adds the identifiers of the event to the chain. */
 export async function extendChain(tx: Tx, bookingId: number, { event, personId }: PreparedEvent, own?: readonly string[]): Promise<void> {
   const uids = own ?? (event.hasSeats && event.uid !== null ? [`uid:${event.uid}`] : event.uids);
   const numbers = own === undefined ? event.numbers : [];
@@ -42,7 +42,7 @@ export async function extendChain(tx: Tx, bookingId: number, { event, personId }
   await addReferences(tx, { bookingId, hostId: personId, numbers });
 }
 
-/** Works the cancellations again that waited for a booking with one of the uids, or with a number of the event. */
+/** Retries waiting cancellations of a booking with one of the uids or a number of the event. */
 export async function retryWaitingReceipts(
   { jobs }: Pick<Dependencies, 'jobs'>,
   tx: Tx,
@@ -57,7 +57,7 @@ export async function retryWaitingReceipts(
 
 export type NamedGuest = Pick<Guest, 'key' | 'personId'>;
 
-/** Notes what an event says of attendees. @returns whether it is the latest word about one of them */
+/** Records the attendees of an event. @returns whether it is the latest event for one of them */
 export async function recordAttendees(
   tx: Tx,
   bookingId: number,
@@ -71,7 +71,7 @@ export async function recordAttendees(
   );
 }
 
-/** The same of what several events incoming. */
+/** Records seats from several events; see `recordAttendees`. */
 export async function recordSeats(tx: Tx, bookingId: number, incoming: readonly Seat[]): Promise<boolean> {
   const known = await findSeats(tx, bookingId);
   const changed = changeSeats(known, incoming);
@@ -100,7 +100,7 @@ export async function findSeats(tx: Tx, bookingId: number): Promise<Seat[]> {
   }));
 }
 
-/** @throws RetryLater when it was not known before the locks that a conversation is needed */
+/** @throws RetryLater when the need for a conversation was not known before the locks */
 export async function createBooked(
   dependencies: Dependencies,
   tx: Tx,
@@ -143,7 +143,7 @@ interface ErrorNote {
   readonly message: string;
 }
 
-/** Tells the host that an event had no effect (D19a, D82). */
+/** Adds a note for the host that the event had no effect (D19a, D82). */
 export async function addErrorNote(
   { jobs }: Dependencies,
   tx: Tx,
@@ -163,7 +163,7 @@ export async function listChain(tx: Tx, bookingId: number): Promise<string[]> {
   return (await listUids(tx, { bookingId })).map((item) => item.uid);
 }
 
-/** One note per receipt, however often it is worked. */
+/** Adds one note per receipt, even if it is processed again. */
 export async function addBookingNote(tx: Tx, conversationId: number, receiptId: number, body: string): Promise<void> {
   await addNote(tx, { conversationId, key: `booking:${receiptId}`, type: 'booking', body, authorPersonId: null });
 }

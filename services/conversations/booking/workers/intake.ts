@@ -1,4 +1,4 @@
-/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (D20, D33d, D64, D68). */
+/** Stores booking webhooks as receipts, once per request, and enqueues their jobs (D20, D33d, D64, D68). */
 import { createHash } from 'node:crypto';
 import { listSecretValues } from '#libs/config';
 import type { Static } from '#libs/contract';
@@ -14,10 +14,10 @@ import { allIdentifiersOf, classifyWebhook, signatureHeader, type Classification
 
 type Webhook = Static<typeof BookingWebhook>;
 
-/** Of the path's person, who is a number. */
+/** Maximum length of the person id in the path. */
 const maxPersonLength = 40;
 
-/** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
+/** Starts the intake. A message is acknowledged after its receipts are stored. */
 export function startBookingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, config, db, jobs, logger, metrics } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
@@ -55,8 +55,8 @@ function describeClassification(classification: Classification): { trigger: stri
 }
 
 /**
- * The provider sends no id of a delivery: the same bytes on the same hook are the same event. A rejected signature is apart, so that
- * the same body is taken when it comes well signed.
+ * The provider sends no delivery id, so the same bytes on the same hook are the same event. Rejected outcomes have separate keys, so that the body is
+ * accepted when it arrives with a valid signature.
  */
 function dedupeKey(webhook: Webhook, body: Buffer | null, classification: Classification): string {
   const hash = createHash('sha256').update(

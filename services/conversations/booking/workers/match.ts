@@ -1,4 +1,4 @@
-/** The known bookings that an event is about, as they are or locked (D65, D79). */
+/** Finds the known bookings of an event, with or without locks (D65, D79). */
 import { RetryLater } from '#libs/jobs';
 import type { Queryable } from '#libs/sql';
 import { parseSqlInstant } from '../../representation.ts';
@@ -7,18 +7,18 @@ import { chooseBookings, chooseNumbered, type SeatRequest } from '../rules/seats
 import { findLinked, findRequests } from '../statements/attendance.ts';
 import { findBookings, findNumbered, lockBookings, lockIdentifiers, lockNumbered, type MatchedRow } from '../statements/booking.ts';
 
-/** What requests to reschedule link with an event (D79). */
+/** Bookings linked with an event by reschedule requests (D79). */
 interface Chain {
-  /** `uid:…` of the event, then of all that is linked with it. */
+  /** `uid:…` of the event, then all linked uids. */
   readonly uids: readonly string[];
-  /** With seats: of the attendees that it names. */
+  /** With seats: requests of the named attendees. */
   readonly requests: readonly SeatRequest[];
 }
 
 export interface Match extends Chain {
-  /** The first is the booking; without seats the others are the same. Empty: it is not known. */
+  /** The first is the booking of the event; without seats the others are the same booking. Empty when unknown. */
   readonly bookings: readonly MatchedRow[];
-  /** A number names several. */
+  /** A number matches several bookings. */
   readonly isAmbiguous: boolean;
 }
 
@@ -27,8 +27,8 @@ export async function findMatch(db: Queryable, event: BookingEvent, hostId: numb
 }
 
 /**
- * The same under locks on everything that is linked with the event, until the end of the transaction.
- * @throws RetryLater when a request linked more with it before the locks were there
+ * Finds the match under locks on all linked identifiers until the end of the transaction.
+ * @throws RetryLater when another request linked more bookings before the locks were acquired
  */
 export async function lockMatch(tx: Queryable, event: BookingEvent, hostId: number): Promise<Match> {
   const before = await findChain(tx, event);
@@ -66,7 +66,7 @@ async function findChain(db: Queryable, event: BookingEvent): Promise<Chain> {
 const listLinked = async (db: Queryable, uids: readonly string[]): Promise<string[]> =>
   (await findLinked(db, { uids })).map(({ uid }) => uid);
 
-/** A cancellation that names nobody is about everybody. */
+/** A cancellation without attendees applies to all of them. */
 async function listRequests(db: Queryable, { trigger, attendees }: BookingEvent, uids: readonly string[]): Promise<SeatRequest[]> {
   const isOfAll = trigger === 'BOOKING_CANCELLED' && attendees.length === 0;
   const rows = await findRequests(db, { uids, attendees: isOfAll ? null : attendees.map(({ key }) => key) });

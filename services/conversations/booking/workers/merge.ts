@@ -1,6 +1,6 @@
 /**
- * Two chains turn out to be one booking: its events added in an order in which the link between them was missing. Their conversations
- * become one, or go when the later chain is cancelled, so that a booking never has two.
+ * Merges two chains of the same booking whose link arrived late. Their conversations are merged, or deleted when the later chain is cancelled, so
+ * that a booking never has two conversations.
  */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
@@ -15,7 +15,7 @@ import { type BookingRow, deleteBooking, joinConversations, moveBooking, updateB
 import { describeRemoval, removeBooked } from './cancel.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** Merges `other` into `booking`, both locked; what is later of the two decides bounds, `config.booking` and whether it is cancelled. */
+/** Merges `other` into `booking`, both locked. The later one determines bounds, `config.booking` and whether it is cancelled. */
 export async function mergeBookings(
   dependencies: Dependencies,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What a booking event needs of other services, asked for before any lock. */
+/** Resolves people and journey of a booking event before any lock is acquired. */
 import { isPossibleId } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { JobRun } from '#libs/jobs';
@@ -14,7 +14,7 @@ import { listAttendees } from '../statements/attendance.ts';
 import { findBookings } from '../statements/booking.ts';
 import { findMatch, type Match } from './match.ts';
 
-/** An event with what the directory knows about it. */
+/** A booking event with its directory data. */
 export interface PreparedEvent {
   readonly receiptId: number;
   readonly event: BookingEvent;
@@ -22,13 +22,13 @@ export interface PreparedEvent {
   readonly at: Instant;
   readonly personId: number;
   readonly attendeeKey: string;
-  /** Each attendee with their person, null for somebody whom the directory does not know. */
+  /** Attendees with their person ids; null when the directory does not know them. */
   readonly guests: readonly Guest[];
   /** The path's person, then the attendees. */
   readonly personIds: readonly number[];
-  /** Undefined when no journey is needed, or none is found. */
+  /** Undefined when not needed or not found. */
   readonly journey: CachedJourney | undefined;
-  /** Why no conversation can be made of it; undefined when no journey is needed, or it is found. */
+  /** Why no conversation can be created; undefined when no journey is needed or it was found. */
   readonly journeyError: string | undefined;
   readonly run: JobRun<unknown>;
 }
@@ -37,17 +37,17 @@ export interface Guest extends Attendee {
   readonly personId: number | null;
 }
 
-/** A settlement without effect. `hostNote`: the host is told of it by a note. */
+/** A settlement without effect. `hostNote`: also add a note for the host. */
 export interface Refusal extends Settlement {
   readonly hostNote?: { readonly personId: number; readonly event: BookingEvent } | undefined;
 }
 
-/** A journey, or why there is none. */
+/** A journey, or the reason why it was not found. */
 type FoundJourney = Pick<PreparedEvent, 'journey' | 'journeyError'>;
 
 const notNeeded: FoundJourney = { journey: undefined, journeyError: undefined };
 
-/** Everything that needs another service, before any lock. */
+/** Calls other services before any lock is acquired. */
 export async function prepare(
   dependencies: Dependencies,
   receipt: StoredReceipt,
@@ -64,7 +64,7 @@ export async function prepare(
   const attendeeKey = booking?.attendee_key ?? `cal.com:${event.uids.at(-1) ?? event.numbers[0] ?? ''}`;
   const isBooked = event.trigger === 'BOOKING_CREATED' || event.trigger === 'BOOKING_RESCHEDULED';
   const creates = isBooked && match.bookings.every((item) => item.conversation_id === null);
-  // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
+  // After a merge the remaining booking can be a cancelled one and then needs a conversation.
   const mayCreate = creates || (isBooked && match.bookings.length > 1);
   const found = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : notNeeded;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
@@ -81,14 +81,14 @@ export async function prepare(
   }
 }
 
-/** A template may leave out that the booking has seats (D78). */
+/** Webhook templates can omit the seats (D78). */
 async function decideSeats({ db }: Dependencies, event: BookingEvent): Promise<BookingEvent> {
   if (!event.seatsUnspecified || event.uids.length === 0) return event;
   const known = await findBookings(db, { identifiers: event.uids });
   return known.some(({ has_seats: hasSeats }) => hasSeats) ? { ...event, hasSeats: true } : event;
 }
 
-/** Why nothing can be done with the event, whatever is known of its booking. */
+/** Reason to reject the event regardless of its booking. */
 function findRejection(event: BookingEvent, personId: number): Refusal | undefined {
   if (event.uids.length === 0 && event.numbers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
@@ -98,7 +98,7 @@ function findRejection(event: BookingEvent, personId: number): Refusal | undefin
   return { outcome: 'refused_times', message: event.timesProblem, hostNote: { personId, event } };
 }
 
-/** Nobody is made of an attendee who has left since, nor of one who is cancelled. */
+/** Does not create people for attendees who have left or are cancelled. */
 async function resolveGuests(
   { db, bus, config }: Dependencies,
   { event, at, attendeeKey, run }: Pick<PreparedEvent, 'event' | 'at' | 'attendeeKey' | 'run'>,
@@ -123,7 +123,7 @@ async function resolveGuests(
   }));
 }
 
-/** The person of the path: who went into another by a merge is that other, so that hooks which name them go on (I5). */
+/** The person of the path. Merged people resolve to the surviving person, so that their hooks keep working (I5). */
 async function findHost({ bus, directory: cache }: Dependencies, given: string, run: JobRun<unknown>): Promise<number | undefined> {
   const id = /^[0-9]{1,10}$/.test(given) ? Number(given) : 0;
   if (!isPossibleId(id)) return undefined;
@@ -134,7 +134,7 @@ async function findHost({ bus, directory: cache }: Dependencies, given: string, 
   return into !== undefined && (await isKnown(into)) ? into : undefined;
 }
 
-/** The conversation journey that the video call URL names, or why there is none (D19, D19a). */
+/** The conversation journey named by the video call URL, or why there is none (D19, D19a). */
 export async function findConversationJourney(
   { directory: cache }: Pick<Dependencies, 'directory'>,
   videoCallUrl: string | null,

@@ -1,4 +1,4 @@
-/** Applies an event of a booking with seats, which speaks only for the attendees that it names (rules/bookings#seats; D78, D102). */
+/** Applies an event to a booking with seats. It affects only the attendees that it names (rules/bookings#seats; D78, D102). */
 import type { Tx } from '#libs/orm';
 import { formatInstant, type Instant } from '#libs/time';
 import { conversations } from '../../contract.ts';
@@ -39,7 +39,7 @@ import {
 import type { Match } from './match.ts';
 import type { PreparedEvent } from './prepare.ts';
 
-/** What keeps a snapshot's own attendees in: all others of its time are gone. */
+/** Ends earlier seats just before the roster's time, so that its own attendees stay. */
 const oneMicrosecond = 1n;
 
 export async function applySeats(dependencies: Dependencies, tx: Tx, match: Match, prepared: PreparedEvent): Promise<Settlement> {
@@ -68,12 +68,12 @@ export async function applySeats(dependencies: Dependencies, tx: Tx, match: Matc
   }
   await followRequests(dependencies, tx, match, prepared, uid ?? undefined);
   const current = uid === null ? booking : ((await findByUid(tx, uid)) ?? booking);
-  return applyPresence(dependencies, tx, current, prepared, { isRecorded, since });
+  return applyAttendance(dependencies, tx, current, prepared, { isRecorded, since });
 }
 
 /**
- * Attendees who are in a booking for which they asked, or were since, have left the one before it; so back along the chain of requests.
- * @param nextUid where they go
+ * Moves attendees out of earlier bookings once their requests are confirmed, along the chain of requests.
+ * @param nextUid the booking that they move to
  */
 export async function followRequests(
   dependencies: Dependencies,
@@ -96,13 +96,13 @@ export async function followRequests(
   }
 }
 
-/** Of a booking that is locked. */
+/** The booking must be locked. */
 async function findByUid(tx: Tx, uid: string): Promise<BookingRow | undefined> {
   return (await lockBookings(tx, { identifiers: [`uid:${uid}`] }))[0];
 }
 
-/** The named attendees are in; times and title follow the latest event. */
-async function applyPresence(
+/** Adds the named attendees; times and title follow the latest event. */
+async function applyAttendance(
   dependencies: Dependencies,
   tx: Tx,
   booking: BookingRow,
@@ -120,7 +120,7 @@ async function applyPresence(
   }
   const row = await findOrRestore(dependencies, tx, booking, prepared);
   if (row === undefined) {
-    // An operator deleted it.
+    // An operator deleted the conversation.
     if (!isNewest && booking.former_conversation_id === null) return stale;
     return createBooked(dependencies, tx, booking, prepared, seatParticipants(hostsFirst(seating, prepared), seating));
   }
@@ -157,7 +157,7 @@ async function cancelSeats(dependencies: Dependencies, tx: Tx, booking: BookingR
   return { outcome, message: changed ? 'Participants removed.' : 'Nothing to change.', conversationId: row.id };
 }
 
-/** The event names everybody who has a seat, or nobody (D78). */
+/** Whether the event names all present guests, or nobody (D78). */
 const isOfAll = (seating: Seating, guests: readonly NamedGuest[]): boolean =>
   guests.length === 0 ||
   findPresent(seating).every(({ attendee, personId }) =>
@@ -167,11 +167,11 @@ const isOfAll = (seating: Seating, guests: readonly NamedGuest[]): boolean =>
 interface MoveOut {
   readonly formerUid: string;
   readonly seats: readonly Seat[];
-  /** Where they go; when all go to a booking without a conversation, soleIds goes with them. */
+  /** The booking that they move to. If all guests move to a booking without a conversation, the conversation moves too. */
   readonly nextUid: string | undefined;
 }
 
-/** Attendees leave a booking for another. @returns whether that was not known */
+/** Moves attendees to another booking. @returns whether the seats changed */
 async function moveOutOfBooking(
   dependencies: Dependencies,
   tx: Tx,
@@ -194,7 +194,7 @@ async function moveOutOfBooking(
 }
 
 /**
- * Makes the conversation what the seats say: without anybody it is deleted, else its participants are those who are in. Who leaves is told.
+ * Updates the conversation to match the seats: without guests it is deleted, otherwise its participants are replaced. Removed guests get a note.
  * @returns whether something changed
  */
 async function syncParticipants(
@@ -229,7 +229,7 @@ async function syncParticipants(
 const describeCount = (count: number, what: string): string =>
   count === 0 ? '' : `${count} ${count === 1 ? 'participant' : 'participants'} ${what}`;
 
-/** @returns whether they are other ones now */
+/** @returns whether the times changed */
 async function updateTimes(
   dependencies: Dependencies,
   tx: Tx,
@@ -264,7 +264,7 @@ async function emitChanged({ jobs, eventOutbox }: Dependencies, tx: Tx, id: numb
   await jobs.emit(tx, conversations.events.changed, { id });
 }
 
-/** The conversation of the booking, locked; one that was deleted when all had gone is back. */
+/** The locked conversation of the booking; restores one that was deleted when all guests had left. */
 async function findOrRestore(
   dependencies: Dependencies,
   tx: Tx,
@@ -278,7 +278,7 @@ async function findOrRestore(
   return lockConversation(tx, { id: formerId });
 }
 
-/** Who takes part in a conversation that was booked before attendees were recorded has a seat that every event decides. */
+/** Adds a seat for each participant of a conversation booked before attendees were recorded; any event overrides it. */
 async function adoptParticipants(tx: Tx, booking: BookingRow): Promise<void> {
   if (booking.has_seats || booking.conversation_id === null || (await findSeats(tx, booking.id)).length > 0) return;
   const row = await lockConversation(tx, { id: booking.conversation_id });

@@ -14,7 +14,7 @@ import { type ConversationRow, insertConversation } from '../../statements.ts';
 import { firstStep } from '../../directory-cache/index.ts';
 import { listActive, listActiveWithin, lockPersonAndJourney } from '../statements.ts';
 
-/** Matches that one reply holds; more are streamed from a cursor. */
+/** Maximum matches in one reply; more are streamed from a cursor. */
 const inlineMatches = 50;
 
 const streamBatch = 200;
@@ -26,9 +26,9 @@ export function createFindOrCreateHandlers(dependencies: Dependencies): Pick<Ope
 }
 
 /**
- * GET /conversations: what is active for the person and journey at the caller's time; one is created when nothing is.
- * @throws AppError 404 `person_not_found`, then 404 `journey_not_found`, then 404 for another person's that the caller may not know (D69),
- *   then 409 `journey_ownership_ambiguous` (D3)
+ * GET /conversations: the active conversations of a person and journey at the caller's time; creates one when there is none.
+ * @throws AppError 404 `person_not_found`, 404 `journey_not_found`, 404 for conversations that the caller cannot access (D69), 409
+ *   `journey_ownership_ambiguous` (D3); in this order
  */
 async function findActive(
   dependencies: Dependencies,
@@ -42,7 +42,7 @@ async function findActive(
     throw appError('not_found', 'journey_not_found', 'No conversation journey has that slug.');
   }
   const time = readTime(request.time);
-  // Everybody finds and creates their own; others' only as far as they may know it (D69).
+  // People can always find and create their own conversations (D69).
   const isOwn = access.restrictedUser(context.actor)?.personId === request.person_id;
   const query: ActiveQuery = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
   const rows = await listVisible(db, query, inlineMatches + 1);
@@ -56,14 +56,14 @@ async function requirePerson({ directory }: Dependencies, id: number): Promise<v
   if (!known) throw appError('not_found', 'person_not_found', 'No such person on this instance; ids are per instance.');
 }
 
-/** The caller's time for PostgreSQL; without an offset it is UTC (rules/http#datetimes-in). */
+/** The caller's time for PostgreSQL; UTC without an offset (rules/http#datetimes-in). */
 function readTime(text: string): string {
   const parsed = parseInstant(text);
   if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is not a datetime.' });
   return formatInstant(parsed.instant);
 }
 
-/** What somebody asks for; `scope` is what of it they may know. */
+/** `scope` restricts the result to conversations that the caller can access. */
 interface ActiveQuery {
   readonly journey: CachedJourney;
   readonly personId: number;
@@ -71,7 +71,7 @@ interface ActiveQuery {
   readonly scope: Scope | undefined;
 }
 
-/** What of it the caller may know, at most `limit`. */
+/** Active conversations that the caller can access, at most `limit`. */
 function listVisible(db: Database, { journey, personId, time, scope }: ActiveQuery, limit: number): Promise<ConversationRow[]> {
   const values = { personId, journeyId: journey.id, time, limit };
   return scope === undefined ? listActive(db, values) : listActiveWithin(db, { ...values, ...scopeValues(scope) });
@@ -88,8 +88,8 @@ async function* renderVisible({ db, view }: Dependencies, { journey, personId, t
 }
 
 /**
- * D1: starts at the caller's time, open-ended, at the first active step, owned by the journey's only event.
- * @throws AppError 404 when what is there, or would be, is nothing that the caller may know; 409 `journey_ownership_ambiguous`
+ * Starts at the caller's time, open-ended, at the first active step, owned by the journey's only event (D1).
+ * @throws AppError 404 when the caller cannot access the existing or new conversation; 409 `journey_ownership_ambiguous`
  */
 async function createUnscheduled(
   { jobs, eventOutbox, pipeline, refusals }: Dependencies,

@@ -1,4 +1,4 @@
-/** What other services ask of conversations. */
+/** Operations for other services: look-ups, and `infos.audio` after an upload (rules/media#audio-upload). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
@@ -107,7 +107,7 @@ function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['partici
   ];
 }
 
-/** Sets `infos.audio` and adds the note, once per blob; an older blob never replaces a newer one. @throws AppError 404 */
+/** Sets `infos.audio` and adds a note, once per blob. An older blob never replaces a newer one. @throws AppError 404 */
 async function attach({ db, eventOutbox }: Dependencies, request: Attachment): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
   await db.transaction((tx) => attachIn(eventOutbox, tx, request));
   return { audio: request.audio };

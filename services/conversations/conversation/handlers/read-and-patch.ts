@@ -1,4 +1,4 @@
-/** Single read and PATCH (rules/conversations#read-and-patch). */
+/** Read and PATCH of one conversation, and of its `infos` alone (rules/conversations#read-and-patch, rules/conversations#infos; D9a, D9b). */
 import type { RequestOf } from '#libs/contract';
 import { type AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
@@ -36,8 +36,8 @@ async function getConversation({ db, view }: Dependencies, request: RequestOf<ty
 }
 
 /**
- * PATCH /conversations/{id}: one statement when nothing stands in the way.
- * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
+ * PATCH /conversations/{id}. Runs one statement unless a precondition requires a read.
+ * @throws AppError 404, 412 `precondition_failed`, 409 `stale_conversation`, 400 `invalid_namespace_placement`, in this order (D9a)
  */
 async function patchConversation(
   { db, view, eventOutbox }: Dependencies,
@@ -87,7 +87,7 @@ async function readInfos({ db }: Dependencies, request: RequestOf<typeof convers
   return render(await findInfos(db, { id: requireId(request.conversation_id) }));
 }
 
-/** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */
+/** PATCH /conversations/{id}/infos, in one statement. @throws AppError 404, then 400 `invalid_namespace_placement` */
 async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
   const problem = findNamespaceProblem('infos-endpoint', request.infos);
   if (problem !== undefined || Object.keys(request.infos).length === 0) {

@@ -43,9 +43,9 @@ interface RecordedCall {
 }
 
 /**
- * Advances the step, adds a note and merges the body. A call with a key of the last 24 hours changes nothing, but its boundary is checked.
- * @throws AppError 404; 400 for a boundary that is naive or given twice with different values; then under the lock 409
- *   `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
+ * Advances the step, adds a note and merges the body. A repeated key within 24 hours changes nothing, but its boundary is checked.
+ * @throws AppError 404; 400 for a boundary without an offset or with two different values; then under the lock 409 `stale_conversation`, 409
+ *   `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
  */
 async function recorded(
   dependencies: Dependencies,
@@ -57,7 +57,7 @@ async function recorded(
   const before = await findConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
-  // Read before the lock, so that the lock is not held while waiting for the directory. The journey of a conversation hardly ever changes.
+  // Read before the lock, so that the lock is not held during a directory call. Journeys of conversations rarely change.
   const journeys = before.journey_id === null ? undefined : await directory.journeys.getMany([before.journey_id]);
   const journey = journeys?.get(before.journey_id ?? 0);
   const call: RecordedCall = { id, key: request.idempotency_key, write: request.write, window, journey, context };
@@ -65,7 +65,7 @@ async function recorded(
   return rawJson(await view.render(row));
 }
 
-/** Both names of the boundary may be sent when they agree (D22). */
+/** Both names of the boundary are accepted when their values agree (D22). */
 function readCaptureEnd(write: RecordedWrite): Instant | undefined {
   const current = readBoundary('captureEndedAt', write.captureEndedAt);
   const alias = readBoundary('capture_ended_at', write.capture_ended_at);

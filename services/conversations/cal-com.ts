@@ -1,27 +1,27 @@
-/** Cal.com's API v2, as far as reconciling needs it: bookings by page (rules/providers#calcom-api). What comes is read loosely and never trusted. */
+/** Client of Cal.com's API v2 for reconciliation (rules/providers#calcom-api). Replies are parsed leniently and never trusted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
-import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import { isJsonObject, isRawNumber, type JsonObject, parseJson } from '#libs/json';
 import { type Outbound, OutboundError, type OutboundReply } from '#libs/outbound';
-import { type CalBooking, readCalBooking } from './rules.ts';
+import { parseInstant } from '#libs/time';
 
 const apiVersion = '2024-08-13';
 const pageSize = 100;
 const timeoutMs = 30_000;
 const maxReplyBytes = 16 * 1_048_576;
-/** More would be held in memory at once. */
+/** Limits memory use. */
 const maxBookings = 100_000;
-/** Occurrences of one series. */
+/** Maximum occurrences of a series. */
 const maxSeries = 1_000;
-/** Tries of one request, waits for its rate limit not counted. */
+/** Attempts per request, not counting rate limit waits. */
 const maxTries = 4;
 const firstPauseMs = 500;
-/** Waits for one request when Cal.com asks to wait, and the longest of them. */
+/** Rate limit waits per request, and their maximum. */
 const maxWaits = 20;
 const maxWaitMs = 65_000;
 const defaultWaitMs = 10_000;
-/** Bookings that want a confirmation never had a webhook. */
+/** Unconfirmed bookings never send a webhook. */
 const statuses = 'upcoming,recurring,past,cancelled';
 
 export interface CalComOptions {
@@ -32,9 +32,9 @@ export interface CalComOptions {
 }
 
 export interface CalCom {
-  /** All that changed at `since` or later, each once. @throws AppError unavailable, PermanentJobError when it refuses us */
+  /** Bookings updated at `since` or later. @throws AppError unavailable, PermanentJobError when Cal.com rejects the request */
   listBookings(since: string | null, run: CalComRun): Promise<CalBooking[]>;
-  /** Undefined when there is none. */
+  /** Undefined when it does not exist. */
   findBooking(uid: string, run: CalComRun): Promise<CalBooking | undefined>;
   /** All occurrences of a series. */
   listSeries(seriesUid: string, run: CalComRun): Promise<CalBooking[]>;
@@ -49,7 +49,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
   const base = baseUrl.replace(/(?<!\/)\/+$/, '');
   const headers = { authorization: `Bearer ${apiKey}`, 'cal-api-version': apiVersion, accept: 'application/json' };
 
-  /** Undefined for a 404. */
+  /** @returns undefined for a 404 */
   async function fetchJson(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const request = { url: `${base}${path}`, headers, timeoutMs, maxBytes: maxReplyBytes, signal };
     for (let tries = 1, waits = 0; ;) {
@@ -68,7 +68,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
 
   return {
     listBookings: async (since, { signal, progress }) => {
-      // By creation: what is booked meanwhile comes at the end, and nothing moves behind a page that was read.
+      // Sorted by creation, so that new bookings are appended and pages do not shift.
       const filter = new URLSearchParams({ status: statuses, sortCreated: 'asc', take: String(pageSize) });
       if (since !== null) filter.set('afterUpdatedAt', since);
       const found = new Map<string, CalBooking>();
@@ -95,7 +95,7 @@ export function createCalCom({ outbound, baseUrl, apiKey }: CalComOptions): CalC
   };
 }
 
-/** As it says, else until a page is not full. */
+/** Uses the pagination of the reply, else stops at a page that is not full. */
 function hasMore(reply: JsonObject | undefined, count: number): boolean {
   const pagination = reply?.['pagination'];
   const hasNext = isJsonObject(pagination) ? pagination['hasNextPage'] : undefined;
@@ -127,9 +127,108 @@ function toFault(error: unknown): Outcome {
   throw error;
 }
 
-/** Seconds, in either of the headers. */
+/** Seconds in either header, as milliseconds. */
 function readWait(headers: Readonly<Record<string, string>>): number {
   const text = headers['retry-after'] ?? headers['x-ratelimit-reset'] ?? '';
   const ms = /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : defaultWaitMs;
   return Math.min(Math.max(ms, 100), maxWaitMs);
+}
+
+/** A booking of Cal.com's API v2. Fields of the wrong type count as missing. */
+export interface CalBooking {
+  readonly uid: string;
+  readonly id: number | null;
+  readonly status: 'accepted' | 'cancelled';
+  readonly title: string | null;
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly hosts: readonly string[];
+  readonly attendees: readonly CalAttendee[];
+  /** Attendees have seats and join or leave independently. */
+  readonly hasSeats: boolean;
+  /** Uid of the whole series; only for occurrences. */
+  readonly seriesUid: string | null;
+  readonly videoCallUrl: string | null;
+  readonly icsUid: string | null;
+  readonly rescheduledFromUid: string | null;
+  readonly rescheduledToUid: string | null;
+  readonly cancellationReason: string | null;
+}
+
+/** In the format of webhooks. */
+export interface CalAttendee {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly phoneNumber?: string;
+}
+
+const maxUidLength = 250;
+const maxListed = 1_000;
+
+/** Undefined for unreadable bookings and for those that never send a webhook (unconfirmed, rejected). */
+export function readCalBooking(value: unknown): CalBooking | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const uid = readUid(value['uid']);
+  const status = value['status'];
+  const createdAt = readTime(value['createdAt']);
+  if (uid === null || createdAt === null || (status !== 'accepted' && status !== 'cancelled')) return undefined;
+  return {
+    uid,
+    id: readNumber(value['id']),
+    status,
+    title: readString(value['title']),
+    start: readSentTime(value['start']),
+    end: readSentTime(value['end']),
+    createdAt,
+    updatedAt: readTime(value['updatedAt']) ?? createdAt,
+    hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
+    attendees: listObjects(value['attendees']).map(readAttendee),
+    hasSeats:
+      listObjects(value['attendees']).some(({ seatUid }) => readString(seatUid) !== null) || readNumber(value['seatsPerTimeSlot']) !== null,
+    seriesUid: readUid(value['recurringBookingUid']),
+    videoCallUrl: readVideoCallUrl(value),
+    icsUid: readUid(value['icsUid']),
+    rescheduledFromUid: readUid(value['rescheduledFromUid']),
+    rescheduledToUid: readUid(value['rescheduledToUid']),
+    cancellationReason: readString(value['cancellationReason']),
+  };
+}
+
+function readAttendee({ name, email, phoneNumber }: JsonObject): CalAttendee {
+  const phone = readString(phoneNumber);
+  return { name: readString(name), email: readString(email), ...(phone === null ? {} : { phoneNumber: phone }) };
+}
+
+/** The API omits `metadata.videoCallUrl` and returns it as `meetingUrl` or, in newer releases, as `location`. */
+function readVideoCallUrl(booking: JsonObject): string | null {
+  const metadata = booking['metadata'];
+  const candidates = [isJsonObject(metadata) ? metadata['videoCallUrl'] : undefined, booking['meetingUrl'], booking['location']];
+  return candidates.map(readString).find((text) => text !== null && /^https?:\/\//i.test(text)) ?? null;
+}
+
+const readString = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
+
+function readUid(value: unknown): string | null {
+  const text = readString(value);
+  return text === null || text.length > maxUidLength ? null : text;
+}
+
+function readNumber(value: unknown): number | null {
+  const number = Number(isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? value : Number.NaN);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+function readTime(value: unknown): string | null {
+  const text = readString(value);
+  return text === null || parseInstant(text).kind === 'invalid' ? null : text;
+}
+
+/** As sent, so that the webhook worker rejects unreadable times (D82). */
+const readSentTime = (value: unknown): string | null =>
+  value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+
+function listObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject).slice(0, maxListed) : [];
 }
