@@ -105,7 +105,9 @@ export async function createService({
     runtime.runEvery(dueIntervalMs ?? cancelUnansweredEveryMs, 'failed to cancel bookings without a new time', () =>
       cancelUnanswered(dependencies),
     );
-    runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) => removeExpiredKeys(db, recordedKeys, signal));
+    runtime.runEvery(cleanupIntervalMs, 'failed to remove expired idempotency keys', (signal) =>
+      removeExpiredKeys(db, recordedKeys, signal),
+    );
     if (dependencies.calCom !== undefined) {
       const reconcile = (): Promise<void> => enqueueDaily(dependencies);
       runtime.runEvery(reconcileCheckMs, 'failed to start reconciling bookings', reconcile);
@@ -113,7 +115,7 @@ export async function createService({
     }
     const retention = { db, dropContents: dropOldBodies, days: config.RECEIPT_RETENTION_DAYS };
     runtime.runEvery(receiptSweepIntervalMs, 'failed to remove old webhook receipts', (signal) => sweepReceipts({ ...retention, signal }), {
-      atOnce: true,
+      immediately: true,
     });
     removal.start();
     runtime.onStop(() => removal.stop());

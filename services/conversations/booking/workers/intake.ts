@@ -31,7 +31,7 @@ export function startBookingIntake(dependencies: Dependencies): Promise<RunningC
     const { trigger, outcome, message } = describeClassification(classification);
     const stored =
       classification.kind === 'rejected'
-        ? await refusals.place({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
+        ? await refusals.createReceipt({ outcome, message: classification.message, receivedAt, dedupeKey: key, body })
         : { outcome, message, dedupeKey: key, ...selectStoredBody(outcome, body) };
     if (stored === undefined) return;
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
