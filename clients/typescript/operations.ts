@@ -601,20 +601,20 @@ export type Video = {
 export type AgentOut = {
   slug: string;
   name: string;
-  /** Instructions of the agent; `""` when it has none. */
+  /** Instructions of the agent; `""` if it has none. */
   prompt: string;
-  /** Open data about the agent; `{}` when it has none. */
+  /** Custom data of the agent; `{}` if it has none. */
   infos: Record<string, unknown>;
 };
 
 export type AgentChatIn = {
-  /** The message, Markdown allowed. Blank → 400. */
+  /** Message in Markdown. Blank messages return 400. */
   body: string;
   visitor_id?: string | null;
 };
 
 export type AgentChatOut = {
-  /** Identifier of the visitor's thread; keep it secret, it is the key to the thread. */
+  /** Id of the visitor's thread. Keep it secret: it grants access to the thread. */
   visitor_id: string;
   /** `web:visitor:<visitor_id>:agent:<agent_id>`. */
   thread_key: string;
@@ -622,9 +622,9 @@ export type AgentChatOut = {
   human_html: string;
   /** The reply as HTML of the messaging subset. */
   agent_html: string;
-  /** When the turn was recorded, RFC 3339 with `+00:00`. */
+  /** Time of the turn, RFC 3339 with `+00:00`. */
   created_at: string;
-  /** A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that. */
+  /** An operator has taken the conversation and will answer. `agent_html` contains a notice. */
   waits_for?: "person";
 };
 
@@ -639,7 +639,7 @@ export type ReadChatUpdatesBody = {
 };
 
 export type ChatUpdatesMessagesItem = {
-  /** What a person wrote, as HTML of the messaging subset. */
+  /** Message of an operator, as HTML of the messaging subset. */
   operator_html: string;
   /** When it was written. */
   created_at: string;
@@ -649,7 +649,7 @@ export type ChatUpdates = {
   waits_for: "person" | null;
   /** At most 100, oldest first. */
   messages: ChatUpdatesMessagesItem[];
-  /** For `after`. */
+  /** Value of `after` for the next request. */
   next: number;
 };
 
@@ -2350,13 +2350,13 @@ export type ListThreadsResultItemsItem = {
   agent: string;
   /** Where the visitor writes. */
   channel: "web" | "telegram";
-  /** Questions with their answers, and single messages while a person has it. */
+  /** Number of turns: a message with its reply, or a single message during a takeover. */
   turns: number;
-  /** The last word is the visitor's, and nobody has answered it. */
+  /** The last message is from the visitor and has no reply. */
   waiting: boolean;
   /** When its first turn was recorded. */
   created_at: string;
-  /** When something was said last. */
+  /** Time of the last message. */
   updated_at: string;
   taken_by: ListThreadsResultItemsItemTakenBy | null;
 };
@@ -2386,13 +2386,13 @@ export type GetThreadResultThread = {
   agent: string;
   /** Where the visitor writes. */
   channel: "web" | "telegram";
-  /** Questions with their answers, and single messages while a person has it. */
+  /** Number of turns: a message with its reply, or a single message during a takeover. */
   turns: number;
-  /** The last word is the visitor's, and nobody has answered it. */
+  /** The last message is from the visitor and has no reply. */
   waiting: boolean;
   /** When its first turn was recorded. */
   created_at: string;
-  /** When something was said last. */
+  /** Time of the last message. */
   updated_at: string;
   taken_by: GetThreadResultThreadTakenBy | null;
 };
@@ -2409,9 +2409,9 @@ export type GetThreadResultMessagesItemAuthor = {
 };
 
 export type GetThreadResultMessagesItem = {
-  /** Place in the thread; a question and the answer of the agent share one. */
+  /** Position in the thread. A message and its reply by the agent share one. */
   turn: number;
-  /** As it was written, Markdown. */
+  /** Markdown as received. */
   body: string;
   /** As HTML of the messaging subset. */
   html: string;
@@ -2446,13 +2446,13 @@ export type TakeThreadResultThread = {
   agent: string;
   /** Where the visitor writes. */
   channel: "web" | "telegram";
-  /** Questions with their answers, and single messages while a person has it. */
+  /** Number of turns: a message with its reply, or a single message during a takeover. */
   turns: number;
-  /** The last word is the visitor's, and nobody has answered it. */
+  /** The last message is from the visitor and has no reply. */
   waiting: boolean;
   /** When its first turn was recorded. */
   created_at: string;
-  /** When something was said last. */
+  /** Time of the last message. */
   updated_at: string;
   taken_by: TakeThreadResultThreadTakenBy | null;
 };
@@ -2485,9 +2485,9 @@ export type SayInThreadResultMessageAuthor = {
 };
 
 export type SayInThreadResultMessage = {
-  /** Place in the thread; a question and the answer of the agent share one. */
+  /** Position in the thread. A message and its reply by the agent share one. */
   turn: number;
-  /** As it was written, Markdown. */
+  /** Markdown as received. */
   body: string;
   /** As HTML of the messaging subset. */
   html: string;
@@ -2534,13 +2534,13 @@ export type HandThreadBackResultThread = {
   agent: string;
   /** Where the visitor writes. */
   channel: "web" | "telegram";
-  /** Questions with their answers, and single messages while a person has it. */
+  /** Number of turns: a message with its reply, or a single message during a takeover. */
   turns: number;
-  /** The last word is the visitor's, and nobody has answered it. */
+  /** The last message is from the visitor and has no reply. */
   waiting: boolean;
   /** When its first turn was recorded. */
   created_at: string;
-  /** When something was said last. */
+  /** Time of the last message. */
   updated_at: string;
   taken_by: HandThreadBackResultThreadTakenBy | null;
 };
@@ -2552,9 +2552,9 @@ export type HandThreadBackResult = {
 export type ListAgentsResultItemsItem = {
   slug: string;
   name: string;
-  /** Sentences that wait for a decision (D70). */
+  /** Sentences waiting for review (D70). */
   waiting: number;
-  /** Sentences that somebody has approved. */
+  /** Approved sentences. */
   approved: number;
 };
 
@@ -2566,20 +2566,20 @@ export type ListAgentsResult = {
 
 export type ListAgentKnowledgeResultItemsItem = {
   id: number;
-  /** As the agent would read it. */
+  /** Text that the agent would use. */
   body: string;
-  /** The thread that it comes from. */
+  /** Source thread. */
   thread_id: number;
   /** `web` or `telegram`. */
   channel: string;
-  /** Last turn of the thread that had been read for it. */
+  /** Last turn read for it. */
   up_to_turn: number;
   created_at: string;
   approved_at: string | null;
 };
 
 export type ListAgentKnowledgeResult = {
-  /** `AGENT_KNOWLEDGE`: whether none of it, what was approved, or all of it reaches other visitors. */
+  /** `AGENT_KNOWLEDGE`: whether no, approved, or all sentences can reach other visitors. */
   mode: "off" | "reviewed" | "automatic";
   items: ListAgentKnowledgeResultItemsItem[];
   next: string | null;
@@ -4764,7 +4764,7 @@ export interface ListAgentKnowledgeRequest {
     slug: string;
   };
   query?: {
-    /** Only those that wait for a decision, or that have been approved. */
+    /** Only sentences in this state. */
     state?: "waiting" | "approved";
     /** Rows of a page, default 50, at most 200. */
     limit?: number;

@@ -1,4 +1,4 @@
-/** A server behind LLM_BASE_URL that means ill, or was taken over: what it answers is bounded while it is read. */
+/** Responses of a malicious or compromised server behind LLM_BASE_URL are bounded while they are read. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -13,23 +13,23 @@ afterEach(() => {
   }
 });
 
-/** What a server that answers like this is understood to say. */
+/** Text of the reply when a server responds like this. */
 async function answerWith(respond: RequestListener, { timeoutMs = 120_000, listener }: Options = {}): Promise<string> {
   const server = createServer(respond);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs });
-  return (await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), listener)).text;
+  return (await model.complete([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), listener)).text;
 }
 
 interface Options {
   readonly timeoutMs?: number;
-  /** Has the answer asked for as events. */
+  /** Requests a streamed reply. */
   readonly listener?: TextListener;
 }
 
-/** The failure of a call of a server that answers like this. */
+/** Failure of the call when a server responds like this. */
 async function failureWith(respond: RequestListener, options?: Options): Promise<ModelFailure> {
   try {
     await answerWith(respond, options);
@@ -42,8 +42,8 @@ async function failureWith(respond: RequestListener, options?: Options): Promise
 
 const json = { 'content-type': 'application/json' };
 
-describe('a model server that means ill (rules/providers#language-models)', () => {
-  it('and packs far too much into little is unreadable, without being unpacked to its end', async () => {
+describe('a malicious model server (rules/providers#language-models)', () => {
+  it('is rejected when it sends a compression bomb, without unpacking it', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
     const before = process.memoryUsage().rss;
     const failure = await failureWith((_request, response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bomb));
@@ -51,7 +51,7 @@ describe('a model server that means ill (rules/providers#language-models)', () =
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  it('and never ends its answer is unreadable', async () => {
+  it('is rejected when its response never ends', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, json);
       const more = (): void => void (!response.destroyed && response.write('x'.repeat(65_536), () => setImmediate(more)));
@@ -60,7 +60,7 @@ describe('a model server that means ill (rules/providers#language-models)', () =
     expect(failure.kind).toBe('unreadable');
   });
 
-  it('and hardly ever sends a byte is not waited for longer than two attempts', async () => {
+  it('is waited for at most two attempts when it sends slowly', async () => {
     let attempts = 0;
     const failure = await failureWith(
       (_request, response) => {
@@ -69,14 +69,14 @@ describe('a model server that means ill (rules/providers#language-models)', () =
         const timer = setInterval(() => response.write(' '), 20);
         response.once('close', () => clearInterval(timer));
       },
-      { timeoutMs: 1_500 }, // in which a request arrives on a busy machine, too
+      { timeoutMs: 1_500 }, // enough for a request on a busy machine
     );
     expect(attempts).toBe(2);
-    // The name of what ends a fetch is lost where jest's realm meets that of Node, so that it looks like a lost connection here.
+    // Jest's realm hides the name of the timeout error, so it looks like a lost connection here.
     expect(['timeout', 'connection']).toContain(failure.kind);
   });
 
-  it('and sends the caller elsewhere is not followed', async () => {
+  it('is not followed to another address', async () => {
     let visits = 0;
     const failure = await failureWith((request, response) => {
       if (request.url?.startsWith('/inside') === true) visits++;
@@ -92,7 +92,7 @@ const whole = (content: unknown, finish: string): string =>
 const event = (content: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_893_456_000, model: 'some-model', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
-describe('a server that is no OpenAI (rules/providers#language-models)', () => {
+describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   it.each(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'STOP'])(
     'and ends its answers with %s gives answers',
     async (finish) => {
@@ -105,7 +105,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     },
   );
 
-  it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('and ends them with %s gives none', async (finish) => {
+  it.each(['error', 'max_tokens', 'abort', 'tool_calls'])('fail with the finish reason %s', async (finish) => {
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).kind).toBe('empty');
   });
 
@@ -115,7 +115,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     '[THINK]They were here in May.[/THINK]',
     '<|channel|>analysis<|message|>They were here in May.<|end|><|start|>assistant<|channel|>final<|message|>',
     'analysisThey were here in May.assistantfinal',
-  ])('and leaves in the answer what the model thinks is heard without it: %j', async (thoughts) => {
+  ])('are streamed without thoughts in the text: %j', async (thoughts) => {
     const answer = 'Hi, see <b>.';
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop')))).resolves.toBe(
       answer,
@@ -133,7 +133,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect(heard.at(-1)?.trim()).toBe(answer);
   });
 
-  it('and makes parts of its answers is heard without those that are no text', async () => {
+  it('are streamed without parts that are not text', async () => {
     const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: 'The notes say: they were here in May.' }] };
     const parts = [
       thoughts,
@@ -153,14 +153,14 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind).toBe('empty');
   });
 
-  it('and writes numbers that are none, or no reason to end, gives answers', async () => {
+  it('may send NaN and omit the finish reason', async () => {
     const answer = whole('Hi', '').replace('"finish_reason"', '"logprobs":{"content":[{"logprob":-Infinity,"n":NaN}]},"finish_reason"');
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(answer))).resolves.toBe('Hi');
     const nothing = whole('NaN', '').replace('"NaN"', 'NaN');
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(nothing))).kind).toBe('empty');
   });
 
-  it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])('and sends events as %s is heard', async (type) => {
+  it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])('are streamed with the content type %s', async (type) => {
     const heard: string[] = [];
     const streamed = answerWith(
       (_request, response) =>
@@ -171,21 +171,21 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect(heard.at(-1)).toBe('Hi');
   });
 
-  it('and sends a whole answer as an event stream gives an answer', async () => {
+  it('may send a complete response with the content type of a stream', async () => {
     const listener = (): void => undefined;
     await expect(answerWith((_request, response) => response.writeHead(200, events).end(whole('Hi', 'stop')), { listener })).resolves.toBe(
       'Hi',
     );
   });
 
-  it('and answers JSON with thoughts in its strings gives JSON without them', async () => {
+  it('return JSON without thoughts in its strings', async () => {
     const answer = '{"answer":"<think>secret</think>hi"}';
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(answer, 'stop')))).resolves.toBe(
       '{"answer":"hi"}',
     );
   });
 
-  it.each([429, 503])('and refuses with status %d until a date names the time to wait', async (status) => {
+  it.each([429, 503])('may send Retry-After as a date with status %d', async (status) => {
     const failAt = (ms: number): Promise<ModelFailure> =>
       failureWith((_request, response) =>
         response.writeHead(status, { 'retry-after': new Date(Date.now() + ms).toUTCString(), 'retry-after-ms': '1' }).end(),
@@ -197,7 +197,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     expect((await failAt(100_000_000)).retryAfter).toBe(3_600);
   });
 
-  it('asks and tells the habit of the model: plain answers, unopened thoughts, and nothing of others', async () => {
+  it('read and record the thinking habit from plain replies and unopened thoughts only', async () => {
     let content = 'Hi there';
     const server = createServer((_request, response) => {
       response.writeHead(200, events).end(
@@ -220,7 +220,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
     const others = ['{"a":"Hi"}', '<think>I greet.</think> Hi'];
     for (content of [...Array.from({ length: plainRepliesRequired }, () => '\n Hi '), ...others, 'I greet.</think> Hi', 'Hi'])
-      await model.answer([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
+      await model.complete([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
     const plainOnes = Array.from({ length: plainRepliesRequired }, () => false);
     expect(asked).toEqual([...plainOnes, true, true, true, false]);
     expect(learnt).toEqual([...plainOnes, true, false]);
@@ -239,11 +239,11 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     ['gpt-oss-120b', false],
     ['magistral-medium', false],
     ['deepseek-reasoner', false],
-  ])('is streamed from its first answer unless its name says that it thinks: %s', (name, isPlain) => {
+  ])('streams a model from its first reply unless its name denotes reasoning: %s', (name, isPlain) => {
     expect(initialPlainReplies(name) >= plainRepliesRequired).toBe(isPlain);
   });
 
-  it('and leaves the line open behind its answer is not waited for', async () => {
+  it('are not waited for when they keep the connection open', async () => {
     const heard = (): void => undefined;
     const streamed = answerWith((_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`), {
       listener: heard,
@@ -258,7 +258,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     },
   );
 
-  it('and takes an event for each word may say as much as in one piece', async () => {
+  it('may send an event per word for the maximum reply', async () => {
     const answer = 'one '.repeat(24_500).trim();
     const pieces = answer
       .split(/(?<= )/)
@@ -269,7 +269,7 @@ describe('a server that is no OpenAI (rules/providers#language-models)', () => {
     await expect(streamed).resolves.toBe(answer);
   });
 
-  it('and never ends what it says in events is unreadable', async () => {
+  it('fail when a stream never ends', async () => {
     const failure = await failureWith((_request, response) => {
       response.writeHead(200, events);
       const more = (): void => void (!response.destroyed && response.write(event('x'.repeat(65_536)), () => setImmediate(more)));

@@ -1,14 +1,14 @@
 /**
- * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
- * else is a {@link ModelFailure}, and the turn does not happen (D33a).
+ * Chat completions from any OpenAI-compatible server. Everything except a complete, readable reply is a {@link ModelFailure}, and no turn is recorded
+ * (D33a).
  */
 import { truncateText } from '#libs/errors';
 import { toStorableText } from '#libs/json';
 import { isBlank } from '#libs/text';
 import { readThoughts } from '#libs/thoughts';
-import { type ClientSettings, type TextListener, ModelFailure, type ModelUsage } from './failure.ts';
-import { createLazyClient } from './lazy.ts';
-import { hasReasoning, isCompleteFinish, readFinish, textOf } from './message-text.ts';
+import type * as Library from './client.ts';
+import { hasReasoning, isCompleteFinish, readFinish, textOf } from './event-stream.ts';
+import { type ClientSettings, ModelFailure, type ModelUsage, type TextListener } from './failure.ts';
 import { createThinkingHabit, type ThinkingHabit } from './thinking-habit.ts';
 
 export interface PromptMessage {
@@ -18,42 +18,42 @@ export interface PromptMessage {
 
 export interface Completion {
   readonly text: string;
-  /** What it costs where usage is not told: all that the model wrote, its thoughts included. */
+  /** Everything the model wrote, including thoughts. Used to estimate the cost when the server reports no usage. */
   readonly written: string;
   readonly usage: ModelUsage;
-  /** Which model the server says has answered. */
+  /** Model name reported by the server. */
   readonly model?: string;
 }
 
 export interface Model {
-  /** As it is asked for, and where. */
+  /** Requested model and server. */
   readonly name: string;
   readonly baseUrl: string;
   /**
-   * A listener hears the answer as the model writes it, from its first word on, where the server can do that.
-   * @throws ModelFailure; never hangs longer than two attempts, nor past the signal.
+   * Calls `listener` while the model writes, if the server supports streaming.
+   * @throws ModelFailure; takes at most two attempts and ends with the signal.
    */
-  answer(messages: readonly PromptMessage[], signal: AbortSignal, listener?: TextListener): Promise<Completion>;
+  complete(messages: readonly PromptMessage[], signal: AbortSignal, listener?: TextListener): Promise<Completion>;
 }
 
 export interface ModelSettings extends ClientSettings {
   readonly model: string;
-  /** By default forgotten with the process. */
+  /** Default: in memory. */
   readonly habit?: ThinkingHabit;
 }
 
 const maxNameLength = 200;
 const maxReplyCharacters = 100_000;
-/** More than any model takes; a larger count is a mistake of the server. */
+/** Larger than any context; a higher count is a server error. */
 const maxTokens = 100_000_000;
 
-/** Statuses of servers that cannot stream, or not with their usage: they are asked again for a whole answer. */
+/** Statuses of servers that do not support streaming, or not with usage. The request is repeated without it. */
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
   const open = createLazyClient(settings);
   const habit = settings.habit ?? createThinkingHabit(settings.model);
-  /** Until a server has refused what it then did whole. */
+  /** Set to false once a server has rejected a streamed request and accepted the same request without streaming. */
   let canStream = true;
 
   async function request(messages: readonly PromptMessage[], signal: AbortSignal, listener?: TextListener): Promise<Completion> {
@@ -78,7 +78,7 @@ export function createModel(settings: ModelSettings): Model {
   return {
     name: settings.model,
     baseUrl: settings.baseUrl,
-    answer: async (messages, signal, listener) => {
+    complete: async (messages, signal, listener) => {
       if (listener === undefined || !canStream) return request(messages, signal);
       try {
         return await request(messages, signal, listener);
@@ -92,7 +92,7 @@ export function createModel(settings: ModelSettings): Model {
   };
 }
 
-/** From the first word on, and never more than an answer may have. */
+/** Starts with the first visible character and stops at the maximum reply length. */
 function skipLeadingSpace(listener: TextListener): TextListener {
   let hasBegun = false;
   return (content) => {
@@ -113,19 +113,19 @@ async function readAnswer(completion: unknown, habit: ThinkingHabit): Promise<Co
     completionTokens: count(property(reportedUsage, 'completion_tokens')),
   };
   const fail = (kind: ModelFailure['kind'], text: string): ModelFailure => new ModelFailure(kind, text, { usage });
-  if (finish === 'length') throw fail('truncated', 'the answer is cut off');
-  if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the answer');
+  if (finish === 'length') throw fail('truncated', 'the reply is truncated');
+  if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the reply');
   if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
-  if (typeof finish === 'string' && !isCompleteFinish(finish)) throw fail('empty', 'the model gave no answer');
-  if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
+  if (typeof finish === 'string' && !isCompleteFinish(finish)) throw fail('empty', 'the model returned no reply');
+  if (content === null || content === undefined) throw fail('empty', 'the model returned no reply');
   const written = textOf(content);
-  if (written === undefined) throw fail('unreadable', 'the answer is no text');
-  const { words, isUnopened } = readThoughts(written);
-  const isPlain = isUnopened === false && words.trim() === written.trim() && !hasReasoning(message);
+  if (written === undefined) throw fail('unreadable', 'the reply is not text');
+  const { text: reply, isUnopened } = readThoughts(written);
+  const isPlain = isUnopened === false && reply.trim() === written.trim() && !hasReasoning(message);
   if (isUnopened === true || isPlain) await habit.record(isUnopened);
-  const text = toStorableText(words).trim(); // D75
-  if (text.length > maxReplyCharacters) throw fail('unreadable', 'the answer is too long');
-  if (isBlank(text)) throw fail('empty', 'the answer is empty');
+  const text = toStorableText(reply).trim(); // D75
+  if (text.length > maxReplyCharacters) throw fail('unreadable', 'the reply is too long');
+  if (isBlank(text)) throw fail('empty', 'the reply is empty');
   const model = property(completion, 'model');
   return { text, written, usage, ...(typeof model === 'string' && model !== '' ? { model: truncateText(model, maxNameLength) } : {}) };
 }
@@ -136,4 +136,12 @@ function property(value: unknown, key: string): unknown {
 
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= maxTokens ? value : undefined;
+}
+
+type LoadedClient = typeof Library & { readonly client: ReturnType<typeof Library.createClient> };
+
+/** The client is created, and its library loaded, on first use. */
+export function createLazyClient(settings: ClientSettings): () => Promise<LoadedClient> {
+  let opened: Promise<LoadedClient> | undefined;
+  return () => (opened ??= import('./client.ts').then((library) => ({ ...library, client: library.createClient(settings) })));
 }

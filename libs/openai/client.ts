@@ -1,14 +1,13 @@
-/** The client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, failures without what was said. */
+/** Client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, errors without message contents. */
 import OpenAI, { toFile } from 'openai';
 import { parseRetryAfter } from '#libs/time';
-import { EventStreamReader } from './event-stream.ts';
+import { EventStreamReader, parseLeniently } from './event-stream.ts';
 import { type ClientSettings, type TextListener, ModelFailure } from './failure.ts';
-import { parseLeniently } from './lenient-json.ts';
 
 export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
-/** An event says a few letters in some hundred bytes; what is kept of it is bounded as a whole answer is. */
+/** An event carries a few characters in some hundred bytes. The text kept from a stream is limited like a complete response. */
 const maxStreamBytes = 64 * 1024 * 1024;
 const maxRetryAfterSeconds = 3_600;
 
@@ -16,7 +15,7 @@ const maxRetryAfterSeconds = 3_600;
 export function createClient(settings: ClientSettings): OpenAI {
   return new OpenAI({
     baseURL: settings.baseUrl,
-    // The client insists on a key; servers without one ignore it.
+    // The client requires a key; servers without authentication ignore it.
     apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
     organization: null,
     project: null,
@@ -28,28 +27,28 @@ export function createClient(settings: ClientSettings): OpenAI {
   });
 }
 
-/** The listener to an answer while it comes; whether its model is known to write no thoughts without an opening marker. */
+/** `isPlain`: the model is known to write no thoughts without an opening marker. */
 export interface StreamOptions {
   readonly listener: TextListener;
   readonly isPlain: boolean;
 }
 
-/** The same client for one call whose answer may come as events, and is heard meanwhile. */
-export function withStreaming(client: OpenAI, hearing: StreamOptions): OpenAI {
-  return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, hearing) });
+/** The same client for one streamed call. */
+export function withStreaming(client: OpenAI, streaming: StreamOptions): OpenAI {
+  return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, streaming) });
 }
 
 /**
- * Reads the whole body, bounded, within the attempt's timeout: the client's own timer ends with the headers. Some servers stream whatever
- * they are asked; their events are put together here.
+ * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some servers stream
+ * although nobody asked for it; their events are combined here.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit, hearing?: StreamOptions): Promise<Response> {
+async function fetchWhole(url: string | URL | Request, init?: RequestInit, streaming?: StreamOptions): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });
   const { status, statusText, headers } = response;
   const contentType = headers.get('content-type')?.toLowerCase() ?? '';
   const isUntyped = contentType === '' || /^(?:text\/plain|application\/octet-stream)\b/.test(contentType);
-  if (response.ok && (contentType.startsWith('text/event-stream') || (isUntyped && hearing !== undefined))) {
-    return Response.json(await readEvents(readBounded(response, maxStreamBytes), hearing), { status });
+  if (response.ok && (contentType.startsWith('text/event-stream') || (isUntyped && streaming !== undefined))) {
+    return Response.json(await readEvents(readBounded(response, maxStreamBytes), streaming), { status });
   }
   const parts: Uint8Array[] = [];
   for await (const part of readBounded(response, maxResponseBytes)) parts.push(part);
@@ -60,7 +59,7 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit, heari
   return new Response(hasBody ? body : null, { status, statusText, headers });
 }
 
-/** Undefined for what is no JSON, which the client tells. */
+/** Undefined for invalid JSON, which the client reports. */
 function parseIfJson(text: string): unknown {
   try {
     return parseLeniently(text);
@@ -78,19 +77,22 @@ async function* readBounded(response: Response, maxBytes: number): AsyncGenerato
   }
 }
 
-/** The completion. One that breaks off is asked for again by the client, but not when somebody has heard a part of it: it is cut off then (C1). */
-async function readEvents(body: AsyncIterable<Uint8Array>, hearing: StreamOptions | undefined): Promise<Record<string, unknown>> {
-  const reader = new EventStreamReader({ isPlain: hearing?.isPlain ?? false });
+/**
+ * Returns the completion. The client retries a broken stream unless text was already delivered to a listener; then the reply counts as truncated
+ * (C1).
+ */
+async function readEvents(body: AsyncIterable<Uint8Array>, streaming: StreamOptions | undefined): Promise<Record<string, unknown>> {
+  const reader = new EventStreamReader({ isPlain: streaming?.isPlain ?? false });
   const decoder = new TextDecoder();
   let deliveredLength = 0;
   try {
     for await (const part of body) {
       reader.push(decoder.decode(part, { stream: true }));
       if (reader.size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
-      const { text: words, isOver } = reader;
-      if (hearing !== undefined && words.length !== deliveredLength) {
-        deliveredLength = words.length;
-        hearing.listener(words);
+      const { text, isOver } = reader;
+      if (streaming !== undefined && text.length !== deliveredLength) {
+        deliveredLength = text.length;
+        streaming.listener(text);
       }
       if (isOver) break;
     }
@@ -100,21 +102,21 @@ async function readEvents(body: AsyncIterable<Uint8Array>, hearing: StreamOption
   return reader.finish();
 }
 
-/** What went wrong with a call, as a failure that can be told. */
+/** Converts an error of a call. */
 export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
-  const failure = error instanceof OpenAI.APIConnectionError ? error.cause : error; // what is thrown while the body is read comes wrapped
+  const failure = error instanceof OpenAI.APIConnectionError ? error.cause : error; // errors while the body is read are wrapped
   if (failure instanceof ModelFailure) return failure;
-  if (signal.aborted) return new ModelFailure('cancelled', 'the work ended before the model answered');
-  if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not answer in time');
-  if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model could not be reached');
+  if (signal.aborted) return new ModelFailure('cancelled', 'aborted before the model replied');
+  if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not reply in time');
+  if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model cannot be reached');
   if (error instanceof OpenAI.APIError && typeof error.status === 'number') {
     const retryAfter = readRetryAfter(error.headers);
-    return new ModelFailure('status', `the model answered with status ${error.status}`, { status: error.status, retryAfter });
+    return new ModelFailure('status', `the model returned status ${error.status}`, { status: error.status, retryAfter });
   }
-  return new ModelFailure('unreadable', 'the model’s response could not be read');
+  return new ModelFailure('unreadable', 'unreadable response of the model');
 }
 
-/** Seconds to wait, at least 1; undefined when the server does not ask for a delay. Dates are read by the clock of the server. */
+/** Seconds to wait, at least 1; undefined when the server requests no delay. HTTP dates are compared with the server's clock. */
 function readRetryAfter(headers: Headers | undefined): number | undefined {
   const ms = parseRetryAfter(headers?.get('retry-after'), Date.parse(headers?.get('date') ?? ''));
   return ms === undefined || ms === 0 ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);

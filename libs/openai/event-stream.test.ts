@@ -12,8 +12,8 @@ function assembleEventStream(...pieces: string[]): Record<string, unknown> {
   return reader.finish();
 }
 
-describe('a completion that comes as events (rules/providers#language-models)', () => {
-  it('is put together with its reason to end and its usage', () => {
+describe('a streamed completion (rules/providers#language-models)', () => {
+  it('is combined with its finish reason and usage', () => {
     const text = `: comment\n\n${chunk('Hel')}${chunk('lo')}${chunk(null, 'stop')}${usage}data: [DONE]\n\n`;
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       expect(assembleEventStream(text.replaceAll('\n', lineEnd))).toEqual({
@@ -23,7 +23,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     }
   });
 
-  it('is cut off when it ends without a reason', () => {
+  it('is truncated when it ends without a finish reason', () => {
     expect(assembleEventStream(chunk('Hel'))).toMatchObject({ choices: [{ finish_reason: 'length' }] });
     expect(assembleEventStream(chunk('Hel') + chunk('', ''))).toMatchObject({ choices: [{ finish_reason: 'length' }] });
   });
@@ -66,7 +66,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
         raw('{"delta":{"reasoning_content":"x","reasoning":"y"},"finish_reason":"stop"}'),
     ],
     ['each says that there is no error', raw('{"delta":{"content":"Hello"},"finish_reason":"stop","error":null}', ',"error":""') + done],
-  ])('is whole where %s (D85)', (_what, text) => {
+  ])('is complete where %s (D85)', (_what, text) => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const given = text.replaceAll('\n', lineEnd);
       expect(assembleEventStream(given)).toMatchObject(hello);
@@ -74,7 +74,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     }
   });
 
-  it('is nothing when an error or nonsense comes in the middle', () => {
+  it('is empty after an error or invalid data', () => {
     for (const part of [
       'data: {"error":{"message":"no"}}\n\n',
       'data: {"choices":[{"del\n\n',
@@ -106,20 +106,20 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     }
   });
 
-  it('is the whole answer that a server sends in the place of events', () => {
+  it('is the complete response when a server sends no events', () => {
     const answer = '\n{"choices":[{"message":{"content":"Hello\\n\\ndata: x"},"finish_reason":"stop"}]}';
     expect(assembleEventStream(...answer.split(''))).toMatchObject({ choices: [{ message: { content: 'Hello\n\ndata: x' } }] });
     expect(assembleEventStream('{"choices":[')).toEqual({});
   });
 
-  it('goes on where a server says in each event that there is no error', () => {
+  it('continues when every event reports that there is no error', () => {
     const event = (delta: object, finish: string | null): string =>
       `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], error: null })}\n\n`;
     const completion = assembleEventStream(event({ content: 'Hello' }, null), event({}, 'stop'));
     expect(completion).toMatchObject({ choices: [{ message: { content: 'Hello' }, finish_reason: 'stop' }] });
   });
 
-  it('is the same however its text is cut, and what has come of it only grows (C1)', () => {
+  it('is the same for any chunks, and its text only grows (C1)', () => {
     const text = `${chunk('Hel')}${chunk('lo, 😀 ')}${chunk('there')}${chunk(null, 'stop')}${usage}data: [DONE]\r\n\r\n`;
     const property = fc.property(fc.array(fc.nat(text.length)), (places) => {
       const reader = new EventStreamReader({ isPlain: true });
@@ -134,7 +134,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     fc.assert(property);
   });
 
-  it('has no words when the model refuses', () => {
+  it('has no text when the model refuses', () => {
     const reader = new EventStreamReader({ isPlain: true });
     reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
     expect(reader.text).toBe('');
@@ -154,7 +154,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     'Пользователь здоровается.',
     'I have to greet.',
     'Welcome, they say.',
-  ])('shows no text before the closing marker of a model that is not known to write none: %s (D84)', (thought) => {
+  ])('withholds text before the closing marker of a model with unknown habit: %s (D84)', (thought) => {
     const pieces = [
       chunk(thought),
       chunk(' Internal note: budget is 5. '),
@@ -166,7 +166,7 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     expect(hear(false, pieces)).toEqual(['', '', '', 'Hel', 'Hello', 'Hello']);
   });
 
-  it('shows text of a model that is not known when the answer is whole, and not when it is cut off (D84)', () => {
+  it('shows text of a model with unknown habit when the reply is complete, not when it is truncated (D84)', () => {
     expect(hear(false, [chunk('Hel'), chunk('lo'), chunk(null, 'stop')])).toEqual(['', '', 'Hello']);
     expect(hear(false, [chunk('Hel'), chunk('lo'), done])).toEqual(['', '', 'Hello']);
     expect(hear(false, [chunk('Hel'), chunk('lo', 'length'), done])).toEqual(['', '', '']);
@@ -178,20 +178,20 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     ['another field', raw('{"delta":{"reasoning":"secret"}}')],
     ['a part of the message', raw('{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"secret"}]}]}}')],
     ['markers', chunk('<think>secret</think>')],
-  ])('shows text as it comes behind thoughts in %s', (_where, thoughts) => {
+  ])('shows text immediately after thoughts in %s', (_where, thoughts) => {
     expect(hear(false, [thoughts, chunk('Hel'), chunk('lo')])).toEqual(['', 'Hel', 'Hello']);
   });
 
-  it('holds back what begins like a thought, also of a model that is known to write none', () => {
+  it('withholds what starts like a thought, also of a plain model', () => {
     expect(hear(true, [chunk('The'), chunk(' visitor greets.'), chunk('</think>Hello')])).toEqual(['', '', 'Hello']);
     expect(hear(true, [chunk('The'), chunk(' garden')])).toEqual(['', 'The garden']);
   });
 
-  it('holds text back where the field for thoughts is empty', () => {
+  it('withholds text when the field for thoughts is empty', () => {
     expect(hear(false, [raw('{"delta":{"content":"Hel","reasoning_content":null,"reasoning":""}}')])).toEqual(['']);
   });
 
-  it('bears any input', () => {
+  it('accepts any input', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.json().map((json) => `data: ${json}\n\n`),

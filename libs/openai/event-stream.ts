@@ -1,11 +1,8 @@
 /**
- * A chat completion that comes as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
- * A stream ends with a `finish_reason`, or with `[DONE]` when text came; one that ends otherwise is cut off. An error in the middle of it is no answer.
+ * Combines a streamed chat completion into the same object as without streaming (rules/providers#language-models). A stream is complete after a
+ * `finish_reason`, or after `[DONE]` if it had text; otherwise it is truncated. An error event invalidates the reply.
  */
 import { ThoughtFilter } from '#libs/thoughts';
-import { parseLeniently } from './lenient-json.ts';
-import { hasReasoning, isCompleteFinish, readFinish, textOf } from './message-text.ts';
-import { isErrorName, isKeepAlive, isStreamField, isErrorEvent } from './stream-faults.ts';
 import { startsLikeThought } from './thinking-habit.ts';
 
 interface Chunk {
@@ -25,18 +22,18 @@ interface Choice {
   readonly finish_reason?: unknown;
 }
 
-/** Takes the text of a stream in pieces, cut anywhere. */
+/** Accepts the stream in chunks of any size. */
 export class EventStreamReader {
   readonly #isPlain: boolean;
   #isFirst = true;
-  /** The server sends a whole answer in the place of events. */
+  /** Set when the server sends a complete JSON response instead of events. */
   #document: string | undefined;
   #line = '';
-  /** Of an event: its name, and its data so far when they take several lines. */
+  /** Name of the current event, and its data lines. */
   #event = '';
   #data: string[] = [];
   readonly #thoughts = new ThoughtFilter();
-  /** The server has sent thoughts apart from the text, so the text has none. */
+  /** The server sends thoughts in a separate field, so the text contains none. */
   #hasReasoning = false;
   #refusal = '';
   #finishReason: unknown;
@@ -45,53 +42,53 @@ export class EventStreamReader {
   #isBroken = false;
   #size = 0;
 
-  /** @param isPlain the model is known to write no thoughts without an opening marker; otherwise text is held back that may be one. */
+  /** @param isPlain the model is known to write no thoughts without an opening marker; otherwise text that could be a thought is withheld. */
   constructor({ isPlain }: { readonly isPlain: boolean }) {
     this.#isPlain = isPlain;
   }
 
-  /** The answer without thoughts as far as it has come; empty when the model refuses or the stream is no answer. */
+  /** The reply so far, without thoughts; empty after a refusal or an error. */
   get text(): string {
     if (this.#isBroken || this.#refusal !== '') return '';
-    const { words, hasThoughts } = this.#thoughts;
+    const { text, hasThoughts } = this.#thoughts;
     const isAnswer = hasThoughts || this.#hasReasoning || this.#isComplete;
-    return isAnswer || (this.#isPlain && !startsLikeThought(words)) ? words : '';
+    return isAnswer || (this.#isPlain && !startsLikeThought(text)) ? text : '';
   }
 
-  /** No closing marker can follow any more. */
+  /** No closing marker can follow. */
   get #isComplete(): boolean {
     return this.#finishReason === undefined ? this.#isOver : isCompleteFinish(this.#finishReason);
   }
 
-  /** The server has said that nothing more comes. */
+  /** The server has announced the end of the stream. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Characters that are kept. */
+  /** Number of buffered characters. */
   get size(): number {
     return (this.#document?.length ?? 0) + this.#line.length + this.#size + this.#refusal.length;
   }
 
   push(text: string): void {
-    const given = this.#isFirst && text !== '' ? text.replace(/^\ufeff/, '') : text;
-    if (this.#isFirst && given.trimStart().startsWith('{')) this.#document = '';
-    this.#isFirst &&= given.trim() === '';
+    const input = this.#isFirst && text !== '' ? text.replace(/^\ufeff/, '') : text;
+    if (this.#isFirst && input.trimStart().startsWith('{')) this.#document = '';
+    this.#isFirst &&= input.trim() === '';
     if (this.#document !== undefined) {
-      this.#document += given;
+      this.#document += input;
       return;
     }
-    if (!/[\r\n]/.test(given) && !this.#line.endsWith('\r')) {
-      this.#line += given;
+    if (!/[\r\n]/.test(input) && !this.#line.endsWith('\r')) {
+      this.#line += input;
       return;
     }
-    // A line that ends with half of its end is not over yet.
-    const lines = (this.#line + given).split(/\r\n|\r(?!$)|\n/);
+    // `\r` at the end can be half of a line break.
+    const lines = (this.#line + input).split(/\r\n|\r(?!$)|\n/);
     this.#line = lines.pop() ?? '';
     for (const line of lines) this.#readLine(line);
   }
 
-  /** The completion, or `{}` for what is none. */
+  /** The completion, or `{}` if there is none. */
   finish(): Record<string, unknown> {
     if (this.#document !== undefined) return readDocument(this.#document);
     this.push('\n\n');
@@ -120,14 +117,14 @@ export class EventStreamReader {
     }
   }
 
-  /** Not all servers put an empty line between two events: data of one line are taken as they come, others at the end of their event. */
+  /** Some servers omit the empty line between events, so single-line data is processed immediately and multi-line data at the end of its event. */
   #endEvent(): void {
     if (this.#data.length > 0 && !this.#readData(this.#data.join('\n'))) this.#isBroken = true;
     this.#data = [];
     this.#event = '';
   }
 
-  /** False for what is no JSON. */
+  /** False for incomplete or invalid JSON. */
   #readData(data: string): boolean {
     if (data === '') return true;
     let chunk: unknown;
@@ -158,5 +155,93 @@ function readDocument(text: string): Record<string, unknown> {
     return parseLeniently(text) as Record<string, unknown>;
   } catch {
     return {};
+  }
+}
+
+const keepAlives = new Set(['ping', 'pong', 'heartbeat', 'keepalive']);
+/** Fields in which servers report an error instead of a chunk. */
+const errorTexts = ['error', 'errors', 'detail', 'message', 'msg', 'exception', 'error_message', 'error_msg', 'reason'];
+const codes = ['code', 'status', 'status_code', 'error_code', 'state', 'type', 'event', 'object'];
+const errorWord = /error|exception|fail|denied|abort|unavailable|overload/i;
+
+/** An event name, data or line that only keeps the connection alive. */
+export function isKeepAlive(text: string): boolean {
+  return text.length < 40 && keepAlives.has(text.replace(/[^a-z]/gi, '').toLowerCase());
+}
+
+export function isErrorName(event: string): boolean {
+  return errorWord.test(event);
+}
+
+/** Whether a line is a field or a comment. Other lines are written by servers or proxies that fail (D85). */
+export function isStreamField(line: string): boolean {
+  const [, name] = /^([a-z][\w-]*)?(?::|$)/i.exec(line) ?? [];
+  return name === undefined ? line.startsWith(':') || isKeepAlive(line) : !errorWord.test(name);
+}
+
+/** @param event an object or array. */
+export function isErrorEvent(event: object): boolean {
+  if (Array.isArray(event)) return event.some((item) => typeof item === 'object' && item !== null && isErrorEvent(item));
+  const fields = event as Readonly<Record<string, unknown>>;
+  const choice = Array.isArray(fields['choices']) ? (fields['choices'][0] as { readonly error?: unknown } | null | undefined) : undefined;
+  if ([fields['error'], fields['errors'], choice?.error].some(isSet)) return true;
+  if (codes.some((name) => isErrorCode(fields[name]))) return true;
+  // Some servers add `code: 0, message: "Success"` to every chunk.
+  if (choice !== undefined || codes.some((name) => isSuccess(fields[name]))) return false;
+  return errorTexts.some((name) => isSet(fields[name]));
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
+}
+
+function isErrorCode(value: unknown): boolean {
+  return typeof value === 'string' && !/^\d+$/.test(value) ? errorWord.test(value) : Number(value) >= 400;
+}
+
+function isSuccess(value: unknown): boolean {
+  return (
+    value === 0 || value === 200 || (typeof value === 'string' && /^(?:0|200|ok|success|succeeded|processing|queued|ping)$/i.test(value))
+  );
+}
+
+/** Text of a message or of its text parts; undefined without text. */
+export function textOf(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : undefined;
+  return content.map((part: { type?: unknown; text?: unknown } | null) => (part?.type === 'text' ? textOf(part.text) : '')).join('');
+}
+
+/** Some servers send an empty string or "null" instead of null. */
+export function readFinish(finish: unknown): unknown {
+  return finish === '' || finish === 'null' ? null : finish;
+}
+
+/** Finish reasons of complete replies: OpenAI's, and those that some servers pass on from models. */
+const completeFinishReasons = new Set(['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence']);
+
+export function isCompleteFinish(finish: unknown): boolean {
+  return typeof finish === 'string' && completeFinishReasons.has(finish.toLowerCase());
+}
+
+/** Whether a message or chunk has thoughts in a separate field. */
+export function hasReasoning(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return false;
+  const { reasoning_content: content, reasoning, content: parts } = message as Readonly<Record<string, unknown>>;
+  if ([content, reasoning].some((text) => typeof text === 'string' && text.trim() !== '')) return true;
+  return Array.isArray(parts) && parts.some((part: { type?: unknown } | null) => part?.type === 'thinking');
+}
+
+/** Strings are matched as a whole, so that their contents do not change. */
+const stringOrToken = /"(?:[^"\\]|\\[\s\S])*"?|-?\b(?:NaN|Infinity|inf)\b/gi;
+
+/**
+ * Parses JSON of model servers, which can contain `NaN` and `Infinity`, e.g. the logarithm of zero. Such numbers become null (D85).
+ * @throws SyntaxError
+ */
+export function parseLeniently(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return JSON.parse(text.replace(/^\ufeff/, '').replace(stringOrToken, (found) => (found.startsWith('"') ? found : 'null')));
   }
 }

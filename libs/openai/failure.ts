@@ -1,6 +1,6 @@
-/** What is known of a server without the library that speaks to it, whose hundreds of files are loaded with the first question (`client.ts`). */
+/** Settings and errors, separate from `client.ts`, whose library has hundreds of files and is loaded on first use. */
 
-/** Tokens as the model told them; many servers tell none. */
+/** Tokens reported by the server; many report none. */
 export interface ModelUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -11,32 +11,32 @@ const noUsage: ModelUsage = { promptTokens: undefined, completionTokens: undefin
 export interface ClientSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** For one attempt; there are two. */
+  /** For one attempt; there are at most two. */
   readonly timeoutMs: number;
 }
 
-/** Why there is no answer; `kind` is a label for metrics, the text never holds what was said. */
+/** A call without a usable reply. `kind` is a metric label; the message never contains message contents. */
 export class ModelFailure extends Error {
   readonly kind: 'timeout' | 'cancelled' | 'connection' | 'status' | 'unreadable' | 'truncated' | 'filtered' | 'refused' | 'empty';
   readonly status: number | undefined;
-  /** Seconds that the provider asked to wait. */
+  /** Seconds the provider asked to wait. */
   readonly retryAfter: number | undefined;
-  /** What the useless answer cost. */
+  /** Tokens of the unusable reply. */
   readonly usage: ModelUsage;
 
   constructor(
     kind: ModelFailure['kind'],
     message: string,
-    more: { status?: number | undefined; retryAfter?: number | undefined; usage?: ModelUsage } = {},
+    details: { status?: number | undefined; retryAfter?: number | undefined; usage?: ModelUsage } = {},
   ) {
     super(message);
     this.name = 'ModelFailure';
     this.kind = kind;
-    this.status = more.status;
-    this.retryAfter = more.retryAfter;
-    this.usage = more.usage ?? noUsage;
+    this.status = details.status;
+    this.retryAfter = details.retryAfter;
+    this.usage = details.usage ?? noUsage;
   }
 }
 
-/** Hears an answer while it comes: the whole of what has come, again and again. */
+/** Called with the complete text so far, repeatedly. */
 export type TextListener = (content: string) => void;

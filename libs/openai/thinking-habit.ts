@@ -1,28 +1,29 @@
 /**
- * Whether a model leaves thoughts in its answers that no marker opens (D84). Some chat templates put the opening marker into the prompt, so that only the
- * closing one, behind all the thoughts, shows what the text before it was. The model's latest answers tell that; the beginning of an answer alone does not.
+ * Whether a model's replies contain thoughts without an opening marker (D84). Some chat templates put that marker into the prompt, so only the
+ * closing
+ * marker after all thoughts reveals them. The latest replies of the model tell; the beginning of a reply is not enough.
  */
 
-/** Plain answers in a row after which text of a model that had them is streamed again. */
+/** Consecutive plain replies after which a model's text is streamed again. */
 export const plainRepliesRequired = 3;
 
-/** Names of models that think: their text is withheld until their answers show that it has no thoughts. */
+/** Names of reasoning models. Their text is withheld until their replies prove to be plain. */
 const reasoningModels = /(?<![a-z0-9])(?:r1|qwq|qwen3|magistral|gpt-oss|think(?:er|ing)?|reason(?:er|ing)?)(?![a-z])/i;
 
-/** Plain answers that a model counts as having given before its first one: text of other models is streamed at once (C1). */
+/** Plain replies assumed before the first one. Text of other models is streamed at once (C1). */
 export function initialPlainReplies(model: string): number {
   return reasoningModels.test(model) ? 0 : plainRepliesRequired;
 }
 
-/** Known of one model at one address. */
+/** Habit of one model at one server. */
 export interface ThinkingHabit {
-  /** Its text has no unopened thoughts and can be streamed. */
+  /** Its text has no thoughts without an opening marker and can be streamed. */
   isPlain(): Promise<boolean>;
-  /** @param isUnopened an answer had thoughts that no marker opened; false for a plain answer, which had no thoughts at all. */
+  /** @param isUnopened the reply had thoughts without an opening marker; false for a reply without any thoughts. */
   record(isUnopened: boolean): Promise<void>;
 }
 
-/** Known in this process only. */
+/** In memory only. */
 export function createThinkingHabit(model: string): ThinkingHabit {
   let plain = initialPlainReplies(model);
   return {
@@ -33,7 +34,7 @@ export function createThinkingHabit(model: string): ThinkingHabit {
   };
 }
 
-/** What hardly any answer begins with. Withholds the first answers of a model that is not known to leave thoughts in its text. */
+/** Phrases that hardly any reply starts with. Replies that do are withheld while the model's habit is not known. */
 const thoughtBeginnings = (
   "hmm|let me think|let me see|let me check|let me analyze|let me consider|let's think|let’s think|let's see|i need to|i should|i must|i have to" +
   '|we need to|we should|we must|we have to|the user|the visitor|the question is|the person|the customer|the human|the prompt says|the system prompt' +
@@ -47,9 +48,9 @@ const longestBeginning = Math.max(...thoughtBeginnings.map(({ length }) => lengt
 /** Chinese has no spaces between words. */
 const withoutSpaces = /^(?:好的|好，|嗯|首先|用户|ユーザー|사용자|我们|我需要|我应该|现在|让我)/u;
 
-/** @param words the beginning of an answer, or a part of it. */
-export function startsLikeThought(words: string): boolean {
-  const start = words
+/** @param words the beginning of a reply, possibly incomplete. */
+export function startsLikeThought(text: string): boolean {
+  const start = text
     .trimStart()
     .slice(0, longestBeginning + 8)
     .replace(/^[*_("“[]+/, '')

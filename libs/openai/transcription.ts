@@ -1,9 +1,9 @@
-/** Speech to text by an OpenAI-compatible server (rules/providers#language-models): `verbose_json` where it is known, else the text alone. */
+/** Speech to text from an OpenAI-compatible server (rules/providers#language-models): `verbose_json` if supported, otherwise text only. */
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, ModelFailure } from './failure.ts';
-import { createLazyClient } from './lazy.ts';
+import { createLazyClient } from './chat-model.ts';
 
-/** A stretch of speech; seconds from the beginning of the file, unchecked. */
+/** Unvalidated segment; times in seconds from the start of the file. */
 export interface TranscriptionSegment {
   readonly start: unknown;
   readonly end: unknown;
@@ -11,24 +11,24 @@ export interface TranscriptionSegment {
 }
 
 export interface Transcription {
-  /** Undefined when the server tells the text alone. */
+  /** Undefined when the server returns text only. */
   readonly segments: readonly TranscriptionSegment[] | undefined;
   readonly text: string;
 }
 
 export interface AudioFile {
   readonly bytes: Uint8Array;
-  /** With an extension that tells the format. */
+  /** With the extension of the format. */
   readonly name: string;
   readonly contentType: string;
-  /** ISO 639-1; empty: the server finds out. */
+  /** ISO 639-1; empty for automatic detection. */
   readonly language: string;
-  /** Words that are likely; may be empty. */
+  /** Likely words; can be empty. */
   readonly prompt: string;
 }
 
 export interface Transcriber {
-  /** @throws ModelFailure; never hangs longer than two attempts, nor past the signal. */
+  /** @throws ModelFailure; takes at most two attempts and ends with the signal. */
   transcribe(file: AudioFile, signal: AbortSignal): Promise<Transcription>;
 }
 
@@ -38,7 +38,7 @@ export interface TranscriberSettings extends ClientSettings {
 
 export function createTranscriber(settings: TranscriberSettings): Transcriber {
   const open = createLazyClient(settings);
-  /** Some models know `json` alone; that they do is remembered. */
+  /** False once the server has rejected `verbose_json`. */
   let isVerbose = true;
 
   async function request(file: AudioFile, signal: AbortSignal): Promise<unknown> {
@@ -68,9 +68,9 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
         isVerbose = false;
         try {
           reply = await request(file, signal);
-        } catch (again) {
+        } catch (retryError) {
           isVerbose = true;
-          throw toFailure(again, signal);
+          throw toFailure(retryError, signal);
         }
       }
       return readReply(reply);
@@ -80,10 +80,10 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
 
 function readReply(reply: unknown): Transcription {
   const { text: given, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as { text?: unknown; segments?: unknown };
-  if (typeof given !== 'string') throw new ModelFailure('unreadable', 'the reply is no transcription');
+  if (typeof given !== 'string') throw new ModelFailure('unreadable', 'the response is not a transcription');
   const text = toStorableText(given); // D75
   if (!Array.isArray(segments)) return { text, segments: undefined };
-  // Some servers send an empty list beside a text.
+  // Some servers send an empty list with the text.
   if (segments.length === 0 && text.trim() !== '') return { text, segments: undefined };
   return { text, segments: segments.map(toSegment) };
 }

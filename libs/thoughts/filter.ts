@@ -1,21 +1,20 @@
 /**
- * What a model thinks before it answers (D84; rules/providers#language-models). Most servers tell it in a field of its own, which is not read; others
- * leave it in the answer, between markers, often without the opening one, which their template has put into the prompt. It is for no reader: it
- * quotes what the model was told in confidence. The answer is what stands behind the last closing marker. Markers in code are code.
- *
- * Code is read line by line, so that a stray backtick in a thought reaches no further than its line; a fence that nobody closes is none.
+ * Removes a model's thoughts from its reply (D84; rules/providers#language-models). Most servers return thoughts in a separate field; others leave
+ * them
+ * in the text between markers, often without the opening marker, which is part of the prompt template. Thoughts can quote confidential parts of the
+ * prompt. The reply is the text after the last closing marker. Markers inside code are code. Code is read line by line, so that a stray backtick
+ * affects its own line only; a fence without an end is not code.
  */
-import { mapStrings, isJson, mayBecomeJson } from './json.ts';
-import { startsInChannel, type Marker, markerStarts, mayBecomeStripped, readMarker } from './markers.ts';
+import { type Marker, markerStarts, mayBecomeStripped, readMarker, startsInChannel } from './markers.ts';
 
-/** An open fence, or a backtick that may begin code. */
+/** An open fence, or a backtick that may start inline code. */
 interface Code {
   readonly isFence: boolean;
   readonly sign: string;
   readonly length: number;
-  /** From its beginning on. */
+  /** Text from its start. */
   text: string;
-  /** Place in the text of the first marker, which is one only if this turns out to be no code. */
+  /** Offset of the first marker, which counts only if this turns out not to be code. */
   markerAt: number | undefined;
 }
 
@@ -27,29 +26,29 @@ const fenceRun = /`{3,}|~{3,}/y;
 const maxInfo = 200;
 const strippedRole = 'assistant';
 const longestStripped = 20;
-/** What is read again is copied with all that follows it: never much. */
+/** Limits how much text is copied when a piece is read again. */
 const maxPiece = 4_096;
-/** The beginning of an answer, which tells whether it may be JSON. */
+/** Start of a reply, enough to recognise JSON. */
 const headLength = 64;
 
-/** Takes an answer in pieces, cut anywhere. */
+/** Accepts a reply in chunks of any size. */
 export class ThoughtFilter {
   #raw = '';
   #answer = '';
-  /** What is not decided yet, and how far in it the reading has come. */
+  /** Undecided text, and the read position in it. */
   #tail = '';
   #at = 0;
   #code: Code | undefined;
   #isThinking = false;
-  /** How the answer begins is not known yet. */
+  /** Undecided how the reply starts. */
   #isAtStart = true;
   #isLineStart = true;
   #allowsFences = true;
-  /** The answer began like a channel of thoughts, or like a sentence. */
+  /** The reply started like a channel of thoughts or like a sentence. */
   #isUnsure = false;
-  /** Runs of backticks in the rest of a line that is read again, by their length. */
+  /** Remaining runs of backticks in a line that is read again, by length. */
   #remainingRuns: Map<number, number> | undefined;
-  /** Behind the first closing marker in the code of a thought: that was no code, if no other follows. */
+  /** Position after the first closing marker in code within a thought. If no other marker follows, that was not code. */
   #afterCodeAt: number | undefined;
   #afterFirstAt: number | undefined;
   #mayBeJson = false;
@@ -70,13 +69,13 @@ export class ThoughtFilter {
     }
   }
 
-  /** All that came, thoughts included. */
+  /** Everything received, including thoughts. */
   get raw(): string {
     return this.#raw;
   }
 
-  /** The answer as far as it can be told; it begins anew behind each closing marker. Nothing of JSON before its end. */
-  get words(): string {
+  /** The reply so far; restarts after each closing marker. Empty for JSON until its end. */
+  get text(): string {
     if (this.#mayBeJson) return '';
     if (this.#isThinking || this.#isAtStart) return this.#answer;
     const { text = '', markerAt: markAt } = this.#code ?? {};
@@ -84,22 +83,22 @@ export class ThoughtFilter {
     return this.#answer + (markAt === undefined ? text + tail : text.slice(0, markAt));
   }
 
-  /** Whether there are thoughts before these words. */
+  /** Whether thoughts precede the reply. */
   get hasThoughts(): boolean {
     return this.#afterFirstAt !== undefined;
   }
 
-  /** All behind the first closing marker. */
+  /** Text after the first closing marker. */
   get afterFirst(): string {
     return this.#afterFirstAt === undefined ? '' : this.#raw.slice(this.#afterFirstAt);
   }
 
-  /** Whether thoughts have ended that no marker had opened. */
+  /** Whether thoughts ended that no marker had opened. */
   get isUnopened(): boolean {
     return this.#isUnopened;
   }
 
-  /** The answer, when nothing more comes. Thoughts without an end are no answer. */
+  /** The complete reply. Unterminated thoughts are not part of it. */
   finish(): string {
     this.#read(true);
     for (let { code } = { code: this.#code }; code !== undefined; code = this.#code) {
@@ -124,7 +123,7 @@ export class ThoughtFilter {
     this.#tail = this.#tail.slice(this.#at);
   }
 
-  /** False when it takes more to go on, as for the other readers. */
+  /** False when more text is required, as for the other readers. */
   #readStart(isEnd: boolean): boolean {
     this.#tail = this.#tail.trimStart();
     if (this.#tail === '') return false;
@@ -155,7 +154,7 @@ export class ThoughtFilter {
     return true;
   }
 
-  /** @returns where its line ends; undefined when it is none. */
+  /** @returns end of the line; undefined if it is not a fence. */
   #readFence(line: { text: string; start: number; prefix: string; run: string; isEnd: boolean }): number | 'more' | undefined {
     const { text, start, prefix, run, isEnd } = line;
     const infoAt = start + run.length;
@@ -257,7 +256,7 @@ export class ThoughtFilter {
     this.#append(text);
   }
 
-  /** What looked like code is none: its line ends without another backtick, or the text without the end of the fence. Its markers are read. */
+  /** Reads text as prose that looked like code: its line has no closing backtick, or its fence no end. */
   #discardCode(code: Code): void {
     const { isFence, length, text, markerAt: markAt } = code;
     if (markAt === undefined) return this.#closeCode(code);
@@ -272,7 +271,7 @@ export class ThoughtFilter {
       this.#isLineStart = false;
       return;
     }
-    // Each of them is known to be closed or not from here on: a line is read twice at most.
+    // For each run it is now known whether another follows, so a line is read at most twice.
     this.#remainingRuns = new Map();
     for (const [run] of rest.matchAll(runs)) this.#remainingRuns.set(run.length, (this.#remainingRuns.get(run.length) ?? 0) + 1);
   }
@@ -287,7 +286,7 @@ export class ThoughtFilter {
   }
 }
 
-/** Where at the end of a text a word begins that may become a marker; else its end. */
+/** Start of a trailing word that may become a marker, otherwise the end of the text. */
 function findStripped(text: string, from: number): number {
   for (let at = text.indexOf('a', Math.max(from, text.length - longestStripped)); at >= 0; at = text.indexOf('a', at + 1))
     if (mayBecomeStripped(text.slice(at))) return at;
@@ -302,16 +301,46 @@ function hasMarker(text: string): boolean {
   return false;
 }
 
-/** The answer without thoughts, and whether some of them had no beginning; undefined for JSON, which tells nothing of that. In JSON each string is read by itself, so that it stays JSON. */
-export function readThoughts(answer: string): { readonly words: string; readonly isUnopened: boolean | undefined } {
-  if (isJson(answer)) return { words: mapStrings(answer, dropThoughts), isUnopened: undefined };
+/**
+ * The reply without thoughts. `isUnopened`: some thoughts had no opening marker; undefined for JSON, where this is unknown. Strings of a JSON reply
+ * are filtered one
+ * by one, so that it remains valid JSON.
+ */
+export function readThoughts(answer: string): { readonly text: string; readonly isUnopened: boolean | undefined } {
+  if (isJson(answer)) return { text: mapStrings(answer, dropThoughts), isUnopened: undefined };
   const filter = new ThoughtFilter();
   filter.push(answer);
   const text = filter.finish();
-  const { isUnopened, afterFirst: behindFirst } = filter;
-  return { words: isJson(behindFirst) ? mapStrings(behindFirst, dropThoughts) : text, isUnopened };
+  const { isUnopened, afterFirst } = filter;
+  return { text: isJson(afterFirst) ? mapStrings(afterFirst, dropThoughts) : text, isUnopened };
 }
 
 export function dropThoughts(answer: string): string {
-  return readThoughts(answer).words;
+  return readThoughts(answer).text;
+}
+
+const stringLiteral = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
+export function isJson(text: string): boolean {
+  if (!/^\s*[{["]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a text starts like JSON. Links also start with a bracket. */
+export function mayBecomeJson(text: string): boolean {
+  return /^\s*(?:\{|\[\s*[[{"])/.test(text);
+}
+
+/** @param json valid JSON. */
+export function mapStrings(json: string, clean: (text: string) => string): string {
+  return json.replace(stringLiteral, (literal) => {
+    const text = JSON.parse(literal) as string;
+    const cleaned = clean(text);
+    return cleaned === text ? literal : JSON.stringify(cleaned);
+  });
 }

@@ -1,2 +1,2 @@
-/** Answers of language models without what the models thought (D84). */
+/** Removes thoughts from replies of language models (D84). */
 export { dropThoughts, readThoughts, ThoughtFilter } from './filter.ts';

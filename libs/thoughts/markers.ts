@@ -1,10 +1,11 @@
 /**
- * The markers between which models leave their thoughts in an answer (D84), as their chat templates and the servers that run them write them: tags,
- * signs in brackets, control tokens, and the channels of the harmony format, which some servers strip of its control tokens.
+ * Markers of thoughts in replies (D84), as chat templates and servers write them: tags, words in brackets, control tokens, and channels of the
+ * harmony format,
+ * which some servers return without control tokens.
  */
 
 export interface Marker {
-  /** `open`: thoughts follow. `close`: the answer follows. */
+  /** `open`: thoughts follow. `close`: the reply follows. */
   readonly kind: 'open' | 'close';
   readonly length: number;
 }
@@ -15,7 +16,7 @@ const tagBeginning = /^<\/?\s{0,3}([a-z:]*)((?:\s[^<>]{0,200})?\/?)$/;
 
 const messageToken = '<|message|>';
 const channelToken = '<|channel|>';
-/** A channel with its name. */
+/** A channel token with its name. */
 const channel = /<\|channel\|>\s{0,3}([a-z]*)[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>/iy;
 const channelBeginning = /^<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?(?:<[|a-z]{0,11})?$/;
 
@@ -32,14 +33,14 @@ const words: Readonly<Record<string, Marker['kind']>> = {
   '<|/thinking|>': 'close',
   '<|start_response|>': 'close',
   '<|begin_of_solution|>': 'close',
-  // Behind the end of a message there is no answer.
+  // Nothing after the end of a message belongs to the reply.
   '<|end_response|>': 'open',
   '<|end_of_solution|>': 'open',
   '<|im_end|>': 'open',
   '<|eot_id|>': 'open',
   '<|endoftext|>': 'open',
   '<end_of_turn>': 'open',
-  // Only what stands in the channel `final` is the answer; a message of a model that goes on behind its end is none.
+  // Only the channel `final` is the reply. Text after the end of a message is not.
   [channelToken]: 'open',
   '<|start|>': 'open',
   '<|end|>': 'open',
@@ -48,7 +49,7 @@ const words: Readonly<Record<string, Marker['kind']>> = {
   '<|channel>': 'open',
   '<channel|>': 'close',
 };
-/** What is left of channels without their control tokens: a role and a name. */
+/** Channels without control tokens: role and channel name. */
 const strippedWords: Readonly<Record<string, Marker['kind']>> = {
   assistantfinal: 'close',
   assistantanalysis: 'open',
@@ -59,12 +60,12 @@ const byFirst = Map.groupBy(Object.entries(words), ([word]) => word[0]);
 const longestMarker = 700;
 const longestWord = Math.max(...Object.keys(words).map(({ length }) => length));
 
-/** Where a marker may begin. */
+/** Characters that may start a marker. */
 export const markerStarts = `[<[◁]|${Object.keys(strippedWords).join('|')}`;
 
 /**
- * The marker at a place that `markerSigns` has found. `more`: it takes more of the text to tell.
- * @param isEnd no more text comes.
+ * Marker at a position found with `markerStarts`; `more` if the text is too short to decide.
+ * @param isEnd no more text follows.
  */
 export function readMarker(text: string, at: number, isEnd: boolean): Marker | 'more' | undefined {
   const sign = text[at] ?? '';
@@ -77,12 +78,12 @@ export function readMarker(text: string, at: number, isEnd: boolean): Marker | '
   const rest = text.slice(at, at + longestWord + 1).toLowerCase();
   const [word, kind] = byFirst.get(sign)?.find(([given]) => rest.startsWith(given)) ?? [];
   if (word === undefined || kind === undefined) return undefined;
-  // The words of a link.
+  // The label of a link.
   if (word === '[think]' && /^[([:]/.test(rest.slice(word.length))) return undefined;
   return { kind, length: word.length };
 }
 
-/** Whether a text is the beginning of a marker without signs, and nothing else. */
+/** Whether a text is an incomplete marker without control tokens. */
 export function mayBecomeStripped(text: string): boolean {
   return Object.keys(strippedWords).some((word) => word.length > text.length && word.startsWith(text));
 }
@@ -106,7 +107,7 @@ function readChannel(text: string, at: number): Marker | undefined {
   return { kind: found[1]?.toLowerCase() === 'final' ? 'close' : 'open', length: found[0].length };
 }
 
-/** @param rest small letters, from a sign to the end of the text. */
+/** @param rest lower case, from the first character of the marker to the end of the text. */
 function mayBecomeMarker(rest: string): boolean {
   if (rest === '[think]') return true;
   if (Object.keys(words).some((word) => word.length > rest.length && word.startsWith(rest))) return true;
@@ -117,14 +118,14 @@ function mayBecomeMarker(rest: string): boolean {
   return channelBeginning.test(rest) && !rest.includes(messageToken);
 }
 
-/** The channel that a stripped answer begins with. */
+/** Channel name at the start of a reply without control tokens. */
 const strippedBeginning = /^(?:analysis|commentary)/;
 const strippedNames = ['analysis', 'commentary'];
-/** Words that begin a sentence, not the second half of a name such as `analysisResult`. */
+/** Words that start a sentence rather than continue a name such as `analysisResult`. */
 const sentenceBeginning = /^(?:we|i|the|this|that|it|user|they|he|she|you|there|need|let|must|should|so|ok|okay|first)(?![a-z\d])/i;
 const longestBeginning = 8;
 
-/** Whether a text begins with a channel of thoughts without its control tokens. */
+/** Whether a text starts with a channel of thoughts without control tokens. */
 export function startsInChannel(text: string, isEnd: boolean): 'yes' | 'perhaps' | 'no' | 'more' {
   const [name] = strippedBeginning.exec(text) ?? [];
   if (name === undefined) return !isEnd && strippedNames.some((known) => known.startsWith(text)) ? 'more' : 'no';

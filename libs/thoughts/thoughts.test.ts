@@ -5,7 +5,7 @@ import { dropThoughts, readThoughts, ThoughtFilter } from '#libs/thoughts';
 const harmony = (thoughts: string, answer: string): string =>
   `<|channel|>analysis<|message|>${thoughts}<|end|><|start|>assistant<|channel|>final<|message|>${answer}`;
 
-describe('the answer of a model without its thoughts (D84; rules/providers#thoughts)', () => {
+describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
   it.each([
     ['a tag', '<think>a</think>b', 'b'],
     ['space around', '\n <think>\na\n</think>\n\nb <c>', '\n\nb <c>'],
@@ -48,7 +48,7 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     ['the end of the message', 'b<|im_end|>\n<|im_start|>user\na', 'b'],
     ['a final channel with a format', '<|channel|>analysis<|message|>a<|end|><|channel|>final <|constrain|>text<|message|>b', 'b'],
     ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
-  ])('leaves out thoughts by %s, also letter by letter', (_what, answer, words) => {
+  ])('omits thoughts marked by %s, also character by character', (_what, answer, words) => {
     expect(dropThoughts(answer)).toBe(words);
     const filter = new ThoughtFilter();
     for (const letter of answer) filter.push(letter);
@@ -66,7 +66,7 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     '<think>a</think>',
     'a</think>',
     harmony('a', ''),
-  ])('is empty where thoughts do not end, or nothing follows: %j', (answer) => {
+  ])('is empty when thoughts do not end or nothing follows: %j', (answer) => {
     expect(dropThoughts(answer)).toBe('');
   });
 
@@ -87,16 +87,16 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
       '{ "n": 12345678901234567890.0, "a": "x</think>\\n" }',
       '{ "n": 12345678901234567890.0, "a": "\\n" }',
     ],
-  ])('leaves JSON whole and its strings without thoughts: %s', (_what, answer, words) => {
+  ])('keeps JSON valid and removes thoughts from its strings: %s', (_what, answer, words) => {
     expect(dropThoughts(answer)).toBe(words);
     const filter = new ThoughtFilter();
     for (const letter of answer) {
       filter.push(letter);
-      expect(filter.words).not.toMatch(/secret/);
+      expect(filter.text).not.toMatch(/secret/);
     }
   });
 
-  it('ends where thoughts begin that do not end', () => {
+  it('ends where unterminated thoughts start', () => {
     expect(dropThoughts('Welcome.\n<think>Was that right?')).toBe('Welcome.\n');
   });
 
@@ -126,7 +126,7 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     '- ```\n  </think>\n  ```',
     '> ```\n> </think>\n> ```',
     '`assistantfinal` is a word, and `[/THINK]` a sign',
-  ])('is all of %j', (answer) => {
+  ])('keeps all of %j', (answer) => {
     expect(dropThoughts(answer)).toBe(answer);
   });
 
@@ -143,11 +143,11 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     ['the end of a fence', 'a\n```js\nx\n```</think>b\n```\nc\n```', 'b\n```\nc\n```'],
     ['the beginning of a fence', '```</think>b', 'b'],
     ['a fence behind the marker', '<think>a</think>```\n</think>\n```', '```\n</think>\n```'],
-  ])('knows markers from code: %s', (_what, answer, words) => {
+  ])('distinguishes markers from code: %s', (_what, answer, words) => {
     expect(dropThoughts(answer)).toBe(words);
   });
 
-  it('is the same however the answer is cut, and shows meanwhile no more than it', () => {
+  it('is the same for any chunks, and never shows more', () => {
     const part = fc.constantFrom(
       '<think>',
       '</think>',
@@ -185,19 +185,19 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
       for (const [index, end] of ends.entries()) {
         const piece = answer.slice(ends[index - 1] ?? 0, end);
         filter.push(piece);
-        expect(answer.trimStart()).toContain(filter.words);
+        expect(answer.trimStart()).toContain(filter.text);
       }
-      const { words } = filter;
+      const { text } = filter;
       const whole = dropThoughts(answer);
       expect(filter.finish()).toBe(whole);
       expect(answer).toContain(whole.trimStart());
-      // What follows decides where a marker in code is open, or thoughts are.
-      if (!/[<[`~]|assistant|analysis/.test(answer)) expect(whole.startsWith(words)).toBe(true);
+      // Later text can decide whether a marker is code.
+      if (!/[<[`~]|assistant|analysis/.test(answer)) expect(whole.startsWith(text)).toBe(true);
     });
     fc.assert(property, { numRuns: 3_000 });
   });
 
-  it('shows none of a thought while it comes, however it is cut', () => {
+  it('never shows part of a thought, for any chunks', () => {
     for (const [answer, words] of [
       ['<think>secret</think>Hello', 'Hello'],
       [harmony('secret', 'Hello'), 'Hello'],
@@ -209,13 +209,13 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
         const filter = new ThoughtFilter();
         for (let at = 0; at < answer.length; at += size) {
           filter.push(answer.slice(at, at + size));
-          expect(words.startsWith(filter.words)).toBe(true);
+          expect(words.startsWith(filter.text)).toBe(true);
         }
         expect(filter.finish()).toBe(words);
       }
   });
 
-  it('takes time that grows with the length of the answer alone', () => {
+  it('takes linear time', () => {
     const size = 200_000;
     const runs = Array.from({ length: 600 }, (_, length) => '`'.repeat(length + 1)).join(' ');
     for (const text of [
@@ -244,7 +244,7 @@ describe('the answer of a model without its thoughts (D84; rules/providers#thoug
     }
   });
 
-  it('says whether thoughts had no beginning', () => {
+  it('reports thoughts without an opening marker', () => {
     expect(['a</think>b', '<think>a</think>b', 'b', 'b `</think>`'].map((answer) => readThoughts(answer).isUnopened)).toEqual([
       true,
       false,

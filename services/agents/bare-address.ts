@@ -1,29 +1,30 @@
 /**
- * Addresses that stand in Markdown by themselves, `https://…` and `mailto:…`, are links as written (D88): signs in them mark nothing up. They end as
- * with other linkers: before white space, angle brackets, quotation marks, punctuation at their end, and brackets that they do not open themselves.
+ * Bare addresses in Markdown, `https://…` and `mailto:…`, become links as written; markup characters in them have no effect (D88). They end before
+ * white
+ * space, angle brackets, quotation marks, trailing punctuation and unmatched closing brackets, as in other linkers.
  */
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
 
 const scheme = /(?:^|[^\p{L}\p{N}])(https?|mailto)$/iu;
 const longestScheme = 'mailto'.length;
-/** White space, control characters, quotation marks, brackets and punctuation of other scripts. */
+/** White space, control characters, quotation marks, and brackets and punctuation of other scripts. */
 const stop = /[\s\p{Cc}<>"“”„«»‹›（）［］｛｝【】〔〕「」『』《》〈〉、。，．：；！？]/u;
 const punctuation = new Set("?!.,:;*_~'’`…([{|\\");
 const escaped = /[!-/:-@[-`{-~]/;
 
-/** What must come first, so that little is read in vain. */
+/** Required start of an address. Rejects most candidates early. */
 const host = /\[[0-9a-f:.]{2,45}\]|[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,253}/iuy;
 const mailbox = /[^\s\p{Cc}<>"()[\]\\:;,@]{1,64}@[\p{L}\p{N}]/uy;
 
 interface Address {
   readonly url: string;
-  /** Place behind it. */
+  /** Position after the address. */
   readonly end: number;
-  /** It may go on where the text does. */
+  /** Reaches the end of the text, so more can follow. */
   readonly isOpen: boolean;
 }
 
-/** Teaches a parser to find them. `isUnfinished` says whether a text may go on at its end: an address there may be half of one, and is no link yet. */
+/** Adds the rule to a parser. An address at the end of an unfinished text can be incomplete and is not a link yet. */
 export function readBareAddresses({ inline }: Parser, isUnfinished: (state: StateInline) => boolean): void {
   inline.ruler.after('text', 'bare_address', (state, silent) => {
     const { pos, posMax, src } = state;
@@ -58,7 +59,7 @@ function readAddress(src: string, start: number, colon: number, max: number): Ad
   return end === undefined ? undefined : { url: prefix + letters.slice(0, length).join(''), end, isOpen: ends.at(-1) === max };
 }
 
-/** The letters of what may be an address, each with the place behind it. Models escape signs in addresses, and write `&` as an entity. */
+/** Characters of a possible address, each with the position after it. Models escape characters in addresses and write `&` as an entity. */
 function scan(src: string, start: number, max: number): { letters: string[]; ends: number[] } {
   const letters: string[] = [];
   const ends: number[] = [];

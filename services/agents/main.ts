@@ -1,4 +1,4 @@
-/** Process entry of the agents service. */
+/** Entry point of the agents service. */
 import { runService } from '#libs/lifecycle';
 import { loadAgentsConfig } from './config.ts';
 import { createService } from './service.ts';

@@ -67,11 +67,11 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ],
     ['<https://example.org/a_b_c>', link('https://example.org/a_b_c')],
     ['https://example.org/a_b\nhttps://example.org/c_d', `${link('https://example.org/a_b')}\n${link('https://example.org/c_d')}`],
-  ])('makes a link of a bare address as it is written: %s (D88)', (markdown, html) => {
+  ])('links a bare address as written: %s (D88)', (markdown, html) => {
     expect(render(markdown)).toBe(html);
   });
 
-  it('finds addresses in a time that grows with the text alone', () => {
+  it('finds addresses in linear time', () => {
     for (const text of [
       'http://',
       'http://a',
@@ -93,7 +93,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     }
   });
 
-  it('makes no link of a dangerous scheme', () => {
+  it('does not link dangerous schemes', () => {
     for (const target of [
       'javascript:alert(1)',
       'JaVaScRiPt:alert(1)',
@@ -132,14 +132,14 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     ['quotes that end at once', '> a\n\nb\n\n'],
     ['characters that are written as entities', '&'],
   ];
-  it.each(bombs)('never becomes many times its source: %s', (_what, piece) => {
+  it.each(bombs)('limits its size relative to the source: %s', (_what, piece) => {
     const source = piece.repeat(Math.ceil(longText / piece.length));
     const html = render(source);
     expect(html.length).toBeLessThanOrEqual(8 * (source.length + 100));
     expectWellFormed(html);
   });
 
-  it('shows a table as one as long as its rows have about their cells, else as it was written', () => {
+  it('renders a table if its rows have about their cells, otherwise shows its source', () => {
     const table = (row: string): string => `|a|b|c|d|\n|-|-|-|-|\n${`${row}\n`.repeat(30)}`;
     expect(render(table('|1|2|3|'))).toMatch(/^<pre>a \| b \| c \| d\n1 \| 2 \| 3 \| \n/);
     expect(render(table('1'))).toMatch(/^\|a\|b\|c\|d\|\n/);
@@ -195,7 +195,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     expect(check).not.toThrow();
   });
 
-  it('links only to http, https, mailto and tg addresses, whatever a link is made of', () => {
+  it('links only to http, https, mailto and tg addresses, for any input', () => {
     const scheme = fc.constantFrom(
       'javascript:',
       'JAVASCRIPT:',
@@ -227,7 +227,7 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     fc.assert(property, { numRuns: 1_000 });
   });
 
-  it('keeps every letter of text in its order, whatever marks it up', () => {
+  it('keeps every character in order, for any markup', () => {
     const letters = fc.stringMatching(/^[a-zäöüж漢]{1,8}$/);
     const mark = fc.constantFrom(
       '*',
@@ -257,14 +257,14 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
     const property = fc.property(fc.array(fc.oneof(letters, mark), { maxLength: 60 }), (parts) => {
       const text = parts.join('');
       const lettersOf = (value: string): string => value.replaceAll(/[^\p{L}]/gu, '');
-      // The language of a code block is in its class.
+      // The class of a code block contains its language.
       const shown = toVisibleText(render(text).replaceAll(/<code class="language-([^"]*)">/g, '$1'));
       if (lettersOf(shown) !== lettersOf(text)) throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`);
     });
     expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
   });
 
-  it('makes well-formed text of surrogates that stand alone', () => {
+  it('replaces unpaired surrogates', () => {
     for (const text of ['a\ud83d b', '*\ude00*', '```\ud83d\n\ude00\n```', '[\ud83d](https://example.org/\ud83d)']) {
       expect(render(text).isWellFormed()).toBe(true);
     }

@@ -1,20 +1,20 @@
 /**
- * Markdown → HTML that messaging platforms accept (rules/agents#visitor-chat; rules/providers#telegram-html): only a, b, i, s, code,
- * pre and blockquote, line breaks as `\n`. Text is collected as runs with marks and the tags are written from the runs, so the
- * result is well-formed by construction, whatever the Markdown was.
+ * Converts Markdown to HTML for messaging platforms (rules/agents#visitor-chat; rules/providers#telegram-html): a, b, i, s, code, pre and blockquote,
+ * with line breaks as
+ * `\n`. Text is collected as runs with marks and tags are written from the runs, so the result is always well-formed.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import { readBareAddresses } from './bare-address.ts';
 import { dropAmbiguousEnd, isAtEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
 
 export interface MessagingHtml {
-  /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
+  /** HTML in the Markdown is shown as text; only markup disappears. */
   render(markdown: string): string;
-  /** Renders Markdown that is still being written: what is open at its end is shown as what it will be (C1). */
+  /** Renders incomplete Markdown: open markup at the end is shown as if it were closed (C1). */
   renderUnfinished(markdown: string): string;
 }
 
-/** Marks of a piece of text. Code takes no other mark, as the messaging platforms ask. */
+/** Marks of a run. Code has no other marks, as messaging platforms require. */
 interface Run {
   readonly text: string;
   readonly bold: boolean;
@@ -25,22 +25,22 @@ interface Run {
 }
 type Marks = Omit<Run, 'text'>;
 
-/** A block on lines of its own; `quote` is the number of the quotation it stands in, 0 = none; `gap` = line breaks before it. */
+/** A block on its own lines; `quote`: number of the quotation, 0 = none; `gap`: line breaks before it. */
 type Block =
   | { readonly kind: 'text'; readonly runs: Run[]; readonly quote: number; readonly gap: number }
   | { readonly kind: 'pre'; readonly text: string; readonly language: string; readonly quote: number; readonly gap: number };
 
-/** Deeper Markdown is shown as it was written: the parser drops what is nested deeper than its limit. */
+/** Deeper nesting is shown as source, since the parser drops it. */
 const maxNesting = 40;
-/** HTML that grows beyond so many times its Markdown, such as numbers and indents of lists of lists, is shown as it was written too. */
+/** HTML larger than this multiple of its Markdown, e.g. indents of nested lists, is shown as source. */
 const maxGrowth = 8;
 const plain: Marks = { bold: false, italic: false, strike: false, code: false, href: undefined };
 const linkSchemes = /^(https?:\/\/|mailto:|tg:\/\/)/i;
 
-/** Makes the renderer that visitors' messages and all replies go through. */
+/** Renderer for messages of visitors and all replies. */
 export function createMessagingHtml(): MessagingHtml {
   const parser = new MarkdownIt({ html: false, linkify: false, typographer: false, breaks: false, maxNesting });
-  // A reference definition would vanish from the text.
+  // Reference definitions would disappear from the text.
   parser.disable('reference');
   limitTables(parser);
   readUnfinished(parser);
@@ -59,12 +59,13 @@ export function createMessagingHtml(): MessagingHtml {
 }
 
 /**
- * The parser makes up the cells that a row leaves out, so that many columns over short rows become a thousand times their source (16 KB
- * took seconds). Such a table is shown as it was written; one that has its cells has a character for each at least.
+ * The parser adds missing cells, so that many columns and short rows grow a thousandfold (16 KB took seconds). Such tables are shown as source; in a
+ * complete
+ * table each cell has at least one character.
  */
 function limitTables({ block: { ruler } }: Parser): void {
   const readTable = ruler.getRules('').find(({ name }) => name === 'table');
-  if (readTable === undefined) throw new Error('markdown-it has no rule for tables');
+  if (readTable === undefined) throw new Error('markdown-it has no table rule');
   const hasAllCells = (state: StateBlock, startLine: number, endLine: number): boolean => {
     let line = startLine;
     while (line < endLine && !state.isEmpty(line)) line++;
@@ -79,13 +80,13 @@ function limitTables({ block: { ruler } }: Parser): void {
   ruler.at('table', rule, { alt: ['paragraph', 'reference'] });
 }
 
-/** The visible text of HTML that {@link createMessagingHtml} wrote. */
+/** Visible text of HTML written by {@link createMessagingHtml}. */
 export function toVisibleText(html: string): string {
   const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
   return html.replaceAll(/<[^<>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => entities[entity] ?? entity);
 }
 
-/** Flattens the parser's block tokens. */
+/** Flattens block tokens of the parser. */
 class BlockReader {
   readonly #blocks: Block[] = [];
   #lastInList = false;
@@ -168,7 +169,7 @@ class BlockReader {
     return list?.ordered === true ? `${indent}${list.next++}. ` : `${indent}• `;
   }
 
-  /** Shows the marker of an item that has no text of its own before what comes next. */
+  /** Writes the marker of a list item without text of its own. */
   #flushMarker(): void {
     if (this.#marker !== undefined) this.#addText([]);
   }
@@ -183,10 +184,10 @@ class BlockReader {
   }
 
   #addPre(text: string, info: string): void {
-    // What is no language would vanish.
-    const named = text !== '' && /^[\w+#.-]+$/.test(info);
-    const shown = named || info === '' ? text : [info, text].filter((part) => part !== '').join('\n');
-    this.#push({ kind: 'pre', text: shown, language: named ? info : '', quote: this.#quote, gap: 1 }, this.#lists.length > 0);
+    // Other info strings would disappear.
+    const hasLanguage = text !== '' && /^[\w+#.-]+$/.test(info);
+    const content = hasLanguage || info === '' ? text : [info, text].filter((part) => part !== '').join('\n');
+    this.#push({ kind: 'pre', text: content, language: hasLanguage ? info : '', quote: this.#quote, gap: 1 }, this.#lists.length > 0);
   }
 
   get #quote(): number {
@@ -205,10 +206,10 @@ function readInline(tokens: readonly Token[], base: Marks): Run[] {
   let bold = base.bold ? 1 : 0;
   let italic = 0;
   let strike = 0;
-  const add = (text: string, more: Partial<Marks> = {}): void => {
+  const add = (text: string, extra: Partial<Marks> = {}): void => {
     if (text === '') return;
-    const href = more.href ?? hrefs.at(-1);
-    const code = more.code === true && href === undefined;
+    const href = extra.href ?? hrefs.at(-1);
+    const code = extra.code === true && href === undefined;
     runs.push(code ? { ...plain, code, text } : { text, bold: bold > 0, italic: italic > 0, strike: strike > 0, code, href });
   };
   for (const [index, token] of tokens.entries()) {
@@ -235,7 +236,7 @@ function readAttribute(token: Token, name: string): string {
   return String(token.attrGet(name) ?? '');
 }
 
-/** A link that a reader may follow; relative ones and other schemes are left out, their text stays. */
+/** Absolute links with known schemes; other links are shown as text. */
 function checkLink(href: string): string | undefined {
   return linkSchemes.test(href) && URL.canParse(href) ? href : undefined;
 }
@@ -262,16 +263,16 @@ function writePre(text: string, language: string): string {
   return language === '' ? `<pre>${content}</pre>` : `<pre><code class="language-${escapeAttribute(language)}">${content}</code></pre>`;
 }
 
-/** Opens and closes tags where the marks change; tags close in the reverse order of their opening. */
+/** Writes tags where marks change; tags are closed in reverse order. */
 function writeRuns(runs: readonly Run[]): string {
   let html = '';
   let open: string[] = [];
-  const change = (wanted: string[]): void => {
+  const change = (tags: string[]): void => {
     let same = 0;
-    while (same < open.length && open[same] === wanted[same]) same++;
+    while (same < open.length && open[same] === tags[same]) same++;
     for (const tag of open.slice(same).toReversed()) html += `</${tag.split(' ', 1)[0]}>`;
-    for (const tag of wanted.slice(same)) html += `<${tag}>`;
-    open = wanted;
+    for (const tag of tags.slice(same)) html += `<${tag}>`;
+    open = tags;
   };
   for (const run of runs) {
     change(tagsOf(run));

@@ -1,4 +1,4 @@
-/** What operators may see and do here. The gateway has looked at it already; what visitors wrote is worth a second look. */
+/** Rights of operators. The gateway checks them too; messages of visitors are worth a second check. */
 import { type Actor, mayActOps, mayReadOps } from '#libs/contract';
 import { appError } from '#libs/errors';
 
@@ -11,3 +11,7 @@ export function requireOpsReader(actor: Actor | undefined): void {
 export function requireOpsOperator(actor: Actor | undefined): void {
   if (!mayActOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
 }
+
+export const notAnOperator = {
+  not_an_operator: { code: 'permission_denied', when: 'The caller is not an operator with this right.' },
+} as const;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { findMessagingFlaw } from '#libs/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
-/** Generated answers, each in all its prefixes; a longer run asks for 10 000. */
+/** Generated answers, each tested in all prefixes; CHAT_ANSWERS=10000 for a longer run. */
 const answers = Number(process.env['CHAT_ANSWERS'] ?? 100);
 const { render, renderUnfinished } = createMessagingHtml();
 const visible = (html: string): string => toVisibleText(html).replaceAll(/\s+/g, ' ').trim();
@@ -49,11 +49,11 @@ describe('Markdown that is still being written (C1)', () => {
     ['a quote', '> so it *is', '<blockquote>so it <i>is</i></blockquote>'],
     ['HTML', '<script>alert(1', '&lt;script&gt;alert(1'],
   ];
-  it.each(cases)('shows what is there: %s', (_what, markdown, html) => {
+  it.each(cases)('renders open markup: %s', (_what, markdown, html) => {
     expect(renderUnfinished(markdown)).toBe(html);
   });
 
-  it('leaves what is not at its end as it will be', () => {
+  it('does not change text before its end', () => {
     for (const markdown of ['**open\n\nnext', '[open\n\nnext', '`open\n\nnext', '| a | b\n\nnext']) {
       expect(renderUnfinished(markdown)).toBe(render(markdown));
     }
@@ -97,7 +97,7 @@ describe('Markdown that is still being written (C1)', () => {
     }
   }
 
-  it('is well-formed and safe at every moment, only grows as a reader sees it, and ends as the whole answer', () => {
+  it('is well-formed and safe in every prefix, only grows, and ends as the complete reply', () => {
     const property = fc.property(answer, (text) => {
       let shown = '';
       checkPrefixes(text, (html) => {
@@ -105,7 +105,7 @@ describe('Markdown that is still being written (C1)', () => {
         shown = visible(html);
         return findMessagingFlaw(html) ?? (shown.startsWith(before) ? undefined : `shows ${shown} after ${before}`);
       });
-      // Whether lines of signs at the end are a rule, or a number counts, is known when there is no more: `done` brings it.
+      // Trailing markup lines and numbers are ambiguous until the end; `done` contains them.
       const whole = visible(render(text));
       const [lastLine = ''] = text
         .replace(/\n```$/, '')
@@ -117,7 +117,7 @@ describe('Markdown that is still being written (C1)', () => {
     fc.assert(property, { numRuns: answers });
   });
 
-  it('is well-formed and safe at every moment, whatever is written', () => {
+  it('is well-formed and safe in every prefix of any text', () => {
     const signs = '* ** _ ~~ ` ``` [ ]( ) ![ < > & " | --- \\ https:// javascript: &lt; </b> <b> # - 1. :'.split(' ');
     const anything = fc.oneof(
       word,
@@ -130,11 +130,11 @@ describe('Markdown that is still being written (C1)', () => {
     fc.assert(property, { numRuns: answers });
   });
 
-  it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])('bears long repetitions of %j', (sign) => {
+  it.each(['[', '![', '[a](', '`a', '``', '**a ', '*a _b ', '| a ', '<h', '~~a ', '&a'])('renders long repetitions of %j', (sign) => {
     expect(findMessagingFlaw(renderUnfinished(sign.repeat(Math.floor(20_000 / sign.length))))).toBeUndefined();
   });
 
-  it('takes a moment for code that nobody has closed, however many backticks are in it', () => {
+  it('renders unclosed code with many backticks quickly', () => {
     const startedAt = performance.now();
     expect(renderUnfinished(`\`a ${'`'.repeat(100_000)} b`)).toMatch(/^<code>a `+ b<\/code>$/);
     expect(performance.now() - startedAt).toBeLessThan(5_000);

@@ -1,18 +1,18 @@
 /**
- * Markdown that is still being written (C1). What is open at its end is shown as what it will most likely be: bold that nobody has closed yet is
- * bold, a link without its target its words, the first row of a table a table. What may turn out to be the beginning of a sign is not shown
- * before that is known. So a reader sees no sign come and go. All of it happens at the end of the text; what stands before is as ever.
+ * Rendering of Markdown that is still being written (C1). Open markup at the end is shown as its most likely result: unclosed bold as bold, a link
+ * without target as text, a first table row as a table. Ambiguous characters are withheld, so markup never appears and disappears. Only the end of
+ * the text is affected.
  */
 import type { MarkdownIt as Parser, StateBlock, StateInline, Token } from 'markdown-it';
 
-/** What the parser is given with a text that is unfinished. */
+/** Parser environment of an unfinished text. */
 export interface Unfinished {
   isUnfinished: true;
-  /** Inline content at the end of the text. */
+  /** Inline content at the end. */
   last?: Token[] | null;
 }
 
-/** Leaves out what is not known yet at the end of the text: signs of a line that has only signs, and halves of signs. */
+/** Drops markup at the end whose meaning is undecided: lines of markup only, and incomplete escapes and entities. */
 export function dropAmbiguousEnd(markdown: string): string {
   let text = markdown
     .replace(/[\ud800-\udbff]$/, '')
@@ -27,15 +27,15 @@ export function dropAmbiguousEnd(markdown: string): string {
   }
 }
 
-/** A longer line is looked at no further. */
+/** Longer lines are not examined. */
 const maxMarkupLength = 200;
-/** A bullet, a rule, the line below a heading or a table's head, a number that may count. */
+/** Bullets, rules, underlines of headings and tables, and list numbers. */
 // super-linear: a line has at most 200 characters
 const markupPattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
-/** The beginning of a code block, with half its language perhaps, or its end, which changes nothing. */
+/** Start of a code block with part of its language, or its end. */
 const fencePattern = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
 
-/** Teaches the parser to read unfinished texts, with an `Unfinished` as their environment; others it reads as before. */
+/** Adds rules that apply when the environment is an `Unfinished`. */
 export function readUnfinished({ core, block, inline }: Parser): void {
   core.ruler.before('inline', 'unfinished', ({ env, tokens }) => {
     if (!isUnfinished(env)) return;
@@ -51,7 +51,7 @@ export function readUnfinished({ core, block, inline }: Parser): void {
   inline.ruler2.after('balance_pairs', 'unfinished_emphasis', closeEmphasis);
 }
 
-/** The parser fills a row up with empty cells. */
+/** The parser pads rows with empty cells. */
 function dropEmptyCells(tokens: Token[]): void {
   const last = tokens.findLastIndex(({ type, content }) => type === 'tr_open' || (type === 'inline' && content !== ''));
   const ends = tokens.splice(last + 1).filter(({ type }) => type !== 'inline');
@@ -62,12 +62,12 @@ function isUnfinished(env: object): env is Unfinished {
   return 'isUnfinished' in env;
 }
 
-/** Whether a piece of inline content is the end of an unfinished text. */
+/** Whether inline content is at the end of an unfinished text. */
 export function isAtEnd({ env, tokens }: StateInline): boolean {
   return isUnfinished(env) && env.last === tokens;
 }
 
-/** A row at the end is the head of a table: the line that would say so is yet to come. */
+/** A row at the end becomes a table before its delimiter line arrives. */
 function readTableHead(state: StateBlock, startLine: number, _endLine: number, silent: boolean): boolean {
   if (!isUnfinished(state.env) || startLine !== state.lineMax - 1) return false;
   const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0);
@@ -87,7 +87,7 @@ function readTableHead(state: StateBlock, startLine: number, _endLine: number, s
   return true;
 }
 
-/** Code that nobody has closed is code to the end. */
+/** Unclosed code extends to the end. */
 function readCode(state: StateInline, silent: boolean): boolean {
   if (!isAtEnd(state) || state.src[state.pos] !== '`') return false;
   const [signs = ''] = /^`+/.exec(state.src.slice(state.pos, state.posMax)) ?? [];
@@ -104,7 +104,7 @@ function readCode(state: StateInline, silent: boolean): boolean {
   return true;
 }
 
-/** A link or picture without all of its target is its words. */
+/** A link or image with an incomplete target is shown as text. */
 function readLink(state: StateInline, silent: boolean): boolean {
   const { src, pos, posMax } = state;
   if (!isAtEnd(state) || silent) return false;
@@ -112,7 +112,7 @@ function readLink(state: StateInline, silent: boolean): boolean {
   if (src[start] !== '[') return src[pos] === '!' && pos === posMax - 1 && skip(state, 1);
   const end = state.md.helpers.parseLinkLabel(state, start, false);
   state.pos = pos;
-  // A footnote or a box to tick, more likely than a link.
+  // More likely a footnote or check box than a link.
   if (/^\[[\d\s,x]*\]?$/.test(src.slice(start, posMax))) return skip(state, posMax - pos);
   if (end < 0) return skip(state, start + 1 - pos);
   if (!/^(?:$|\($|\(<[^<>\n]*$|\(<?[^\s<>)]+>?(?:\s+(?:"[^"]*|'[^']*|\([^)]*)?["')]?)?$)/.test(src.slice(end + 1, posMax))) return false;
@@ -134,7 +134,7 @@ function readAutolink(state: StateInline, silent: boolean): boolean {
   return isAtEnd(state) && !silent && /^<(?:h|ht|htt|https?|https?:[^\s<>]*)?$/.test(rest) && skip(state, 1);
 }
 
-/** What nobody has closed is closed at the end; signs there with nothing behind them are not shown. */
+/** Closes open emphasis at the end; trailing markers are hidden. */
 function closeEmphasis(state: StateInline): void {
   if (!isAtEnd(state)) return;
   const { delimiters, tokens } = state;
@@ -164,7 +164,7 @@ function closeEmphasis(state: StateInline): void {
   }
 }
 
-/** A star within a word multiplies more often than it begins anything. */
+/** An asterisk within a word is rather multiplication than emphasis. */
 function isWithinWord(tokens: readonly Token[], sign: number): boolean {
   let before = sign;
   while (before >= 0 && sign - before < 3 && tokens[before]?.content === tokens[sign]?.content) before--;

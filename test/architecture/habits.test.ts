@@ -73,7 +73,7 @@ const sleeping = [
   'libs/outbound/outbound.test.ts',
   'libs/transfer/pace.test.ts',
   'libs/transfer/transfer.test.ts',
-  'services/agents/telegram/typing.test.ts',
+  'services/agents/telegram/workers/answer-question.test.ts',
   'test/e2e/audio-memory.drill.test.ts',
   'test/e2e/bulk-import.drill.test.ts',
   'test/e2e/shutdown/constant-load.ts',

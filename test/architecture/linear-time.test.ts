@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { emailKey } from '#libs/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
-import { splitByTokens } from '../../services/agents/publishing-summary/rules/parts.ts';
+import { splitByTokens } from '../../services/agents/publishing-summary/rules.ts';
 import { slugOf } from '../../services/directory/experiences/rules.ts';
 import { readProviderTime } from '../../services/transcripts/provider-time.ts';
 

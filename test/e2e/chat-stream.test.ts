@@ -206,7 +206,7 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
       expect(response.status).toBe(200);
       const events = await readEvents(response);
       expect(events[0]?.event).toBe('snapshot');
-      expect(events.at(-1)).toEqual({ event: 'error', data: { detail: 'The agent cannot answer now; nothing was recorded' } });
+      expect(events.at(-1)).toEqual({ event: 'error', data: { detail: 'The agent cannot reply now. Nothing was recorded.' } });
       expect(llm.requests.length - asked).toBe(1);
       expect(await platform.findInDatabase(`Broken off by ${ending}`)).toEqual([]);
     },

@@ -182,10 +182,10 @@ describe('GET /api/ops/jobs/{service}/{job_id} (P2)', () => {
 
   it.each([
     ['GET', 'webhooks/ID', 'There is no such webhook.'],
-    ['GET', 'threads/ID', 'There is no such thread.'],
-    ['POST', 'threads/ID/take', 'There is no such thread.'],
-    ['POST', 'threads/ID/message', 'There is no such thread.'],
-    ['POST', 'threads/ID/hand-back', 'There is no such thread.'],
+    ['GET', 'threads/ID', 'The thread does not exist.'],
+    ['POST', 'threads/ID/take', 'The thread does not exist.'],
+    ['POST', 'threads/ID/message', 'The thread does not exist.'],
+    ['POST', 'threads/ID/hand-back', 'The thread does not exist.'],
     ['POST', 'pipelines/ID/retry', 'There is no such conversation.'],
   ])('%s /api/ops/%s names what does not exist, for an id out of range too (D94)', async (method, path, message) => {
     for (const id of ['0', '-1', '2147483647', '2147483648', '9007199254740991', '99999999999999999999']) {

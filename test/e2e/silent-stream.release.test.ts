@@ -44,6 +44,6 @@ describe('POST /api/chat/{agent_slug}/message/ with Accept: text/event-stream', 
     held.resolve('At last');
     const [answered, failed] = await Promise.all(both.map(({ text }) => text));
     expect(answered).toMatch(/^(:\n\n)+(event: snapshot\n.*\n\n)*event: done\ndata: .*"agent_html":"At last".*\n\n$/);
-    expect(failed).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot answer now; nothing was recorded"\}\n\n$/);
+    expect(failed).toMatch(/^(:\n\n)+event: error\ndata: \{"detail":"The agent cannot reply now. Nothing was recorded."\}\n\n$/);
   });
 });

@@ -172,7 +172,7 @@ describe('somebody who wants an agent to break (D75)', () => {
         `select j.error from agents.jobs j join agents.threads t on j.payload->>'thread_id' = t.id::text where t.visitor_id = $1`,
         [json.visitor_id],
       );
-      expect(job?.error).toBe('The model did not reply with JSON');
+      expect(job?.error).toBe('The reply is not valid JSON.');
     });
     expect((await say('confidant', 'are you there?')).status).toBe(200);
   });

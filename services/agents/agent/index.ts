@@ -1,3 +1,29 @@
-/** Agents as other features look them up. */
-export { findAgent, findMessagingAgent, getAgent } from './find-agent.ts';
+/** Agents by slug or id, for other features. Slugs with U+0000, which PostgreSQL rejects, are not found. */
+import { appError } from '#libs/errors';
+import type { Queryable } from '#libs/sql';
+import { type Agent, findBySlug, findMessagingById, findMessagingBySlug, findPublicBySlug, type MessagingAgent } from './statements.ts';
 export type { Agent, MessagingAgent } from './statements.ts';
+
+export async function findAgent(db: Queryable, slug: string): Promise<Agent | undefined> {
+  return slug.includes('\0') ? undefined : await findBySlug(db, { slug });
+}
+
+/** @throws AppError agent_not_found */
+export async function getAgent(db: Queryable, slug: string): Promise<Agent> {
+  const agent = await findAgent(db, slug);
+  if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${slug}"`);
+  return agent;
+}
+
+export async function findMessagingAgent(db: Queryable, by: { slug: string } | { id: number }): Promise<MessagingAgent | undefined> {
+  if ('id' in by) return await findMessagingById(db, by);
+  return by.slug.includes('\0') ? undefined : await findMessagingBySlug(db, by);
+}
+
+/** AgentOut as JSON text. */
+export async function renderAgent(db: Queryable, slug: string): Promise<string | undefined> {
+  const agent = slug.includes('\0') ? undefined : await findPublicBySlug(db, { slug });
+  if (agent === undefined) return undefined;
+  const { infos, ...rest } = agent;
+  return `${JSON.stringify(rest).slice(0, -1)},"infos":${infos}}`;
+}

@@ -1,16 +1,18 @@
-/** The chat of visitors with an agent. */
+/** Chat of visitors with an agent. */
 import { byGateway, nullable, rpc, Type } from '#libs/contract';
-import { slug } from '../schemas.ts';
+import { slug } from '../agent/contract.ts';
 
-/** Longest chat message, in characters (D33a). */
+/** Maximum length of a chat message in characters (D33a). */
 export const maxChatBodyCharacters = 16_384;
 
-/** Body of a visitor's message (rules/agents#visitor-chat). */
+/** Message of a visitor (rules/agents#visitor-chat). */
 export const AgentChatIn = Type.Object(
   {
-    body: Type.String({ maxLength: maxChatBodyCharacters, description: 'The message, Markdown allowed. Blank → 400.' }),
+    body: Type.String({ maxLength: maxChatBodyCharacters, description: 'Message in Markdown. Blank messages return 400.' }),
     visitor_id: Type.Optional(
-      nullable(Type.String({ description: 'As returned before, to continue a thread; anything else begins a new one (D33a).' })),
+      nullable(
+        Type.String({ description: 'Value of an earlier reply, to continue its thread. Unknown values start a new thread (D33a).' }),
+      ),
     ),
   },
   { $id: 'AgentChatIn' },
@@ -19,14 +21,14 @@ export const AgentChatIn = Type.Object(
 /** AgentChatOut of rules/agents#visitor-chat. */
 export const AgentChatOut = Type.Object(
   {
-    visitor_id: Type.String({ description: "Identifier of the visitor's thread; keep it secret, it is the key to the thread." }),
+    visitor_id: Type.String({ description: "Id of the visitor's thread. Keep it secret: it grants access to the thread." }),
     thread_key: Type.String({ description: '`web:visitor:<visitor_id>:agent:<agent_id>`.' }),
     human_html: Type.String({ description: "The visitor's message as HTML of the messaging subset." }),
     agent_html: Type.String({ description: 'The reply as HTML of the messaging subset.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When the turn was recorded, RFC 3339 with `+00:00`.' }),
+    created_at: Type.String({ format: 'date-time', description: 'Time of the turn, RFC 3339 with `+00:00`.' }),
     waits_for: Type.Optional(
       Type.Literal('person', {
-        description: 'A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that.',
+        description: 'An operator has taken the conversation and will answer. `agent_html` contains a notice.',
       }),
     ),
   },
@@ -38,16 +40,16 @@ const message = Type.Object({
   body: AgentChatIn.properties.body,
   visitor_id: AgentChatIn.properties.visitor_id,
   idempotency_key: Type.Optional(
-    nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
+    nullable(Type.String({ description: 'Repetitions with the same key, text and visitor create one turn.' })),
   ),
-  ip: Type.String({ description: 'What limits count the visitor by: IPv4 address or IPv6 /64.' }),
+  ip: Type.String({ description: 'Address for rate limits: IPv4 address or IPv6 /64.' }),
 });
 
 export const chatRpcs = {
   sendChatMessage: rpc({
     subject: 'agents.chat.send',
     callers: byGateway,
-    summary: "Answers a visitor's message and records the turn, wholly or not at all.",
+    summary: "Answers a visitor's message and records the turn completely or not at all.",
     request: message,
     reply: AgentChatOut,
     timeoutMs: 150_000,
@@ -56,9 +58,9 @@ export const chatRpcs = {
     subject: 'agents.chat.stream',
     callers: byGateway,
     summary:
-      'The same, with the reply while it is written; it begins with the first word, and the turn is finished whoever leaves (C1, C2).',
+      'Streams the reply while it is written. The stream starts with the first text, and the turn completes even if the client disconnects (C1, C2).',
     request: message,
-    reply: Type.String({ description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the whole turn.' }),
+    reply: Type.String({ description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the complete turn.' }),
     timeoutMs: 150_000,
   }),
 };

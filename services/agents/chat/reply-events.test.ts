@@ -18,8 +18,8 @@ async function read(events: AsyncIterable<string>, onEvent?: (seen: Seen) => Pro
   return all;
 }
 
-describe('the events of a turn (C1, C2)', () => {
-  it('are snapshots of the newest words, not more often than every 80 ms, and the turn', async () => {
+describe('events of a turn (C1, C2)', () => {
+  it('are snapshots of the latest text, at most every 80 ms, and the turn', async () => {
     const words = new PartialReply();
     const turn = Promise.withResolvers<{ agent_html: string }>();
     let text = '';
@@ -39,7 +39,7 @@ describe('the events of a turn (C1, C2)', () => {
     }
   });
 
-  it('are made of what there is when they are taken: who is slow misses what was in between', async () => {
+  it('skip intermediate text for slow consumers', async () => {
     const words = new PartialReply();
     const turn = Promise.withResolvers<string>();
     words.listener('one');
@@ -54,7 +54,7 @@ describe('the events of a turn (C1, C2)', () => {
     expect(seen.map(({ data }) => data)).toEqual([{ agent_html: 'one' }, { agent_html: 'one two three four' }, 'whole']);
   });
 
-  it('are the turn alone when there were no words, and none of what cannot be stored', async () => {
+  it('are the turn only when there was no text, without characters that cannot be stored', async () => {
     const words = new PartialReply();
     expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([{ event: 'done' }]);
     const turn = Promise.withResolvers<string>();
@@ -66,7 +66,7 @@ describe('the events of a turn (C1, C2)', () => {
     expect(seen[0]?.data).toEqual({ agent_html: 'Welcome' });
   });
 
-  it('end with what the turn fails with, and not before the turn when their reader leaves', async () => {
+  it('end with the error of the turn, and not before the turn when the consumer leaves', async () => {
     const words = new PartialReply();
     words.listener('one');
     const failing = writeEvents(words, Promise.reject<string>(new Error('no turn')), (markdown) => markdown);

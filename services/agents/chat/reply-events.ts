@@ -1,13 +1,13 @@
-/** A turn as server-sent events while the model writes: snapshots of the reply so far, at last the recorded turn (C1). */
+/** Server-sent events of a turn: snapshots of the reply while the model writes, then the recorded turn (C1). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toStorableText } from '#libs/json';
 import type { TextListener } from '#libs/openai';
 
-/** Time between two snapshots; longer where making one takes more than a tenth of it. */
+/** Minimum time between snapshots; longer if rendering takes more than a tenth of it. */
 const minPauseMs = 80;
 const pausePerRenderTime = 10;
 
-/** What the model has written so far; a snapshot is made of the newest, whatever was missed in between. */
+/** Latest text of the model. Intermediate states are skipped. */
 export class PartialReply {
   #text = '';
   #readUpTo = '';
@@ -20,12 +20,12 @@ export class PartialReply {
     this.#changed.resolve();
   };
 
-  /** Resolves when there are words that nobody has taken. */
+  /** Resolves when there is unread text. */
   async waitForText(): Promise<void> {
     if (this.#text === this.#readUpTo) await this.#changed.promise;
   }
 
-  /** Drops words that were not taken, and all that follow. */
+  /** Drops unread and all later text. */
   discard(): void {
     this.#isDiscarded = true;
     this.#text = this.#readUpTo;
@@ -39,11 +39,12 @@ export class PartialReply {
 }
 
 /**
- * Whoever takes the events gets what there is at that moment. Who leaves does not end the turn: the source ends with it, so that a service that
- * stops waits for it (C2).
+ * Events of the current state whenever the consumer is ready. A consumer that leaves does not end the turn; the generator waits for it, so that a
+ * stopping
+ * service does too (C2).
  */
 export async function* writeEvents<Turn>(
-  words: PartialReply,
+  reply: PartialReply,
   turn: Promise<Turn>,
   render: (unfinished: string) => string,
 ): AsyncGenerator<string> {
@@ -54,10 +55,10 @@ export async function* writeEvents<Turn>(
   const isSettledBefore = (event: Promise<unknown>): Promise<boolean> => Promise.race([settled, event.then(() => false)]);
   try {
     let lastHtml = '';
-    while (!(await isSettledBefore(words.waitForText()))) {
+    while (!(await isSettledBefore(reply.waitForText()))) {
       const startedMs = performance.now();
-      const html = render(toStorableText(words.readText()).trim()); // D75
-      // Nothing is shown again of what turns out to be a thought (D84).
+      const html = render(toStorableText(reply.readText()).trim()); // D75
+      // Thoughts that were recognised later change nothing visible (D84).
       if (html === lastHtml) continue;
       lastHtml = html;
       const pauseMs = Math.max(minPauseMs, pausePerRenderTime * (performance.now() - startedMs));

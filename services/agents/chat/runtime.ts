@@ -1,52 +1,51 @@
 /**
- * The chat runtime: one turn from a message to the recorded reply, for web visitors and messaging channels alike
- * (rules/agents#visitor-chat, rules/agents#messaging-webhook; D32 to D33a). Nothing is stored before the model has
- * answered, and then both messages are, in one transaction with whatever the caller adds to it. While a person has the thread the model is not
- * asked: the visitor's message is recorded alone (H1, H2).
+ * Runs one turn from a message to the recorded reply, for visitors and messaging channels (rules/agents#visitor-chat, rules/agents#messaging-webhook;
+ * D32
+ * to D33a). Both messages are stored in one transaction after the model has replied, with the rows of the caller. During a takeover the
+ * model is not called and only the visitor's message is recorded (H1, H2).
  */
 import type { Logger } from '#libs/logger';
+import { ModelFailure, type TextListener } from '#libs/openai';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { Agent } from '../agent/index.ts';
-import type { KnowledgeMode } from '../config.ts';
-import { BudgetExceeded, type MeasuredModel } from '../language-model/index.ts';
-import { readMemory } from '../memory/index.ts';
-import type { MessagingHtml } from '../messaging-html.ts';
-import { cleanAgentMessage } from '../recorded-answer.ts';
-import { buildPrompt, maxHistoryTurns } from './rules/prompt.ts';
-import { createVisitorId, isVisitorId } from './rules/visitor.ts';
-import { lockThread } from './statements/takeovers.ts';
+import { buildPrompt, createVisitorId, isVisitorId, maxHistoryTurns } from './rules.ts';
 import {
   createThread,
   ensureThread,
+  findTakeover,
   findTurn,
   findVisitorThread,
   listLatestTurns,
+  lockThread,
   recordTurn,
   type StoredTurn,
   type ThreadKey,
   turnKeyConstraint,
-} from './statements/threads.ts';
-import { isThreadTakenOver, ThreadTakenOver, runUnlessTakenOver, type WatchThread } from './takeover-watch.ts';
-import { TurnFailure } from './turn-failure.ts';
-import type { TurnLease, TurnQueue } from './turn-queue.ts';
-import { type TextListener, ModelFailure } from '#libs/openai';
+} from './statements.ts';
+import { TurnFailure, type TurnLease, type TurnQueue } from './turn-queue.ts';
+import type { KnowledgeMode } from '../config.ts';
+import { BudgetExceeded, type MeasuredModel } from '../language-model/index.ts';
+import { readMemory } from '../memory/index.ts';
+import type { MessagingHtml } from '../messaging-html.ts';
+import { cleanAgentMessage } from '../model-text.ts';
 
 export interface ChatDependencies {
   readonly db: Database;
   readonly queue: TurnQueue;
   readonly model: MeasuredModel;
   readonly html: MessagingHtml;
-  /** Estimated tokens of a prompt. */
+  /** Maximum prompt size in estimated tokens. */
   readonly promptTokens: number;
-  /** What of other threads an answer may draw on (D70). */
+  /** What a reply can use from other threads (D70). */
   readonly knowledge: KnowledgeMode;
-  /** Has the thread remembered, in the transaction that records a turn. */
+  /** Enqueues the memory job in the transaction that records the turn. */
   readonly enqueueMemory: (tx: Tx, threadId: number) => Promise<void>;
-  /** Without it a takeover is noticed when the turn is recorded. */
+  /** Without it, a takeover is detected when the turn is recorded. */
   readonly watchThread?: WatchThread;
 }
 
-/** A visitor's thread as found for a message: none yet, or an existing one. */
+/** `new` until its first turn is recorded. */
 export interface VisitorThread {
   readonly kind: 'new' | 'known';
   readonly visitorId: string;
@@ -56,49 +55,51 @@ export interface TurnRequest {
   readonly agent: Agent;
   readonly thread: ThreadKey;
   /**
-   * `new`: nobody else can know the key yet, the thread is made with its first turn; `existing`: a deleted thread is not made again;
-   * `any`: found or made, several may come at once.
+   * `new`: the key is unguessable and the thread is created with its first turn. `existing`: a deleted thread is not created again. `any`: found or
+   * created,
+   * possibly concurrently.
    */
   readonly opening: 'new' | 'existing' | 'any';
-  /** Markdown, as the person wrote it. */
+  /** Markdown as received. */
   readonly body: string;
-  /** Who wrote it where a thread has several writers, e.g. `telegram:user:<id>`; what is forgotten of a person is found by it. */
+  /** Author in threads with several people, e.g. `telegram:user:<id>`. Erasure finds messages by it. */
   readonly sender?: string | undefined;
-  /** What the turn answers, unique for the agent, e.g. `telegram:<update_id>` or `web:<digest>`: asked for again, the recorded turn is returned. */
+  /** Unique per agent, e.g. `telegram:<update_id>` or `web:<digest>`. A repetition returns the recorded turn. */
   readonly idempotencyKey?: string | undefined;
-  /** Epoch milliseconds; later than this nobody waits for the answer, so nothing may be recorded. */
+  /** Epoch milliseconds after which the caller no longer waits and nothing is recorded. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Hears the model's words while it writes; not called for a repeated turn. */
+  /** Called with the reply while the model writes; not for a repeated turn. */
   readonly listener?: TextListener | undefined;
-  /** Called when an operator takes the thread while the model writes: what it wrote is discarded (H1). */
+  /** Called when an operator takes the thread while the model writes. The reply is discarded (H1). */
   readonly onTakenOver?: (() => void) | undefined;
   /**
-   * Writes rows of the caller in the transaction that records the turn: both happen or neither. Not called for a repeated turn. It may
-   * run again from the start, so it must have no other effect; what it throws undoes the turn.
+   * Writes rows of the caller in the transaction that records the turn; an error rolls the turn back. Not called for a repeated turn. Can run more
+   * than
+   * once, so it must have no other effects.
    */
   readonly inTransaction?: ((tx: Tx, turn: StoredTurn) => Promise<void>) | undefined;
 }
 
 export interface RecordedTurn extends StoredTurn {
-  /** The turn was recorded before, under the same idempotency key. */
+  /** Recorded earlier under the same idempotency key. */
   readonly repeated: boolean;
 }
 
 export interface ChatRuntime {
-  /** The thread that a visitor id opens with this agent; unknown, malformed and other agents' ids open a new one (D33a). */
+  /** The visitor's thread with this agent. Unknown, malformed and other agents' ids create a new one (D33a). */
   findThread(agent: Agent, visitorId: string | null | undefined): Promise<VisitorThread>;
   /**
-   * Waits for the thread's turn, asks the model, records. One turn at a time in each thread; tickets are served in the order of the calls.
-   * @throws TurnFailure: nothing was recorded
+   * Waits for the turn, calls the model and records both messages. Turns of a thread run one at a time in the order of the calls.
+   * @throws TurnFailure nothing was recorded
    */
   runTurn(request: TurnRequest): Promise<RecordedTurn>;
 }
 
-/** Time kept back for recording and for the reply's way to the visitor. */
+/** Time reserved for recording and for sending the reply. */
 const recordMarginMs = 500;
-/** Tries to get hold of a thread that others delete at the same time. */
+/** Attempts to open a thread that is deleted concurrently. */
 const maxOpenAttempts = 5;
 
 export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
@@ -112,14 +113,14 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     ]);
     const messages = buildPrompt(agent.prompt, recalled, latest, body, deps.promptTokens);
     try {
-      return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal, listener })).text;
+      return (await model.complete({ agentId: agent.id, purpose: 'chat', messages, signal, listener })).text;
     } catch (error) {
       if (signal.reason instanceof ThreadTakenOver) throw signal.reason;
       if (error instanceof BudgetExceeded) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
-      logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'the model gave no usable answer');
+      logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'chat: no usable reply of the language model');
       const kind = error.kind === 'cancelled' ? 'out_of_time' : 'no_answer';
-      throw new TurnFailure(kind, 'The model gave no usable answer', error);
+      throw new TurnFailure(kind, 'No usable reply of the language model.', error);
     }
   }
 
@@ -130,9 +131,9 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     open: (tx: Tx) => Promise<number>,
   ): Promise<RecordedTurn> {
     const { body, sender } = request;
-    const text = await runUnlessTakenOver(deps, threadId, (taken) => {
-      taken.addEventListener('abort', () => request.onTakenOver?.());
-      return generateReply(request, threadId, AbortSignal.any([signal, taken]));
+    const text = await runUnlessTakenOver(deps, threadId, (takenOver) => {
+      takenOver.addEventListener('abort', () => request.onTakenOver?.());
+      return generateReply(request, threadId, AbortSignal.any([signal, takenOver]));
     });
     const human = { humanBody: body, humanHtml: html.render(body) };
     const reply = { agentBody: text, agentHtml: text === null ? null : html.render(text) };
@@ -140,15 +141,15 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     const stored = await db.transaction(async (tx) => {
       const recordedIn = await open(tx);
       if (threadId !== undefined) await lockThread(tx, { threadId });
-      // Somebody has taken the thread while the model wrote: what it wrote was never said.
+      // The reply of the model is dropped if an operator has taken the thread meanwhile.
       const messages = { ...human, ...((await isThreadTakenOver(tx, threadId)) ? noAgentReply : reply) };
       const recorded = await recordTurn(tx, { threadId: recordedIn, ...messages, turnKey, sender });
-      if (recorded === undefined) throw new TurnFailure('lost', 'The thread is gone');
+      if (recorded === undefined) throw new TurnFailure('lost', 'The thread was deleted.');
       const turn = { threadId: recordedIn, ...recorded, ...messages };
       await request.inTransaction?.(tx, turn);
       await deps.enqueueMemory(tx, turn.threadId);
       if (signal.aborted || Date.now() > request.deadlineMs - recordMarginMs)
-        throw new TurnFailure('out_of_time', 'The answer came too late');
+        throw new TurnFailure('out_of_time', 'The reply came after the deadline.');
       return turn;
     });
     return { ...stored, repeated: false };
@@ -183,11 +184,12 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   async function runQueuedTurn(request: TurnRequest): Promise<RecordedTurn> {
     for (let attempt = 0; attempt < maxOpenAttempts; attempt++) {
       const threadId = await openThread(request);
-      const turn = threadId === undefined ? undefined : await queue.run(threadId, request.signal, (held) => continueThread(request, held));
+      const turn =
+        threadId === undefined ? undefined : await queue.run(threadId, request.signal, (lease) => continueThread(request, lease));
       if (turn !== undefined) return turn;
       if (request.opening === 'existing') break;
     }
-    throw new TurnFailure('lost', 'The thread is gone');
+    throw new TurnFailure('lost', 'The thread was deleted.');
   }
 
   return {
@@ -209,7 +211,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
           async (tx) => (await createThread(tx, toRow(request.agent, request.thread))).id,
         );
       } catch (error) {
-        // The same turn was recorded in another thread meanwhile: its chat has got a new key.
+        // The same turn was recorded in another thread: the chat has a new key.
         const recorded = constraintOf(error) === turnKeyConstraint ? await findRepeated(request) : undefined;
         if (recorded === undefined) throw error;
         return recorded;
@@ -218,7 +220,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   };
 }
 
-/** What the agent says while a person has the thread. */
+/** During a takeover. */
 const noAgentReply = { agentBody: null, agentHtml: null };
 
 function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
@@ -227,4 +229,41 @@ function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
 
 function turnKeyOf({ agent, idempotencyKey }: TurnRequest): string | undefined {
   return idempotencyKey === undefined ? undefined : `agent:${agent.id}:${idempotencyKey}`;
+}
+
+/** An operator has taken the thread; the running reply is discarded (H1). */
+export class ThreadTakenOver extends Error {
+  override readonly name = 'TakenOver';
+}
+
+/** Calls `onChange` on each change of a takeover or operator message, on any replica, until the returned function is called. */
+export type WatchThread = (threadId: number, onChange: () => void) => () => void;
+
+export async function isThreadTakenOver(db: Queryable, threadId: number | undefined): Promise<boolean> {
+  return threadId !== undefined && (await findTakeover(db, { threadId })) !== undefined;
+}
+
+/**
+ * Runs `work` unless an operator has the thread. Its signal aborts when an operator takes it. A missed change is detected when the turn is recorded.
+ * @returns null during a takeover.
+ */
+export async function runUnlessTakenOver<T>(
+  { db, watchThread }: { readonly db: Queryable; readonly watchThread?: WatchThread | undefined },
+  threadId: number | undefined,
+  work: (takenOver: AbortSignal) => Promise<T>,
+): Promise<T | null> {
+  const takenOver = new AbortController();
+  const check = async (): Promise<void> => {
+    if (await isThreadTakenOver(db, threadId)) takenOver.abort(new ThreadTakenOver());
+  };
+  const unwatch = threadId === undefined ? undefined : watchThread?.(threadId, () => void check().catch(() => undefined));
+  try {
+    await check();
+    return takenOver.signal.aborted ? null : await work(takenOver.signal);
+  } catch (error) {
+    if (error instanceof ThreadTakenOver) return null;
+    throw error;
+  } finally {
+    unwatch?.();
+  }
 }

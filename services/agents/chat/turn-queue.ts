@@ -1,28 +1,28 @@
 /**
- * One turn at a time in each thread, whatever the number of replicas (D33). Waiting costs no connection, and one small statement every 150 ms for
- * who is next, less often for who is further behind; a replica that dies gives its place up when its lease runs out.
+ * Runs one turn at a time in each thread across replicas (D33). Waiting holds no connection and polls with one small statement, every 150 ms for the
+ * next
+ * ticket and less often for later ones. The ticket of a crashed replica expires with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renewLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
-import { renewTicket, deleteTicket, issueTicket, redeemTicket } from './statements/turn-tickets.ts';
-import { TurnFailure } from './turn-failure.ts';
+import { deleteTicket, issueTicket, redeemTicket, renewTicket } from './statements.ts';
 
 export interface TurnLease {
   readonly threadId: number;
-  /** Aborts when the turn may no longer go on. */
+  /** Aborts when the turn must stop. */
   readonly signal: AbortSignal;
   /**
-   * Ends the turn inside the transaction that records it.
-   * @throws TurnFailure `lost` when the turn was lost meanwhile; nothing may be recorded then.
+   * Ends the turn in the transaction that records it.
+   * @throws TurnFailure `lost` when the lease has expired: nothing may be recorded.
    */
   finish(tx: Tx): Promise<void>;
 }
 
 export interface TurnQueue {
   /**
-   * Waits for the thread's turn and runs `work` in it. Undefined when there is no such thread.
+   * Waits for the turn of a thread and runs `work`. Undefined when the thread does not exist.
    * @throws TurnFailure `out_of_time` when the signal aborts while waiting
    */
   run<T>(threadId: number, signal: AbortSignal, work: (turn: TurnLease) => Promise<T>): Promise<T | undefined>;
@@ -38,16 +38,16 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 
   async function waitForTurn(threadId: number, ticket: number, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const place = await renewTicket(db, { threadId, ticket, leaseSeconds });
-      if (place === undefined) throw new TurnFailure('lost', 'The turn was lost while waiting');
-      if (place.earlier === 0) return;
-      const usual = Math.min(pollMs * place.earlier, (leaseSeconds * 1000) / 3);
+      const position = await renewTicket(db, { threadId, ticket, leaseSeconds });
+      if (position === undefined) throw new TurnFailure('lost', 'The lease of the turn expired while waiting.');
+      if (position.earlier === 0) return;
+      const usual = Math.min(pollMs * position.earlier, (leaseSeconds * 1000) / 3);
       await sleep(usual / 2 + Math.random() * usual, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) throw new TurnFailure('out_of_time', 'The conversation is busy');
+      if (signal.aborted) throw new TurnFailure('out_of_time', 'The thread is busy.');
     }
   }
 
-  /** While the database is away it is tried again behind the failed turn, so that the next one need not wait for the lease to run out. */
+  /** Retries in the background while the database is unavailable, so that the next turn does not have to wait for the lease to expire. */
   async function releaseTicket(threadId: number, ticket: number): Promise<void> {
     await deleteTicket(db, { threadId, ticket }).catch(() => void retryRelease(threadId, ticket));
   }
@@ -62,25 +62,25 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
         failure = error;
       }
     }
-    logger.warn({ err: failure, threadId }, 'ticket of a chat turn is left to run out');
+    logger.warn({ err: failure, threadId }, 'chat: failed to release the ticket of a turn, waiting for its lease to expire');
   }
 
   return {
     run: async (threadId, signal, work) => {
-      const taken = await issueTicket(db, { threadId, leaseSeconds });
-      if (taken === undefined) return undefined;
-      const { ticket } = taken;
+      const issued = await issueTicket(db, { threadId, leaseSeconds });
+      if (issued === undefined) return undefined;
+      const { ticket } = issued;
       let finished = false;
       try {
         await waitForTurn(threadId, ticket, signal);
         const lease = renewLease({
           leaseMs: leaseSeconds * 1000,
           renew: async () => (await renewTicket(db, { threadId, ticket, leaseSeconds }))?.earlier === 0,
-          onFailure: (error) => logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed'),
+          onFailure: (error) => logger.warn({ err: error, threadId }, 'chat: failed to renew the lease of a turn'),
         });
         const finish = async (tx: Tx): Promise<void> => {
           if ((await redeemTicket(tx, { threadId, ticket })) === undefined)
-            throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
+            throw new TurnFailure('lost', 'The lease of the turn expired. Nothing was recorded.');
           tx.afterCommit(() => (finished = true));
         };
         try {
@@ -94,3 +94,29 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
     },
   };
 }
+
+/** Reason of a failed turn. Nothing is recorded; the caller can retry. */
+export type TurnFailureKind =
+  /** The model returned no usable reply. */
+  | 'no_answer'
+  /** The daily token budget is used up; the model was not called. */
+  | 'over_budget'
+  /** Deadline or signal, while waiting or while the model runs. */
+  | 'out_of_time'
+  /** The lease has expired, or the thread was deleted. */
+  | 'lost';
+
+export class TurnFailure extends Error {
+  override readonly name = 'TurnFailure';
+  readonly kind: TurnFailureKind;
+  /** Seconds after which to retry. */
+  readonly retryAfter: number;
+
+  constructor(kind: TurnFailureKind, message: string, cause?: Error & { readonly retryAfter: number | undefined }) {
+    super(message, cause === undefined ? {} : { cause });
+    this.kind = kind;
+    this.retryAfter = cause?.retryAfter ?? defaultRetryAfterSeconds;
+  }
+}
+
+const defaultRetryAfterSeconds = 5;

@@ -1,4 +1,4 @@
-/** Threads as operators see them, who has them, and what operators write in them (H1 to H5). */
+/** Threads, takeovers and messages of operators (H1 to H5). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 const threadColumns = {
@@ -28,7 +28,7 @@ const threads = (
   from ${from} t join agents.agents a on a.id = t.agent_id
   left join agents.thread_takeovers o on o.thread_id = t.id and o.ended_at is null`;
 
-/** Those where something was said last first; each null for any. Threads whose first turn is under way are not there yet. */
+/** Most recently active first; null filters match all. Threads without a recorded turn are omitted. */
 export const listThreads = statement.many({
   name: 'handover.list',
   planned: 'each-call',
@@ -81,7 +81,7 @@ const messages = sql`select m.turn, m.note_type as "noteType", m.body, m.html, a
       from agents.operator_sends s where s.message_id = m.id) end as delivery
   from agents.messages m`;
 
-/** Newest turn first, in it the visitor's message last. */
+/** Newest turn first, within it the visitor's message last. */
 export const listMessages = statement.many({
   name: 'handover.messages',
   params: { threadId: t.bigint, before: t.integer.nullable, limit: t.integer },
@@ -90,14 +90,14 @@ export const listMessages = statement.many({
     where m.thread_id = ${threadId} and (${before} is null or m.turn < ${before}) order by m.turn desc, m.note_type limit ${limit}`,
 });
 
-/** The unique index lets one have it. */
+/** A unique index allows one open takeover per thread. */
 export const insertTakeover = statement.none({
   name: 'handover.take',
   params: { threadId: t.bigint, accountId: t.integer.nullable },
   sql: ({ threadId, accountId }) => sql`insert into agents.thread_takeovers (thread_id, account_id) values (${threadId}, ${accountId})`,
 });
 
-/** Undefined when nobody had it. */
+/** Undefined when there is no takeover. */
 export const endTakeover = statement.maybeOne({
   name: 'handover.end',
   params: { threadId: t.bigint },
@@ -134,7 +134,7 @@ export const findOperatorMessageByKey = statement.maybeOne({
     where turn_key = ${turnKey} and thread_id = ${threadId} and note_type = 'chat_operator'`,
 });
 
-/** What operators wrote to a visitor, behind a turn; one row without a message when there is none, and when the agent does not know them. No row = no such agent. */
+/** Messages of operators after a turn. One row without a message if there are none or the visitor is unknown; no row if the agent does not exist. */
 export const listUpdates = statement.many({
   name: 'handover.updates',
   params: { agentSlug: t.text, visitorId: t.text, after: t.integer, limit: t.integer },

@@ -1,12 +1,12 @@
-/** What the language model cost. */
+/** Usage of the language model. */
 import { byOperators, rpc, Type } from '#libs/contract';
-import { slug } from '../schemas.ts';
+import { slug } from '../agent/contract.ts';
 
 export const languageModelRpcs = {
   listUsage: rpc({
     subject: 'admin.agents.usage.list',
     callers: byOperators,
-    summary: 'What the language model cost each agent, by day (UTC) and purpose, newest day first.',
+    summary: 'Usage of the language model by agent, day (UTC) and purpose, newest day first.',
     request: Type.Object({
       slug: Type.Optional(slug),
       since: Type.Optional(Type.String({ format: 'date', description: 'First day, `YYYY-MM-DD`.' })),
@@ -18,9 +18,9 @@ export const languageModelRpcs = {
           slug: Type.String(),
           day: Type.String(),
           purpose: Type.Union([Type.Literal('chat'), Type.Literal('memory')]),
-          calls: Type.Integer({ description: 'Calls of the model, failed ones included.' }),
+          calls: Type.Integer({ description: 'Calls, including failed ones.' }),
           failed_calls: Type.Integer(),
-          calls_without_usage: Type.Integer({ description: 'Calls whose tokens the model did not tell.' }),
+          calls_without_usage: Type.Integer({ description: 'Calls whose tokens the model did not report.' }),
           prompt_tokens: Type.Integer(),
           completion_tokens: Type.Integer(),
           duration_ms: Type.Integer({ description: 'Time spent waiting for the model.' }),

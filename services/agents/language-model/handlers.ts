@@ -1,11 +1,17 @@
-/** `agents.usage.list`: what the language model cost. */
-import { type Handler, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
+/** Usage of the language model, for the admin CLI. */
+import { type Handlers, rawJson } from '#libs/nats';
+import type { agents } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { languageModelRpcs } from './contract.ts';
-import { renderUsage } from './statements/usage.ts';
+import { renderUsage } from './statements.ts';
 
 const defaultLimit = 100;
 
-export function createListUsage(db: Database): Handler<typeof languageModelRpcs.listUsage> {
-  return async ({ slug, since, limit = defaultLimit }) => rawJson(`{"items":${(await renderUsage(db, { slug, since, limit })).json}}`);
+export function createLanguageModelHandlers({
+  db,
+}: Pick<Dependencies, 'db'>): Pick<Handlers<typeof agents>, keyof typeof languageModelRpcs> {
+  return {
+    listUsage: async ({ slug, since, limit = defaultLimit }) =>
+      rawJson(`{"items":${(await renderUsage(db, { slug, since, limit })).json}}`),
+  };
 }

@@ -1,5 +1,49 @@
-/** What is remembered of threads, and the jobs that remember it. */
+/** Memory of threads and agents, as other features read it and request its renewal. */
+import type { Jobs } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
+import type { AgentsConfig, KnowledgeMode } from '../config.ts';
+import { agents } from '../contract.ts';
+import type { ReplyMemory } from './rules.ts';
+import { findMemoryForReply } from './statements.ts';
+
 export { maxKnowledgePerAgent, type ReplyMemory } from './rules.ts';
 export { dropSummaries } from './statements.ts';
-export { readMemory } from './stored-memory.ts';
-export { enqueueThreadMemory, type EnqueueAgentMemory } from './workers.ts';
+
+interface EnqueueDependencies {
+  readonly config: Pick<AgentsConfig, 'AGENT_KNOWLEDGE' | 'MEMORY_DELAY_MS'>;
+  readonly jobs: Pick<Jobs, 'enqueue'>;
+}
+
+/** An agent's summary depends on many threads, so it is renewed less often. */
+const agentDelayFactor = 6;
+
+/** Memory for a reply: of the thread and, as far as `mode` allows, of other threads of the agent (D70). */
+export async function readMemory(
+  db: Queryable,
+  of: { agentId: number; threadId: number | undefined; mode: KnowledgeMode },
+): Promise<ReplyMemory> {
+  const { summary, facts, knowledge } = await findMemoryForReply(db, of);
+  return { summary, facts: readList(facts), knowledge: readList(knowledge) };
+}
+
+export function readList(json: string): string[] {
+  return JSON.parse(json) as string[];
+}
+
+/** Renews the memory of a thread after the transaction. One queued job covers all turns recorded before it runs. */
+export async function enqueueThreadMemory(
+  tx: Tx,
+  { config, jobs }: EnqueueDependencies,
+  threadId: number,
+  delayMs = config.MEMORY_DELAY_MS,
+): Promise<void> {
+  await jobs.enqueue(tx, agents.jobs.threadMemory, { thread_id: threadId }, { key: `thread:${threadId}`, delayMs });
+}
+
+/** Renews the summary of an agent after the transaction, if sentences are shared automatically; otherwise there is none (D70). */
+export async function enqueueAgentMemory(tx: Tx, { config, jobs }: EnqueueDependencies, agentId: number): Promise<void> {
+  if (config.AGENT_KNOWLEDGE !== 'automatic') return;
+  const options = { key: `agent:${agentId}`, delayMs: config.MEMORY_DELAY_MS * agentDelayFactor };
+  await jobs.enqueue(tx, agents.jobs.agentMemory, { agent_id: agentId }, options);
+}

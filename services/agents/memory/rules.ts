@@ -1,29 +1,26 @@
 /**
- * How memory is made of turns: what the model is asked, which replies are taken, and which sentences may be shared between threads.
- *
- * Facts are about the person of one thread and never leave it. Knowledge is what every thread of the agent may draw on, so it must be about
- * nobody and must not steer the agent: the model is told so, and {@link filterPersonal} drops what still looks otherwise.
+ * Prompts of the memory jobs, validation of replies, and the filter for shared sentences.
+ * Facts concern the person of one thread and stay there. Knowledge is shared between threads, so it must not concern a person or steer the agent: the
+ * prompt says so, and {@link filterPersonal} drops what still looks like it.
  */
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { PromptMessage } from '#libs/openai';
-import { parseJsonReply, UnusableReply } from '../json-reply.ts';
-import { dropThoughtsOf } from '../recorded-answer.ts';
-import { estimateTokens } from '../tokens.ts';
+import { parseJsonReply, UnusableReply, dropThoughtsOf, estimateTokens } from '../model-text.ts';
 
-/** What an agent remembers when it answers in a thread. */
+/** Memory for a reply. */
 export interface ReplyMemory {
   /** What the person of this thread said about themselves. */
   readonly facts: readonly string[];
-  /** The thread so far. */
+  /** Summary of the thread. */
   readonly summary: string;
-  /** Of the agent, from other threads: what its setting lets it draw on (D70). */
+  /** Sentences from other threads, as far as `AGENT_KNOWLEDGE` allows (D70). */
   readonly knowledge: readonly string[];
 }
 
 export interface ThreadMemory {
   readonly summary: string;
-  /** What the person said about themselves: all of it, replacing what was known before. */
+  /** Complete list of what the person said about themselves; replaces the previous one. */
   readonly facts: readonly string[];
   /** New sentences about the subject. */
   readonly knowledge: readonly string[];
@@ -31,25 +28,24 @@ export interface ThreadMemory {
 
 export interface MemoryTurn {
   readonly turn: number;
-  /** Like the others `""` when nothing was said. */
+  /** `""` = none, as for the others. */
   readonly humanBody: string;
   readonly agentBody: string;
-  /** What a person said in the place of the agent (H4). */
+  /** Written by an operator during a takeover (H4). */
   readonly operatorBody?: string;
 }
 
-/** Accepted at most; the prompts ask for less. */
+/** Hard limits; the prompts ask for less. */
 const maxSummaryLength = 2_000;
 const maxFactLength = 300;
 const maxFacts = 30;
 const maxKnowledge = 10;
-/** Longer messages are read up to here. */
+/** Longer messages are truncated. */
 const maxBodyLength = 4_000;
-/** Sentences of one thread that the agent keeps. */
+/** Sentences kept per thread. */
 export const maxKnowledgePerThread = 20;
-/** Sentences that the agent keeps of all threads together. */
+/** Sentences kept per agent. */
 export const maxKnowledgePerAgent = 200;
-/** Turns that one job reads at most. */
 export const maxTurnsPerJob = 40;
 
 const preface =
@@ -85,7 +81,7 @@ const threadReply = Type.Object({
 });
 const agentReply = Type.Object({ summary });
 
-/** @param withKnowledge false: what one person says reaches no other, so nobody is asked for it (D70). */
+/** @param withKnowledge also ask for sentences that can be shared (D70). */
 export function buildThreadMemoryPrompt(
   before: { summary: string; facts: readonly string[] },
   turns: readonly MemoryTurn[],
@@ -96,8 +92,8 @@ export function buildThreadMemoryPrompt(
     facts: before.facts,
     turns: turns.map(({ humanBody: visitor, agentBody, operatorBody: operator = '' }) =>
       Object.fromEntries(
-        Object.entries({ visitor, agent: dropThoughtsOf(agentBody), operator }).flatMap(([who, words]) =>
-          words === '' ? [] : [[who, cut(words)]],
+        Object.entries({ visitor, agent: dropThoughtsOf(agentBody), operator }).flatMap(([role, text]) =>
+          text === '' ? [] : [[role, truncate(text)]],
         ),
       ),
     ),
@@ -108,37 +104,37 @@ export function buildThreadMemoryPrompt(
   ];
 }
 
-/** @param notes newest first; those within the budget (estimated tokens) are asked about. */
+/** @param notes newest first; limited by the budget in estimated tokens. */
 export function buildAgentMemoryPrompt(notes: readonly string[], budget: number): PromptMessage[] {
-  const kept: string[] = [];
-  let left = budget;
+  const included: string[] = [];
+  let remaining = budget;
   for (const note of notes) {
-    left -= estimateTokens(note) + 4;
-    if (left < 0 && kept.length > 0) break;
-    kept.push(note);
+    remaining -= estimateTokens(note) + 4;
+    if (remaining < 0 && included.length > 0) break;
+    included.push(note);
   }
   return [
     { role: 'system', content: agentInstructions },
-    { role: 'user', content: JSON.stringify({ notes: kept }) },
+    { role: 'user', content: JSON.stringify({ notes: included }) },
   ];
 }
 
-/** What is said to a person is for them alone: no other thread hears of it, whatever the setting says (H4). */
+/** Turns with messages of an operator are never shared (H4). */
 export function canShareKnowledge(turns: readonly MemoryTurn[]): boolean {
   return turns.every(({ agentBody, operatorBody = '' }) => agentBody !== '' && operatorBody === '');
 }
 
-/** Turns from the oldest on that fit into a budget of estimated tokens, at least one. */
+/** Oldest turns that fit the budget in estimated tokens; at least one. */
 export function selectTurns(turns: readonly MemoryTurn[], budget: number): MemoryTurn[] {
-  const taken: MemoryTurn[] = [];
-  let left = budget;
+  const selected: MemoryTurn[] = [];
+  let remaining = budget;
   for (const turn of turns) {
-    left -= estimateTokens(cut(turn.humanBody)) + estimateTokens(cut(turn.agentBody)) + 16;
-    left -= estimateTokens(cut(turn.operatorBody ?? ''));
-    if (left < 0 && taken.length > 0) break;
-    taken.push(turn);
+    remaining -= estimateTokens(truncate(turn.humanBody)) + estimateTokens(truncate(turn.agentBody)) + 16;
+    remaining -= estimateTokens(truncate(turn.operatorBody ?? ''));
+    if (remaining < 0 && selected.length > 0) break;
+    selected.push(turn);
   }
-  return taken;
+  return selected;
 }
 
 /** @throws UnusableReply */
@@ -164,23 +160,24 @@ function readReply(text: string, check: SchemaCheck): unknown {
   try {
     value = parseJsonReply(text);
   } catch {
-    throw new UnusableReply('The model did not reply with JSON');
+    throw new UnusableReply('The reply is not valid JSON.');
   }
   const problem = check(value);
-  if (problem !== undefined) throw new UnusableReply(`The model's reply does not fit: ${problem.keyword} at /${problem.path.join('/')}`);
+  if (problem !== undefined)
+    throw new UnusableReply(`The reply does not match the schema: ${problem.keyword} at /${problem.path.join('/')}`);
   return value;
 }
 
-/** Mail addresses, links, and names of hosts of whatever domain. */
+/** Email addresses, links and host names. */
 const contactPattern = /@|:\/\/|\bwww\.|[\p{L}\d-]\.\p{L}{2,}/iu;
 const digitsPattern = /(?:\d[\s().\-/]*){6,}/;
 const steeringPattern =
   /\b(?:you must|you should|always (?:answer|reply|say|tell)|never (?:answer|reply|say|tell)|ignore|instructions?|system prompt)\b/i;
 const introductionPattern =
   /(?:my name is|i am|i['’]m|call me|this is|ich bin|ich heiße|mein name ist|je m['’]appelle|je suis|me llamo|soy)\s+(\p{Lu}[\p{L}'’-]*)(?:\s+(\p{Lu}[\p{L}'’-]*))?/giu;
-/** Nothing but a name follows these, and many write theirs small. */
+/** Phrases followed by a name, also in lower case. */
 const namePattern = /(?:my name(?: is|['’]s)|ich hei(?:ß|ss)e|mein name ist|je m['’]appelle|me llamo|mi nombre es)\s+(\p{L}[\p{L}'’-]*)/giu;
-/** Capitalised at the start of a fact without being anybody's name. */
+/** Capitalised at the start of a fact without being a name. */
 const commonWords = new Set(
   'the a an and or in on at of to for is are was has have wants likes plans needs asks asked lives works visitor visitors user person people they she he his her their it der die das ein eine'.split(
     ' ',
@@ -188,26 +185,26 @@ const commonWords = new Set(
 );
 
 /**
- * Knowledge that is about nobody, as far as can be seen without understanding it: no contact data, nothing that steers the agent, and no
- * name or other capitalised word from what is known of the person, unless the agent's own prompt has it. Too much rather than too little is
- * dropped.
+ * Drops sentences with contact data, instructions to the agent, or names and other capitalised words known from the person, unless the agent's own
+ * prompt contains
+ * them. Prefers to drop too much.
  */
 export function filterPersonal(
   knowledge: readonly string[],
-  known: { facts: readonly string[]; said: readonly string[]; agentText: string },
+  person: { facts: readonly string[]; visitorMessages: readonly string[]; agentText: string },
 ): string[] {
-  const own = new Set(wordsOf(known.agentText));
+  const agentWords = new Set(wordsOf(person.agentText));
   const personal = new Set<string>();
-  for (const fact of known.facts) {
+  for (const fact of person.facts) {
     for (const word of fact.match(/\p{Lu}[\p{L}'’-]+/gu) ?? []) personal.add(baseOf(word));
   }
-  for (const text of known.said) {
+  for (const text of person.visitorMessages) {
     for (const [, name = ''] of text.matchAll(namePattern)) personal.add(baseOf(name));
     for (const match of text.matchAll(introductionPattern)) {
       for (const word of match.slice(1)) if (word !== undefined && /^\p{Lu}/u.test(word)) personal.add(baseOf(word));
     }
   }
-  for (const word of [...own, ...commonWords]) personal.delete(word);
+  for (const word of [...agentWords, ...commonWords]) personal.delete(word);
   return knowledge.filter(
     (item) =>
       !contactPattern.test(item) &&
@@ -221,12 +218,12 @@ function wordsOf(text: string): string[] {
   return (text.match(/\p{L}[\p{L}'’-]*/gu) ?? []).map(baseOf);
 }
 
-/** Lower case, without the genitive's s. */
+/** Lower case, without a possessive ending. */
 function baseOf(word: string): string {
   return word.toLowerCase().replace(/['’]s?$/u, '');
 }
 
-/** An operator approves what can be seen: characters that are not shown could tell the agent something else (D70). */
+/** Operators approve what they see, so invisible characters are removed (D70). */
 function dropInvisible(text: string): string {
   return text.replaceAll(/[^\P{C}\s]|\p{Default_Ignorable_Code_Point}/gu, '');
 }
@@ -239,6 +236,6 @@ function normalizeSpace(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength).toWellFormed()} …`;
 }

@@ -1,11 +1,8 @@
-/**
- * Memory of threads and agents. Whatever is made of a conversation hangs on its thread and goes with it; versions keep a job that read
- * something older than what is stored from writing.
- */
+/** Memory of threads and agents. Derived data belongs to its thread and is deleted with it; versions prevent jobs from overwriting newer data. */
 import { sql, statement, t } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 
-/** `facts` and `knowledge` are JSON lists. */
+/** `facts` and `knowledge` are JSON arrays. */
 export const findMemoryForReply = statement.one({
   name: 'memory.recall',
   params: { agentId: t.integer, threadId: t.bigint.nullable, mode: t.text.as<KnowledgeMode>() },
@@ -21,7 +18,7 @@ export const findMemoryForReply = statement.one({
     end, '[]')::text as knowledge`,
 });
 
-/** Undefined when the thread is gone; version 0 = nothing remembered yet; `facts` is a JSON list. */
+/** Undefined when the thread does not exist; version 0 = no memory yet; `facts` is a JSON array. */
 export const findThreadMemory = statement.maybeOne({
   name: 'memory.read-thread',
   params: { threadId: t.bigint },
@@ -48,7 +45,7 @@ export const listTurnsToRemember = statement.many({
     from agents.messages where thread_id = ${threadId} and turn > ${afterTurn} group by turn order by turn limit ${limit}`,
 });
 
-/** The thread's row first, as whoever forgets does. */
+/** Locks the thread's row first, like erasure. */
 export const lockThread = statement.maybeOne({
   name: 'memory.lock-thread',
   params: { threadId: t.bigint },
@@ -58,7 +55,7 @@ export const lockThread = statement.maybeOne({
       from agents.threads t where t.id = ${threadId} for update`,
 });
 
-/** One row for each sentence that is new. */
+/** Returns a row per new fact and sentence. */
 export const replaceThreadMemory = statement.many({
   name: 'memory.save-thread',
   params: { threadId: t.bigint, summary: t.text, upToTurn: t.integer, facts: t.text.array, knowledge: t.text.array },
@@ -85,7 +82,7 @@ export const replaceThreadMemory = statement.many({
     returning kind`,
 });
 
-/** What is new pushes out what is old, but nothing that an operator has approved. */
+/** Drops the oldest sentences over the limits, except approved ones. */
 export const trimKnowledge = statement.none({
   name: 'memory.trim',
   params: { agentId: t.integer, threadId: t.bigint, perThread: t.integer, perAgent: t.integer },
@@ -98,7 +95,7 @@ export const trimKnowledge = statement.none({
     )`,
 });
 
-/** The notes have changed: a job that has read older ones writes no summary of them. */
+/** Invalidates running jobs, since the notes have changed. */
 export const raiseAgentMemoryVersion = statement.none({
   name: 'memory.bump-agent',
   params: { agentId: t.integer },
@@ -106,7 +103,7 @@ export const raiseAgentMemoryVersion = statement.none({
     on conflict (agent_id) do update set version = m.version + 1, updated_at = clock_timestamp()`,
 });
 
-/** Undefined when the agent is gone; `notes` is a JSON list, newest first. */
+/** Undefined when the agent does not exist; `notes` is a JSON array, newest first. */
 export const findAgentMemory = statement.maybeOne({
   name: 'memory.read-agent',
   params: { agentId: t.integer },
@@ -121,7 +118,7 @@ export const findAgentMemory = statement.maybeOne({
     from agents.agents a where a.id = ${agentId}`,
 });
 
-/** Undefined when the notes changed since `version` was read: another job makes the summary of them. */
+/** Undefined when the notes have changed since `version`; another job will summarise them. */
 export const saveAgentSummary = statement.maybeOne({
   name: 'memory.save-agent',
   params: { agentId: t.integer, version: t.integer, summary: t.text },
@@ -131,10 +128,67 @@ export const saveAgentSummary = statement.maybeOne({
     where agent_id = ${agentId} and version = ${version} returning version`,
 });
 
-/** What was made of sentences that may be gone: made anew from those that are left, where that is done. */
+/** Clears summaries derived from deleted sentences. A job rebuilds them where sentences are shared automatically. */
 export const dropSummaries = statement.none({
   name: 'memory.drop-summaries',
   params: { agentIds: t.integer.array },
   sql: ({ agentIds }) => sql`insert into agents.agent_memories as m (agent_id) select unnest(${agentIds})
     on conflict (agent_id) do update set summary = '', version = m.version + 1, updated_at = clock_timestamp()`,
+});
+
+/** Oldest first; null filters match all. */
+export const listKnowledge = statement.many({
+  name: 'knowledge.list',
+  planned: 'each-call',
+  params: { agentId: t.integer, isApproved: t.boolean.nullable, after: t.bigint.nullable, limit: t.integer.nullable },
+  row: {
+    id: t.bigint,
+    body: t.text,
+    thread_id: t.bigint,
+    channel: t.text,
+    thread_key: t.text,
+    /** Null in messaging chats. */
+    visitor_id: t.text.nullable,
+    /** Last turn read for it. */
+    up_to_turn: t.integer,
+    created_at: t.text,
+    /** Null = not approved. */
+    approved_at: t.text.nullable,
+  },
+  sql: ({ agentId, isApproved, after, limit }) => sql`
+    select f.id, f.body, t.id as thread_id, t.channel, t.thread_key, t.visitor_id, f.up_to_turn, iso_utc(f.created_at) as created_at,
+      iso_utc(f.approved_at) as approved_at
+    from agents.memory_facts f join agents.threads t on t.id = f.thread_id
+    where f.agent_id = ${agentId} and f.kind = 'knowledge' and (${after} is null or f.id > ${after})
+      and (${isApproved} is null or (f.approved_at is not null) = ${isApproved})
+    order by f.id limit ${limit}`,
+});
+
+/** Returns the sentences found. */
+export const approveKnowledge = statement.many({
+  name: 'knowledge.approve',
+  params: { agentId: t.integer, ids: t.bigint.array },
+  row: { id: t.bigint, was_approved: t.boolean },
+  sql: ({ agentId, ids }) => sql`
+    with before as (select id, approved_at is not null as was_approved from agents.memory_facts
+      where agent_id = ${agentId} and kind = 'knowledge' and id = any(${ids}) order by id for update)
+    update agents.memory_facts f set approved_at = coalesce(f.approved_at, clock_timestamp()) from before where f.id = before.id
+    returning f.id, before.was_approved`,
+});
+
+export const countApproved = statement.one({
+  name: 'knowledge.count-approved',
+  params: { agentId: t.integer },
+  row: { count: t.integer },
+  sql: ({ agentId }) => sql`select count(*)::integer as count from agents.memory_facts
+    where agent_id = ${agentId} and kind = 'knowledge' and approved_at is not null`,
+});
+
+/** Null = all of the agent. Returns the deleted sentences. */
+export const rejectKnowledge = statement.many({
+  name: 'knowledge.reject',
+  params: { agentId: t.integer, ids: t.bigint.array.nullable },
+  row: { id: t.bigint },
+  sql: ({ agentId, ids }) => sql`delete from agents.memory_facts
+    where agent_id = ${agentId} and kind = 'knowledge' and (${ids} is null or id = any(${ids})) returning id`,
 });

@@ -1,7 +1,8 @@
 /**
- * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): title, summary and description from the transcript, in envelopes that tell
- * their origin. Long transcripts are read in parts. What the same transcript gave before is not asked again, and what a person has written
- * is never touched. No message of an error, log line, payload or result holds what was said.
+ * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): writes title, summary and description from the transcript, in provenance
+ * envelopes. Long
+ * transcripts are read in parts. Fields written from the same transcript or edited by a person stay unchanged. Errors, logs, payloads and
+ * results contain no speech.
  */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';
@@ -11,14 +12,14 @@ import type { Bus } from '#libs/nats';
 import { ModelFailure, type PromptMessage } from '#libs/openai';
 import { publishingSummary as declaration, type PublishingSummaryConfig } from '#libs/pipeline';
 import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
-import { type Clock, formatInstant } from '#libs/time';
+import { formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
-import { UnusableReply } from '../json-reply.ts';
-import type { MeasuredModel } from '../language-model/index.ts';
-import { estimateTokens } from '../tokens.ts';
-import { groupByTokens, splitByTokens } from './rules/parts.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { UnusableReply, estimateTokens } from '../model-text.ts';
 import {
+  groupByTokens,
+  splitByTokens,
   buildRetryPrompt,
   buildNotesPrompt,
   buildTextsPrompt,
@@ -27,32 +28,23 @@ import {
   type PublishingTexts,
   parseNotes,
   parseTexts,
-} from './rules/prompts.ts';
+} from './rules.ts';
 
-export interface PublishingSummaryDependencies {
-  readonly bus: Bus;
-  readonly clock: Clock;
-  /** Undefined while no language model is configured: summaries wait. */
-  readonly model: MeasuredModel | undefined;
-  /** Name of the model, for the provenance. */
-  readonly modelName: string;
-  /** Estimated tokens of what the model reads at once. */
-  readonly promptTokens: number;
-}
+type SummaryDependencies = Pick<Dependencies, 'bus' | 'clock' | 'config' | 'model'>;
 
 type Step = PipelineRun<PublishingSummaryConfig>;
 
 const notConfiguredDelayMs = 900_000;
-/** The instructions, and the reply that did not fit, take some of the budget. */
+/** Reserved for instructions and an unusable reply in a retry. */
 const reservedTokens = 1_500;
 const minPartTokens = 250;
-/** A week of speech is a tenth of it. */
+/** Ten times a week of speech. */
 const maxTranscriptBytes = 32 * 1_048_576;
-/** Attempts at one reply; each says what was wrong with the one before. */
+/** Attempts per reply; each retry names the problem. */
 const maxReplies = 3;
 const transcriptHeading = '\n## Transcript\n';
 
-export function createPublishingSummary(deps: PublishingSummaryDependencies): PipelineWorker {
+export function createPublishingSummary(deps: SummaryDependencies): PipelineWorker {
   return pipelineWorker(declaration, async (step) => {
     try {
       await summarize(deps, step);
@@ -62,19 +54,19 @@ export function createPublishingSummary(deps: PublishingSummaryDependencies): Pi
   });
 }
 
-/** Useless answers of the model use attempts up; a transcript that is late and whatever is away are waited for. */
+/** Unusable replies use up attempts. Unavailable services and missing transcripts are waited for. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof AppError && error.retryable) return new RetryLater(error.message, { cause: error });
-  if (error instanceof UnusableReply) return new PermanentJobError(`the reply of the model does not fit: ${error.message}`);
+  if (error instanceof UnusableReply) return new PermanentJobError(`unusable reply of the language model: ${error.message}`);
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'cancelled') return run.signal.reason;
-  const message = `the model gave no usable answer: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
+  const message = `No usable reply of the language model: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
   const isAway = error.kind === 'timeout' || error.kind === 'connection' || error.kind === 'status';
   if (!isAway) return new AppError({ code: 'unavailable', message }, { cause: error });
   return new RetryLater(message, error.retryAfter === undefined ? {} : { delayMs: error.retryAfter * 1_000 });
 }
 
-async function summarize(deps: PublishingSummaryDependencies, step: Step): Promise<void> {
+async function summarize(deps: SummaryDependencies, step: Step): Promise<void> {
   const { run, conversationId, config } = step;
   run.progress(0, 'reading the transcript');
   const fields = await readFields(deps.bus, step);
@@ -82,35 +74,40 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
     return step.finish(() => Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }));
   }
   const transcript = await readTranscript(deps.bus, step);
-  if (transcript === '') throw unavailable('the conversation has no transcript yet');
+  if (transcript === '') throw unavailable('The conversation has no transcript yet.');
   const origin = { prompt_version: versionOf(config), source_digest: digestOf(transcript) };
-  const wanted = publishedFields.filter((name) => isWritable(fields[name], origin));
-  if (wanted.length === 0) {
-    const note = `${declaration.name} finished: nothing to write, the fields are of this transcript or a person's own`;
+  const writable = publishedFields.filter((name) => isWritable(fields[name], origin));
+  if (writable.length === 0) {
+    const note = `${declaration.name} finished: nothing to write, all fields are up to date or edited by a person`;
     return step.finish(() => Promise.resolve({ result: { status: 'unchanged' }, note, succeeded: true }));
   }
   const { texts, parts } = await writeTexts(deps, step, transcript);
   run.progress(95, 'publishing');
-  const provenance = { source: declaration.name, model: deps.modelName, ...origin, at: formatInstant(deps.clock.now()) };
-  const envelopes = Object.fromEntries(wanted.map((name) => [name, wrapValue(texts[name], provenance)]));
+  const provenance = {
+    source: declaration.name,
+    model: deps.config.LLM_SUMMARY_MODEL || deps.config.LLM_MODEL,
+    ...origin,
+    at: formatInstant(deps.clock.now()),
+  };
+  const envelopes = Object.fromEntries(writable.map((name) => [name, wrapValue(texts[name], provenance)]));
   await step.finish(async () => {
-    // Words may have been erased while the model wrote: nothing is made of those.
+    // Speech may have been erased while the model was writing.
     if (digestOf(await readTranscript(deps.bus, step)) !== origin.source_digest) throw transcriptChanged();
     return {
-      result: { status: 'written', fields: wanted, parts, ...origin },
-      note: `${declaration.name} finished: ${wanted.join(', ')} written from ${parts} ${parts === 1 ? 'part' : 'parts'}`,
+      result: { status: 'written', fields: writable, parts, ...origin },
+      note: `${declaration.name} finished: ${writable.join(', ')} written from ${parts} ${parts === 1 ? 'part' : 'parts'}`,
       succeeded: true,
-      publishing: { fields: envelopes, records: { [declaration.name]: wrapValue({ fields: wanted, parts }, provenance) } },
+      publishing: { fields: envelopes, records: { [declaration.name]: wrapValue({ fields: writable, parts }, provenance) } },
     };
   });
-  run.logger.info({ conversationId, fields: wanted, parts }, 'publishing summary finished');
+  run.logger.info({ conversationId, fields: writable, parts }, 'publishing summary: finished');
 }
 
-const transcriptChanged = (): RetryLater => new RetryLater('the transcript has changed while the summary was written', { delayMs: 0 });
+const transcriptChanged = (): RetryLater => new RetryLater('The transcript changed while the summary was written.', { delayMs: 0 });
 
 const digestOf = (transcript: string): string => createHash('sha256').update(transcript).digest('hex');
 
-/** Language and guidance are part of what the model is asked. */
+/** Language and guidance are part of the prompt. */
 function versionOf({ language, guidance }: PublishingSummaryConfig): string {
   if (language === '' && guidance === '') return promptVersion;
   const wishes = createHash('sha256')
@@ -119,7 +116,7 @@ function versionOf({ language, guidance }: PublishingSummaryConfig): string {
   return `${promptVersion}+${wishes.slice(0, 12)}`;
 }
 
-/** Empty fields, and those that this job wrote from something else. Decided again where they are written, under the row's lock. */
+/** Empty fields, and fields this job wrote from other input. Checked again under the row's lock when they are written. */
 function isWritable(stored: unknown, origin: { prompt_version: string; source_digest: string }): boolean {
   if (stored === undefined || stored === null || (typeof stored === 'string' && stored.trim() === '')) return true;
   const provenance = readProvenance(stored, declaration.name);
@@ -127,7 +124,7 @@ function isWritable(stored: unknown, origin: { prompt_version: string; source_di
   return provenance['prompt_version'] !== origin.prompt_version || provenance['source_digest'] !== origin.source_digest;
 }
 
-/** `infos.publishing.fields`; undefined when the conversation is gone. */
+/** `infos.publishing.fields`; undefined when the conversation does not exist. */
 async function readFields(bus: Bus, { run, conversationId }: Step): Promise<JsonObject | undefined> {
   try {
     const { infos } = await bus.call(conversations.rpcs.get, { conversation_id: conversationId }, run.context);
@@ -140,14 +137,14 @@ async function readFields(bus: Bus, { run, conversationId }: Step): Promise<Json
   }
 }
 
-/** The speech without the head of the file, which has the title that is written here. */
+/** The speech without the header, which contains the title. */
 async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<string> {
   const requestReply = await bus.callRaw(transcripts.rpcs.render, { conversation_id: conversationId }, run.context);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of requestReply.kind === 'bytes' ? [requestReply.bytes] : requestReply.chunks) {
     size += chunk.byteLength;
-    if (size > maxTranscriptBytes) throw new PermanentJobError('the transcript is too large to be summarised');
+    if (size > maxTranscriptBytes) throw new PermanentJobError('The transcript is too large.');
     chunks.push(Buffer.from(chunk));
   }
   const text = Buffer.concat(chunks).toString('utf8');
@@ -155,17 +152,13 @@ async function readTranscript(bus: Bus, { run, conversationId }: Step): Promise<
   return start === -1 ? '' : text.slice(start + transcriptHeading.length).trim();
 }
 
-/** The texts at once when the transcript fits, else from notes on its parts, which are condensed until they fit. */
-async function writeTexts(
-  deps: PublishingSummaryDependencies,
-  step: Step,
-  transcript: string,
-): Promise<{ texts: PublishingTexts; parts: number }> {
+/** Writes the texts at once if the transcript fits, otherwise from notes on its parts, condensed until they fit. */
+async function writeTexts(deps: SummaryDependencies, step: Step, transcript: string): Promise<{ texts: PublishingTexts; parts: number }> {
   const { config, run } = step;
-  const budget = Math.max(minPartTokens, deps.promptTokens - reservedTokens);
+  const budget = Math.max(minPartTokens, deps.config.LLM_PROMPT_TOKENS - reservedTokens);
   if (estimateTokens(transcript) <= budget) {
-    run.progress(10, 'summarising');
-    return { texts: await reply(deps, step, buildTextsPrompt({ transcript }, config), parseTexts), parts: 1 };
+    run.progress(10, 'writing the summary');
+    return { texts: await requestReply(deps, step, buildTextsPrompt({ transcript }, config), parseTexts), parts: 1 };
   }
   const parts = splitByTokens(transcript, budget);
   let notes = await summarizeParts(deps, step, parts, { from: 5, to: 70 });
@@ -173,12 +166,12 @@ async function writeTexts(
     const groups = groupByTokens(notes, budget).map((group) => group.join('\n\n'));
     notes = await summarizeParts(deps, step, groups, { from: 70, to: 85 });
   }
-  run.progress(85, 'summarising');
-  return { texts: await reply(deps, step, buildTextsPrompt({ notes }, config), parseTexts), parts: parts.length };
+  run.progress(85, 'writing the summary');
+  return { texts: await requestReply(deps, step, buildTextsPrompt({ notes }, config), parseTexts), parts: parts.length };
 }
 
 async function summarizeParts(
-  deps: PublishingSummaryDependencies,
+  deps: SummaryDependencies,
   step: Step,
   parts: readonly string[],
   percent: { from: number; to: number },
@@ -186,27 +179,28 @@ async function summarizeParts(
   const notes: string[] = [];
   for (const [index, part] of parts.entries()) {
     step.run.progress(percent.from + (index / parts.length) * (percent.to - percent.from), `reading part ${index + 1} of ${parts.length}`);
-    notes.push(await reply(deps, step, buildNotesPrompt(part, index + 1, parts.length, step.config), parseNotes));
+    notes.push(await requestReply(deps, step, buildNotesPrompt(part, index + 1, parts.length, step.config), parseNotes));
   }
   return notes;
 }
 
-/** Asks until the reply fits. @throws UnusableReply, ModelFailure */
-async function reply<T>(
-  deps: PublishingSummaryDependencies,
+/** Retries until the reply is usable. @throws UnusableReply, ModelFailure */
+async function requestReply<T>(
+  deps: SummaryDependencies,
   { run }: Step,
   messages: readonly PromptMessage[],
   read: (text: string) => T,
 ): Promise<T> {
-  if (deps.model === undefined) throw new RetryLater('No language model is configured', { delayMs: notConfiguredDelayMs });
-  let asked = messages;
+  if (deps.model === undefined)
+    throw new RetryLater('No language model is configured. Set LLM_BASE_URL.', { delayMs: notConfiguredDelayMs });
+  let prompt = messages;
   for (let count = 1; ; count += 1) {
-    const { text } = await deps.model.ask({ agentId: null, purpose: 'publishing', messages: asked, signal: run.signal });
+    const { text } = await deps.model.complete({ agentId: null, purpose: 'publishing', messages: prompt, signal: run.signal });
     try {
       return read(text);
     } catch (error) {
       if (!(error instanceof UnusableReply) || count === maxReplies) throw error;
-      asked = buildRetryPrompt(messages, text, error.message);
+      prompt = buildRetryPrompt(messages, text, error.message);
     }
   }
 }

@@ -11,10 +11,9 @@ import {
   Type,
 } from '#libs/contract';
 
-/** Receipts of messaging updates are numbered from here, so that one number names one receipt of any service. */
+/** First receipt id of this service, so that ids are unique across services. */
 export const firstUpdateReceiptId = 1_000_000_001;
 
-/** Every outcome of an update. */
 export const updateOutcomes = [
   'pending',
   'answering',
@@ -44,29 +43,29 @@ const updateReceipt = Type.Object({
   id: Type.Integer(),
   source: Type.Literal('telegram'),
   received_at: Type.String({ format: 'date-time' }),
-  agent_slug: Type.String({ description: "The path's agent as it was written." }),
+  agent_slug: Type.String({ description: 'Agent slug from the path.' }),
   update_id: nullable(Type.Integer()),
-  kind: nullable(Type.String({ description: 'Field of the update that is set, e.g. `message`.' })),
+  kind: nullable(Type.String({ description: 'Kind of the update, e.g. `message`.' })),
   chat_id: nullable(Type.Integer()),
   outcome: Type.String({
     description:
-      'pending, answering, answered, not_answered (the model failed and the chat was told), left_to_person (an operator has the thread), send_unknown (a send may or may not have arrived: ' +
+      'pending, answering, answered, not_answered (the model failed and the chat was notified), left_to_person (an operator has taken the thread), send_unknown (a send may have arrived: ' +
       'review it), send_refused, blocked, expired, failed, echoed, echo_failed, ignored, migrated, rejected_unsigned, rejected_secret, ' +
       'rejected_unreadable, rejected_too_large, agent_not_found.',
   }),
-  message: nullable(Type.String({ description: 'More about the outcome.' })),
+  message: nullable(Type.String({ description: 'Details of the outcome.' })),
   deliveries: Type.Integer(),
   processed_at: nullable(Type.String({ format: 'date-time' })),
-  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
-  body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
+  body_digest: nullable(Type.String({ description: 'SHA-256 of the received body in hex; null if it was too large to read.' })),
+  body_size: nullable(Type.Integer({ minimum: 0, description: 'Size of the received body in bytes; null if it was too large to read.' })),
 });
 export type UpdateReceipt = Static<typeof updateReceipt>;
 
 const send = Type.Object({
   part: Type.Integer({ description: '1 for the first part of the reply.' }),
   status: Type.String({ description: 'planned, sending, sent, unknown, refused, blocked or given_up.' }),
-  chat_id: nullable(Type.Integer({ description: 'Where it was sent last.' })),
-  message_id: nullable(Type.Integer({ description: "Telegram's number of the sent message." })),
+  chat_id: nullable(Type.Integer({ description: 'Chat of the last attempt.' })),
+  message_id: nullable(Type.Integer({ description: 'Telegram id of the sent message.' })),
   error: nullable(Type.String()),
   updated_at: Type.String({ format: 'date-time' }),
 });
@@ -84,15 +83,15 @@ export const receiptRpcs = {
   showReceipt: rpc({
     subject: 'admin.agents.receipts.show',
     callers: byOperators,
-    summary: 'One receipt with its update and the sends of its reply. 404 when absent.',
+    summary: 'One receipt with its update and the sends of its reply. 404 if it does not exist.',
     request: receiptId,
     reply: Type.Object({
       ...updateReceipt.properties,
-      headers: Type.Record(Type.String(), Type.String(), { description: 'Those that were kept; never the secret.' }),
+      headers: Type.Record(Type.String(), Type.String(), { description: 'Stored headers; never the secret.' }),
       body: nullable(
         Type.String({
           description:
-            'The update as it came; null when it was ignored or rejected for another reason than being unreadable, is too old, or was forgotten.',
+            'The received update; null if it was ignored, was rejected for another reason than being unreadable, is too old, or was erased.',
         }),
       ),
       sends: Type.Array(send),
@@ -103,24 +102,24 @@ export const receiptRpcs = {
     callers: byOperators,
     audit: 'webhook.replay',
     summary:
-      'Works an update again. An answered one is not answered again; a send of unknown outcome is repeated, which may show it twice. 404 when absent.',
+      'Processes an update again. Answered updates are not answered again; sends of unknown outcome are repeated and may arrive twice. 404 if it does not exist.',
     request: receiptId,
-    reply: Type.Object({ id: Type.Integer(), job_id: nullable(Type.String({ description: 'Null when there is nothing left to do.' })) }),
+    reply: Type.Object({ id: Type.Integer(), job_id: nullable(Type.String({ description: 'Null if nothing is left to do.' })) }),
     errors: {
-      receipt_without_body: { code: 'conflict', when: 'The update was not kept, so that there is nothing to replay.' },
-      agent_not_found: { code: 'not_found', when: 'Still no agent has the slug.' },
-      agent_without_secret: { code: 'conflict', when: 'The agent has no webhook secret yet by which the update could be judged.' },
+      receipt_without_body: { code: 'conflict', when: 'The update was not stored and cannot be replayed.' },
+      agent_not_found: { code: 'not_found', when: 'No agent has the slug.' },
+      agent_without_secret: { code: 'conflict', when: 'The agent has no webhook secret to verify the update with.' },
     },
   }),
   replayReceipts: rpc({
     subject: 'admin.agents.receipts.replay-many',
     callers: byOperators,
     audit: 'webhook.replay',
-    summary: 'Works the updates again that match, oldest first; each as by itself.',
+    summary: 'Processes all matching updates again, oldest first.',
     request: receiptReplay(updateFilter),
     reply: Type.Object({
       ...receiptReplayResult.properties,
-      no_agent: Type.Integer({ description: 'Those whose agent does not exist, or has no secret yet to judge them by.' }),
+      no_agent: Type.Integer({ description: 'Updates whose agent does not exist or has no webhook secret.' }),
     }),
     timeoutMs: 120_000,
   }),

@@ -1,4 +1,4 @@
-/** Works receipts of updates again (D20, D33b); those of agents that were not there are judged first (P8). */
+/** Replays receipts of updates (D20, D33b). Updates received before their agent existed are verified first (P8). */
 import { appError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import type { CallContext } from '#libs/nats';
@@ -27,13 +27,13 @@ import { findReceiptByKey, rejectReceipt, reopenReceipt, resumeReceipt } from '.
 export interface ReplayDependencies {
   readonly tx: Tx;
   readonly jobs: Jobs<typeof agents>;
-  /** Whether agents without a webhook secret believe anybody (D64). */
+  /** Accept updates for agents without a webhook secret (D64). */
   readonly allowUnsigned: boolean;
 }
 
 /**
- * Works one receipt.
- * @throws AppError 404, 409 `receipt_without_body`, 404 `agent_not_found`, 409 `agent_without_secret`: nothing is changed then
+ * Replays one receipt.
+ * @throws AppError 404, 409 `receipt_without_body`, 404 `agent_not_found`, 409 `agent_without_secret`; nothing is changed
  */
 export type Replay = (id: number) => Promise<{ readonly isReplayed: boolean; readonly jobId?: string | undefined }>;
 
@@ -44,10 +44,10 @@ interface ReplayTarget {
   readonly start: StartChat;
 }
 
-/** Sees that a job works the chat. @returns the job, and whether it was made for this; undefined where nothing waits */
+/** Ensures that a job processes the chat. Returns the job and whether it is new; undefined when nothing is waiting. */
 type StartChat = (chat: number) => Promise<{ readonly id: string; readonly isNew: boolean } | undefined>;
 
-/** Replays of one transaction. */
+/** For one transaction. */
 export function createReplay(dependencies: ReplayDependencies, origin: CallContext): Replay {
   const { tx } = dependencies;
   const start = createStartChat(dependencies, origin);
@@ -65,7 +65,7 @@ export function createReplay(dependencies: ReplayDependencies, origin: CallConte
   };
 }
 
-/** What came before its agent is judged by the agent's present secret. @returns whether it is rejected now */
+/** Verifies an update that arrived before its agent with the agent's current secret. Returns whether it was rejected. */
 async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: ReceiptRow, agent: MessagingAgent): Promise<boolean> {
   const trust = { secret: agent.webhook_secret ?? undefined, allowUnsigned };
   const verdict = verifyUpdate(row.body, decodeSecretDigest(row.secret_digest), trust);
@@ -76,12 +76,12 @@ async function rejectUnverified({ tx, allowUnsigned }: ReplayDependencies, row: 
   return true;
 }
 
-/** One job for a chat, however many of its updates the transaction works again: what is enqueued is written with the commit, and found by no statement before. */
+/** One job per chat in a transaction: enqueued jobs are written at the commit, so that queries do not find them before. */
 function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, traceparent }: CallContext): StartChat {
   const started = new Map<number, string>();
   return async (chat) => {
-    const known = started.get(chat) ?? (await findChatJob(tx, { chat }))?.id;
-    if (known !== undefined) return { id: known, isNew: false };
+    const existing = started.get(chat) ?? (await findChatJob(tx, { chat }))?.id;
+    if (existing !== undefined) return { id: existing, isNew: false };
     const id = await startChat(tx, jobs, chat, { requestId, traceparent });
     if (id === undefined) return undefined;
     started.set(chat, id);
@@ -89,7 +89,7 @@ function createStartChat({ tx, jobs }: ReplayDependencies, { requestId, tracepar
   };
 }
 
-/** What was answered stays so; a reply that did not surely arrive is sent again; everything else is worked from the start. */
+/** Answered updates stay unchanged; sends that may not have arrived are repeated; all others are processed from the start. */
 async function reprocess(
   { tx, jobs }: ReplayDependencies,
   { row, agent, update, start }: ReplayTarget,

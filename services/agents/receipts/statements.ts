@@ -1,38 +1,41 @@
-/** Receipts of messaging updates, as operators list, read and replay them (D20, D33b). */
+/** Receipts of messaging updates: list, details, replay, retention (D20, D33b). */
 import { type Parameter, sql, statement, t } from '#libs/sql';
 import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
 
 const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
   r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
 
-/** Which receipts are meant; null = any. */
+/** Filters; null matches all. */
 const filter = { outcome: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable, ...textFilter };
-const matching = (wanted: Record<keyof typeof filter, Parameter>) => {
-  const { outcome, since, until } = wanted;
-  return sql`(${outcome} is null or r.outcome = ${outcome}) and ${hasText(wanted)}
+const matching = (filters: Record<keyof typeof filter, Parameter>) => {
+  const { outcome, since, until } = filters;
+  return sql`(${outcome} is null or r.outcome = ${outcome}) and ${hasText(filters)}
     and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
 };
 
-/** JSON text of a list, newest first. */
+/** JSON text, newest first. */
 export const renderReceipts = statement.one({
   name: 'receipts.list',
   planned: 'each-call',
   params: { ...filter, ...beforeFilter, limit: t.integer },
   row: { json: t.text },
-  sql: ({ limit, beforeAt, beforeId, ...given }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
-      select ${columns} from agents.webhook_receipts r where ${matching(given)} and ${isBefore({ beforeAt, beforeId })}
+  sql: ({ limit, beforeAt, beforeId, ...filters }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
+      select ${columns} from agents.webhook_receipts r where ${matching(filters)} and ${isBefore({ beforeAt, beforeId })}
         order by r.received_at desc, r.id desc limit ${limit}
     ) rows`,
 });
 
-/** Oldest first; nothing is left to do for an answered one. */
+/** Oldest first. */
 export const findReplayable = statement.many({
   name: 'receipts.find-replayable',
   planned: 'each-call',
   params: { ...filter, limit: t.integer },
   row: { id: t.bigint, has_body: t.boolean, is_answered: t.boolean },
-  sql: ({ limit, ...given }) => sql`select r.id, r.body is not null as has_body, r.outcome in ('answered', 'left_to_person') as is_answered
-    from agents.webhook_receipts r where ${matching(given)} order by r.received_at, r.id limit ${limit}`,
+  sql: ({
+    limit,
+    ...filters
+  }) => sql`select r.id, r.body is not null as has_body, r.outcome in ('answered', 'left_to_person') as is_answered
+    from agents.webhook_receipts r where ${matching(filters)} order by r.received_at, r.id limit ${limit}`,
 });
 
 /** Columns as in the contract; `headers` and `sends` are JSON text. */
@@ -71,7 +74,7 @@ export const findReceiptByKey = statement.maybeOne({
   sql: ({ dedupeKey }) => sql`select id from agents.webhook_receipts where dedupe_key = ${dedupeKey}`,
 });
 
-/** Makes an update that was judged before wait again, under what it is now. */
+/** Sets an update back to waiting, with its current properties. */
 export const reopenReceipt = statement.none({
   name: 'receipts.reopen',
   params: {
@@ -92,7 +95,7 @@ export const reopenReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** An update that was kept unjudged is judged: nothing follows from it. */
+/** Rejects an update that was stored unverified. */
 export const rejectReceipt = statement.none({
   name: 'receipts.reject',
   params: { id: t.bigint, agentId: t.integer, outcome: t.text, message: t.text, maxStoredBytes: t.integer },
@@ -102,7 +105,7 @@ export const rejectReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Its reply is sent on. */
+/** Continues to send the reply. */
 export const resumeReceipt = statement.none({
   name: 'receipts.resume',
   params: { id: t.bigint },
@@ -119,7 +122,7 @@ export const countReceipts = statement.many({
     where received_at > statement_timestamp() - interval '1 day' group by outcome`,
 });
 
-/** For operators (P4). */
+/** Search for operators (P4). */
 export const receiptSearch = declareReceiptSearch({
   schema: 'agents',
   hasSource: false,
@@ -129,5 +132,5 @@ export const receiptSearch = declareReceiptSearch({
     'processed_at', agents.iso_utc(r.processed_at), 'body_digest', r.body_digest, 'body_size', r.body_size)`,
 });
 
-/** What came and what was answered. */
+/** Contents deleted after the retention period. */
 export const dropOldContents = declareDropContents(['body', 'reply_html']);

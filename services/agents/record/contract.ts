@@ -1,19 +1,20 @@
-/** What operators see of the conversations with an agent. */
-import { byOperators, byUsers, nullable, rpc, Type } from '#libs/contract';
-import { agentNotFound, notAnOperator, slug } from '../schemas.ts';
+/** Stored conversations: read by operators, erased, and exported for a person. */
+import { byOperators, byUsers, nullable, rowId, rpc, Type } from '#libs/contract';
+import { agentNotFound, slug } from '../agent/contract.ts';
+import { notAnOperator } from '../operators.ts';
 
 const recordedMessage = Type.Object({
   id: Type.Integer(),
-  note_type: Type.String({ description: '`chat_visitor`, `chat_agent` (D34), or `chat_operator` while a person had the thread (H1).' }),
+  note_type: Type.String({ description: '`chat_visitor`, `chat_agent` (D34), or `chat_operator` during a takeover (H1).' }),
   body: Type.String(),
   html: Type.String(),
-  account_id: nullable(Type.Integer({ description: 'Account that wrote a `chat_operator` message; null = with the admin CLI.' })),
+  account_id: nullable(Type.Integer({ description: 'Author of a `chat_operator` message; null = admin CLI.' })),
   created_at: Type.String(),
 });
 
 const agentList = {
   request: Type.Object({
-    after: Type.Optional(Type.String({ maxLength: 100, description: 'Agents whose slug comes behind this one.' })),
+    after: Type.Optional(Type.String({ maxLength: 100, description: 'Slug of the last agent of the previous page.' })),
     limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
   }),
   reply: Type.Object({
@@ -21,13 +22,19 @@ const agentList = {
       Type.Object({
         slug: Type.String(),
         name: Type.String(),
-        waiting: Type.Integer({ description: 'Sentences that wait for a decision (D70).' }),
-        approved: Type.Integer({ description: 'Sentences that somebody has approved.' }),
+        waiting: Type.Integer({ description: 'Sentences waiting for review (D70).' }),
+        approved: Type.Integer({ description: 'Approved sentences.' }),
       }),
     ),
   }),
 };
-const listAgents = 'Agents by slug, with the sentences that wait for a decision.';
+const listAgents = 'Agents by slug, with numbers of sentences waiting for review.';
+
+const forgotten = Type.Object({
+  threads: Type.Integer({ description: 'Threads deleted.' }),
+  messages: Type.Integer({ description: 'Messages deleted, including replies.' }),
+  facts: Type.Integer({ description: 'Facts deleted, including shared sentences.' }),
+});
 
 export const recordRpcs = {
   listAgents: rpc({
@@ -41,16 +48,13 @@ export const recordRpcs = {
   getRecord: rpc({
     subject: 'admin.agents.record.get',
     callers: byOperators,
-    summary:
-      'What is stored of the conversations with an agent, oldest thread first, in pages: of threads, or of the messages of one thread.',
+    summary: 'Stored conversations with an agent, oldest thread first: a page of threads, or of the messages of one thread.',
     request: Type.Object({
       slug,
-      thread_key: Type.Optional(Type.String({ description: 'Only this thread; the pages are of its messages then.' })),
-      thread_id: Type.Optional(Type.Integer({ description: 'The same by its number.' })),
-      after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the page before.' })),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the one thread; default 100.' }),
-      ),
+      thread_key: Type.Optional(Type.String({ description: 'Return messages of this thread only.' })),
+      thread_id: Type.Optional(Type.Integer({ description: 'The thread by its id.' })),
+      after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the previous page.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the thread; default 100.' })),
     }),
     reply: Type.Object({
       agent: Type.Object({
@@ -58,8 +62,8 @@ export const recordRpcs = {
         slug: Type.String(),
         name: Type.String(),
         memory: Type.Object({
-          summary: Type.String({ description: 'What the agent knows of its subject; `""` when nothing yet.' }),
-          notes: Type.Array(Type.String(), { description: 'What the summary is made of, newest first.' }),
+          summary: Type.String({ description: 'Knowledge of the agent; `""` if there is none.' }),
+          notes: Type.Array(Type.String(), { description: 'Sources of the summary, newest first.' }),
         }),
       }),
       threads: Type.Array(
@@ -69,19 +73,71 @@ export const recordRpcs = {
           updated_at: Type.String(),
           message_count: Type.Integer(),
           messages: Type.Array(recordedMessage, {
-            description: 'Oldest first: the newest 200 in a page of threads, the page in a page of messages.',
+            description: 'Oldest first; in a page of threads the newest 200 messages.',
           }),
           memory: Type.Object({
             summary: Type.String(),
             facts: Type.Array(Type.String(), { description: 'What the person said about themselves.' }),
-            notes: Type.Array(Type.String(), { description: 'What the thread gave to the knowledge of the agent.' }),
-            up_to_turn: Type.Integer({ description: 'Last turn that it was made from; 0 = none yet.' }),
+            notes: Type.Array(Type.String(), { description: "Sentences of the thread in the agent's knowledge." }),
+            up_to_turn: Type.Integer({ description: 'Last turn included; 0 = none.' }),
           }),
         }),
       ),
-      next: nullable(Type.Integer({ description: 'For `after`; null when this was the last page.' })),
+      next: nullable(Type.Integer({ description: 'Value of `after` for the next page; null on the last page.' })),
     }),
     errors: { agent_not_found: agentNotFound },
     timeoutMs: 120_000,
+  }),
+  forgetThreads: rpc({
+    subject: 'admin.agents.record.forget',
+    callers: byOperators,
+    audit: 'agent.forget',
+    summary: 'Deletes a thread, or all threads of an agent, with messages and memory.',
+    request: Type.Object({
+      slug,
+      thread_key: Type.Optional(Type.String({ description: 'Thread to delete; absent = every thread of the agent.' })),
+    }),
+    reply: forgotten,
+    errors: { agent_not_found: agentNotFound },
+    timeoutMs: 60_000,
+  }),
+  forgetPerson: rpc({
+    subject: 'admin.agents.memory.forget',
+    callers: byOperators,
+    audit: 'agent.forget',
+    summary:
+      "Deletes one person's conversations with all agents: messages, facts and everything derived from them. Succeeds if there are none.",
+    request: Type.Union([
+      Type.Object(
+        { visitor_id: Type.String({ minLength: 1, description: 'Id of a visitor of the chat page.' }) },
+        { additionalProperties: false },
+      ),
+      Type.Object({ thread_key: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+      Type.Object(
+        {
+          telegram_user_id: Type.Integer({
+            minimum: 1,
+            description: "Deletes the private chat, and the user's turns in groups.",
+          }),
+        },
+        { additionalProperties: false },
+      ),
+    ]),
+    reply: forgotten,
+    timeoutMs: 60_000,
+  }),
+  exportPerson: rpc({
+    subject: 'admin.agents.people.export',
+    callers: byOperators,
+    summary:
+      'One page of the messages of one person with all agents: as visitor, in private chats, questions in groups, and messages as operator.',
+    request: Type.Object({
+      visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
+      telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+      account_ids: Type.Optional(Type.Array(rowId, { maxItems: 10_000, description: 'Accounts of operators.' })),
+      after: Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first.' }),
+    }),
+    reply: Type.Object({ items: Type.Array(Type.Unknown()), next: Type.Union([Type.Integer(), Type.Null()]) }),
+    timeoutMs: 60_000,
   }),
 };

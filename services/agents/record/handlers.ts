@@ -1,24 +1,42 @@
-/** What is stored of the conversations with agents, for operators. */
+/** Stored conversations: read by operators, erased with everything derived from them, and exported for a person. */
+import { type AuditContext, type NewAuditEntry, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
-import { type Handlers, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { type Handler, type Handlers, jsonPage, rawJson } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { dropSummaries, enqueueAgentMemory, enqueueThreadMemory } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
+import { cleanAgentMessage, dropThoughtsOf, mayContainThoughts } from '../model-text.ts';
 import { requireOpsReader } from '../operators.ts';
-import { cleanAgentMessage, mayContainThoughts } from '../recorded-answer.ts';
 import type { recordRpcs } from './contract.ts';
-import { listAgents, renderMessagePage, renderThreadPage } from './statements.ts';
+import {
+  countThreadData,
+  deleteChatHits,
+  deleteThreads,
+  deleteTurns,
+  listAgents,
+  listMessagesOf,
+  lockThreads,
+  renderMessagePage,
+  renderThreadPage,
+} from './statements.ts';
+import { deleteIdleChats, eraseReceipts, listChatIds, lockPrivateChats, readTelegramThreadKey, telegramSender } from '../telegram/index.ts';
 
 const defaultLimit = 100;
 
-export function createRecordHandlers({
+export function createRecordHandlers(
+  deps: Pick<Dependencies, 'config' | 'db' | 'html' | 'jobs'>,
+): Pick<Handlers<typeof agents>, keyof typeof recordRpcs> {
+  return { ...createReadHandlers(deps), ...createForgetHandlers(deps), exportPerson: createExportPerson(deps.db) };
+}
+
+function createReadHandlers({
   db,
   html,
-}: {
-  db: Database;
-  html: MessagingHtml;
-}): Pick<Handlers<typeof agents>, keyof typeof recordRpcs> {
+}: Pick<Dependencies, 'db' | 'html'>): Pick<Handlers<typeof agents>, 'listAgents' | 'adminListAgents' | 'getRecord'> {
   const list = async ({ after = '', limit }: { after?: string; limit: number }) => ({
     items: await listAgents(db, { after: after.replaceAll('\0', ''), limit }),
   });
@@ -47,4 +65,135 @@ function withoutThoughts(json: string, html: MessagingHtml): string {
     messages: thread.messages.map((message) => (message.note_type === 'chat_agent' ? cleanAgentMessage(message, html) : message)),
   }));
   return JSON.stringify({ ...record, threads });
+}
+
+type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
+
+/** Filter of receipts; null matches all. */
+type Receipts = Parameters<typeof eraseReceipts>[1];
+
+function createForgetHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'jobs'>): ForgetHandlers {
+  const { db } = deps;
+
+  async function forgetTarget(
+    target: ForgetTarget,
+    context: AuditContext,
+    entry: NewAuditEntry,
+  ): Promise<{ threads: number; messages: number; facts: number }> {
+    return await db.transaction(async (tx) => {
+      const receipts = await findReceipts(tx, target);
+      // first, like jobs that process a chat
+      const chats = await lockChats(tx, receipts);
+      const { threads, messages, facts, shortenedThreadIds, agentIds } = await forgetThreadsOf(tx, target);
+      for (const filter of receipts) await eraseReceipts(tx, filter);
+      await deleteIdleChats(tx, { ids: chats });
+      for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, deps, threadId);
+      for (const agentId of agentIds) await enqueueAgentMemory(tx, deps, agentId);
+      // Repetitions erase nothing and are not recorded. The entry does not contain whose threads they were.
+      const counts = { threads, messages, facts };
+      if (threads + messages + facts > 0) recordAudit(tx, context, { ...entry, changes: { ...entry.changes, removed: counts } });
+      return counts;
+    });
+  }
+
+  return {
+    forgetThreads: async ({ slug, thread_key: threadKey }, context) => {
+      const { id } = await getAgent(db, slug);
+      const changes = { of: threadKey === undefined ? 'agent' : 'thread' };
+      return await forgetTarget({ agentId: id, threadKey }, context, { target: { type: 'agent', id: slug }, changes });
+    },
+    forgetPerson: async (request, context) => {
+      const of = (what: string): NewAuditEntry => ({ changes: { of: what } });
+      if ('visitor_id' in request) return await forgetTarget({ visitorId: request.visitor_id }, context, of('visitor'));
+      if ('thread_key' in request) return await forgetTarget({ threadKey: request.thread_key }, context, of('thread'));
+      return await forgetTarget({ telegramUserId: request.telegram_user_id }, context, of('telegram user'));
+    },
+  };
+}
+
+/** Filters for the receipts of the same conversations. */
+async function findReceipts(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<Receipts[]> {
+  if (telegramUserId !== undefined) return [{ agentId: null, chatId: null, senderId: telegramUserId }];
+  if (visitorId !== undefined) return [];
+  if (threadKey === undefined) return agentId === undefined ? [] : [{ agentId, chatId: null, senderId: null }];
+  const chat = readTelegramThreadKey(threadKey);
+  if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return [];
+  return (await listChatIds(tx, chat)).map(({ chat_id: chatId }) => ({ agentId: chat.agentId, chatId, senderId: null }));
+}
+
+async function lockChats(tx: Tx, receipts: readonly Receipts[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (const { agentId, chatId, senderId } of receipts) {
+    for (const { id } of await lockPrivateChats(tx, { agentId, userId: chatId ?? senderId })) ids.push(id);
+  }
+  return ids;
+}
+
+/** One of the last three, or none for all threads of the agent. */
+export interface ForgetTarget {
+  readonly agentId?: number | undefined;
+  readonly threadKey?: string | undefined;
+  readonly visitorId?: string | undefined;
+  readonly telegramUserId?: number | undefined;
+}
+
+export interface ForgetResult {
+  readonly threads: number;
+  readonly messages: number;
+  readonly facts: number;
+  /** Threads of other people that lost turns. Their memory must be rebuilt. */
+  readonly shortenedThreadIds: readonly number[];
+  /** Agents whose summary was cleared and must be rebuilt. */
+  readonly agentIds: readonly number[];
+}
+
+export async function forgetThreadsOf(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<ForgetResult> {
+  const sender = telegramUserId === undefined ? null : telegramSender(telegramUserId);
+  const userId = telegramUserId === undefined ? null : String(telegramUserId);
+  const found = await lockThreads(tx, { agentId, threadKey, visitorId, sender, userId });
+  const whole = found.filter((thread) => thread.whole).map(({ id }) => id);
+  const shortened = found.filter((thread) => !thread.whole).map(({ id }) => id);
+  const agentIds = [...new Set(found.map((thread) => thread.agentId))].toSorted((a, b) => a - b);
+  const counts = await deleteWhole(tx, whole);
+  const turnCounts = shortened.length === 0 ? noCounts : await deleteTurns(tx, { threadIds: shortened, sender });
+  if (agentIds.length > 0) await dropSummaries(tx, { agentIds });
+  return {
+    threads: whole.length,
+    messages: counts.messages + turnCounts.messages,
+    facts: counts.facts + turnCounts.facts,
+    shortenedThreadIds: shortened,
+    agentIds,
+  };
+}
+
+interface Counts {
+  readonly messages: number;
+  readonly facts: number;
+}
+const noCounts: Counts = { messages: 0, facts: 0 };
+
+async function deleteWhole(tx: Tx, threadIds: readonly number[]): Promise<Counts> {
+  if (threadIds.length === 0) return noCounts;
+  const counts = await countThreadData(tx, { threadIds });
+  await deleteChatHits(tx, { threadIds });
+  await deleteThreads(tx, { threadIds });
+  return counts;
+}
+
+const itemsPerPage = 500;
+
+function createExportPerson(db: Queryable): Handler<typeof recordRpcs.exportPerson> {
+  return async ({ visitor_ids: visitors, telegram_user_ids: users, account_ids: accounts = [], after }) => {
+    const rows = await listMessagesOf(db, { visitors, users: users.map(String), accounts, after, limit: itemsPerPage });
+    const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
+    return jsonPage(
+      rows.map(({ item }) => (mayContainThoughts(item) ? itemWithoutThoughts(item) : item)),
+      next,
+    );
+  };
+}
+
+function itemWithoutThoughts(json: string): string {
+  const item = JSON.parse(json) as { readonly note_type: string; readonly body: string };
+  return item.note_type === 'chat_agent' ? JSON.stringify({ ...item, body: dropThoughtsOf(item.body) }) : json;
 }

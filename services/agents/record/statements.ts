@@ -1,7 +1,7 @@
-/** What operators see of an agent's conversations: threads with messages and memory, in pages, as JSON text. */
+/** Stored conversations as JSON pages, their erasure, and the export for a person. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Messages of a thread in a page of threads. */
+/** Per thread in a page of threads. */
 const messagesPerThread = 200;
 
 const agentJson = (agentId: Parameter): Sql => sql`(
@@ -24,7 +24,7 @@ const threadJson = (messages: Sql): Sql => sql`json_build_object(
     'notes', coalesce((select json_agg(f.body order by f.id) from agents.memory_facts f where f.thread_id = t.id and f.kind = 'knowledge'), '[]'::json),
     'up_to_turn', coalesce((select up_to_turn from agents.thread_memories m where m.thread_id = t.id), 0)))`;
 
-/** One row more than asked for shows whether there is another page. Threads whose first turn is under way are not there yet. */
+/** Reads one extra row to detect another page. Threads without a recorded turn are omitted. */
 export const renderThreadPage = statement.one({
   name: 'record.threads',
   params: { agentId: t.integer, after: t.bigint, limit: t.integer },
@@ -43,7 +43,7 @@ export const renderThreadPage = statement.one({
 const isThread = (agentId: Parameter, key: Parameter, id: Parameter): Sql => sql`t.agent_id = ${agentId}
   and (${key} is null or t.thread_key = ${key}) and (${id} is null or t.id = ${id})`;
 
-/** `after` counts messages: their order is that of turns, which a merged thread does not have in its ids. */
+/** `after` is a number of messages, since ids of a merged thread are not in the order of its turns. */
 export const renderMessagePage = statement.one({
   name: 'record.messages',
   params: { agentId: t.integer, threadKey: t.text.nullable, threadId: t.bigint.nullable, after: t.bigint, limit: t.bigint },
@@ -59,7 +59,7 @@ export const renderMessagePage = statement.one({
         where ${isThread(agentId, threadKey, threadId)}))::text as json`,
 });
 
-/** By slug, behind one or from the first. What an agent gathers is bounded, so that counting it is. */
+/** Agents by slug with numbers of sentences, which are bounded per agent. */
 export const listAgents = statement.many({
   name: 'record.agents',
   params: { after: t.text, limit: t.integer },
@@ -70,4 +70,107 @@ export const listAgents = statement.many({
       select count(*) filter (where approved_at is null)::integer as waiting, count(approved_at)::integer as approved
       from agents.memory_facts where agent_id = a.id and kind = 'knowledge') f
     order by a.slug`,
+});
+
+/**
+ * Locks the threads of one thread, visitor or sender, or all threads of the agent. `whole`: the entire thread is deleted. The key of a private chat
+ * contains the id of its user (`userId`).
+ */
+export const lockThreads = statement.many({
+  name: 'forget.lock',
+  params: {
+    agentId: t.integer.nullable,
+    threadKey: t.text.nullable,
+    visitorId: t.text.nullable,
+    sender: t.text.nullable,
+    userId: t.text.nullable,
+  },
+  row: { id: t.bigint, agentId: t.integer, whole: t.boolean },
+  sql: ({ agentId, threadKey, visitorId, sender, userId }) => sql`select t.id, t.agent_id as "agentId", not (
+      ${sender} is not null and not starts_with(t.thread_key, 'telegram:chat:' || ${userId} || ':agent:') and exists (
+        select from agents.messages m where m.thread_id = t.id and m.note_type = 'chat_visitor' and m.sender is distinct from ${sender})
+    ) as whole
+    from agents.threads t
+    where (${agentId} is null or t.agent_id = ${agentId})
+      and (${threadKey} is null or t.thread_key = ${threadKey})
+      and (${visitorId} is null or t.visitor_id = ${visitorId})
+      and (${sender} is null or starts_with(t.thread_key, 'telegram:chat:' || ${userId} || ':agent:')
+        or t.id in (select thread_id from agents.messages where sender = ${sender}))
+    order by t.id for update`,
+});
+
+const counts = { messages: t.integer, facts: t.integer };
+
+export const countThreadData = statement.one({
+  name: 'forget.count',
+  params: { threadIds: t.bigint.array },
+  row: counts,
+  sql: ({ threadIds }) => sql`select (select count(*)::integer from agents.messages where thread_id = any(${threadIds})) as messages,
+    (select count(*)::integer from agents.memory_facts where thread_id = any(${threadIds})) as facts`,
+});
+
+export const deleteChatHits = statement.none({
+  name: 'forget.hits',
+  params: { threadIds: t.bigint.array },
+  sql: ({ threadIds }) => sql`delete from agents.chat_hits h using agents.threads t
+    where t.id = any(${threadIds}) and t.visitor_id is not null and starts_with(h.key, t.agent_id || ':' || t.visitor_id || ':')`,
+});
+
+export const deleteThreads = statement.none({
+  name: 'forget.threads',
+  params: { threadIds: t.bigint.array },
+  sql: ({ threadIds }) => sql`delete from agents.threads where id = any(${threadIds})`,
+});
+
+/**
+ * Deletes both messages of a turn, since the reply can repeat the question, and later messages of operators. Running turns have read them and lose
+ * their
+ * tickets.
+ */
+export const deleteTurns = statement.one({
+  name: 'forget.turns',
+  params: { threadIds: t.bigint.array, sender: t.text.nullable },
+  row: counts,
+  sql: ({ threadIds, sender }) => sql`with turns as (
+      select thread_id, turn from agents.messages where thread_id = any(${threadIds}) and sender = ${sender}
+    ), messages as (
+      delete from agents.messages m
+      using (select thread_id, array_agg(turn) as numbers, min(turn) as first from turns group by thread_id) as gone
+      where m.thread_id = gone.thread_id
+        and (m.turn = any(gone.numbers) or (m.note_type = 'chat_operator' and m.turn > gone.first)) returning 1
+    ), facts as (
+      delete from agents.memory_facts where thread_id = any(${threadIds}) returning 1
+    ), tickets as (
+      delete from agents.turn_tickets where thread_id = any(${threadIds})
+    ), memories as (
+      insert into agents.thread_memories as m (thread_id) select unnest(${threadIds})
+      on conflict (thread_id) do update set summary = '', up_to_turn = 0, version = m.version + 1, updated_at = clock_timestamp()
+    )
+    select (select count(*)::integer from messages) as messages, (select count(*)::integer from facts) as facts`,
+});
+
+const isTheirs = sql`(m.thread_id in (select id from own) or (m.thread_id, m.turn) in (select thread_id, turn from asked))`;
+
+/**
+ * `users` are Telegram ids as text; questions in groups include their replies. Messages that `accounts` wrote as operators omit the thread key, which
+ * would grant access
+ * as the visitor.
+ */
+export const listMessagesOf = statement.many({
+  name: 'person-data.messages',
+  params: { visitors: t.text.array, users: t.text.array, accounts: t.integer.array, after: t.bigint, limit: t.integer },
+  row: { id: t.bigint, item: t.text },
+  sql: ({ visitors, users, accounts, after, limit }) => sql`with own as (
+      select t.id from agents.threads t where t.visitor_id = any(${visitors})
+      union select t.id from agents.threads t join agents.agents a on a.id = t.agent_id
+        join unnest(${users}) as given(telegram) on t.thread_key = 'telegram:chat:' || given.telegram || ':agent:' || a.id
+    ), asked as (
+      select m.thread_id, m.turn from agents.messages m
+      where m.sender = any(select 'telegram:user:' || given.telegram from unnest(${users}) as given(telegram))
+    )
+    select m.id, json_build_object('agent', a.slug, 'thread_key', case when ${isTheirs} then t.thread_key end, 'note_type', m.note_type, 'body', m.body,
+      'created_at', agents.iso_utc(m.created_at))::text as item
+    from agents.messages m join agents.threads t on t.id = m.thread_id join agents.agents a on a.id = t.agent_id
+    where m.id > ${after} and (${isTheirs} or m.account_id = any(${accounts}))
+    order by m.id limit ${limit}`,
 });

@@ -1,14 +1,15 @@
-/** Updates of messaging chats: how they arrive, and the jobs that answer them. */
-import { job, nullable, Type } from '#libs/contract';
+/** Telegram: received updates, the jobs that answer them, and the webhook of an agent's bot. */
+import { byOperators, job, nullable, rpc, Type } from '#libs/contract';
+import { agentNotFound, slug } from '../agent/contract.ts';
 
-/** What the gateway says of an update, besides its body (architecture#webhooks). */
+/** Published by the gateway with the body of an update (architecture#webhooks). */
 export const TelegramWebhook = Type.Object({
-  id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
+  id: Type.String({ description: 'Request id of the delivery.' }),
   received_at: Type.String({ format: 'date-time' }),
-  slug: Type.String({ description: "The path's agent as it was written." }),
+  slug: Type.String({ description: 'Agent slug from the path.' }),
   headers: Type.Record(Type.String(), Type.String()),
   secret_digest: nullable(
-    Type.String({ description: 'HMAC-SHA256 under `id` of X-Telegram-Bot-Api-Secret-Token, in hex; null when the header was not sent.' }),
+    Type.String({ description: 'HMAC-SHA256 of X-Telegram-Bot-Api-Secret-Token with the key `id`, in hex; null without the header.' }),
   ),
 });
 export const telegramWebhookSubject = 'webhooks.agents.updates';
@@ -16,14 +17,55 @@ export const telegramWebhookSubject = 'webhooks.agents.updates';
 export const telegramJobs = {
   workChat: job({
     type: 'agents.work-chat',
-    summary: 'Answers the next update of a chat; there is one such job per chat, so that its messages are answered in order.',
-    payload: Type.Object({ chat_id: Type.Integer({ minimum: 1, description: 'Row of the chat, not its number with Telegram.' }) }),
+    summary: 'Processes the next update of a chat. One job per chat keeps replies in order.',
+    payload: Type.Object({ chat_id: Type.Integer({ minimum: 1, description: 'Id of the row, not the Telegram chat id.' }) }),
     policy: { maxAttempts: 1_000, firstDelayMs: 500, maxDelayMs: 60_000, timeoutMs: 300_000, concurrency: 64 },
   }),
   echoUpdate: job({
     type: 'agents.echo-update',
-    summary: 'Sends a question with its answer, or an update as it came, to the echo channel of the agent; best effort, once.',
+    summary: 'Sends a question with its reply, or a raw update, to the echo channel of the agent; best effort, once.',
     payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }), what: Type.Union([Type.Literal('mirror'), Type.Literal('raw')]) }),
     policy: { maxAttempts: 3, firstDelayMs: 1_000, timeoutMs: 300_000, concurrency: 8 },
+  }),
+};
+
+const botErrors = {
+  agent_not_found: agentNotFound,
+  bot_not_configured: { code: 'conflict', when: 'The agent has no `config.messaging.bot_token`.' },
+  bot_api_failed: { code: 'conflict', when: 'The Bot API rejected the call or cannot be reached.' },
+} as const;
+
+export const telegramRpcs = {
+  setWebhook: rpc({
+    subject: 'admin.agents.webhook.set',
+    callers: byOperators,
+    audit: 'agent.set-webhook',
+    summary: "Registers the agent's webhook and its secret with the Bot API.",
+    request: Type.Object({
+      slug,
+      base_url: Type.String({ pattern: '^https?://[^\\s]+$', description: 'Public base URL of the platform.' }),
+    }),
+    reply: Type.Object({ url: Type.String(), allowed_updates: Type.Array(Type.String()), has_secret: Type.Boolean() }),
+    errors: {
+      ...botErrors,
+      webhook_secret_missing: { code: 'conflict', when: 'The agent has no webhook secret, and unsigned webhooks are not allowed.' },
+    },
+    timeoutMs: 40_000,
+  }),
+  getWebhookInfo: rpc({
+    subject: 'admin.agents.webhook.info',
+    callers: byOperators,
+    summary: "State of the agent's webhook at the Bot API.",
+    request: Type.Object({ slug }),
+    reply: Type.Object({
+      url: Type.String(),
+      username: nullable(Type.String()),
+      pending_update_count: Type.Integer(),
+      last_error_date: nullable(Type.Integer()),
+      last_error_message: nullable(Type.String()),
+      allowed_updates: Type.Array(Type.String()),
+    }),
+    errors: botErrors,
+    timeoutMs: 40_000,
   }),
 };

@@ -1,4 +1,4 @@
-/** What operators do with updates and with the webhook of an agent commits with its entry of the audit log, or neither does (A1). */
+/** Operator actions on updates and webhooks commit with their audit entry, or not at all (A1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, connectBus, newContext } from '#libs/nats';
 import { superuser } from '#libs/testing';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Receipts of updates that failed, each of a chat of its own unless one is named. */
+/** Receipts of failed updates, each in its own chat unless one is given. */
 async function receiveFailed(count: number, chat?: number): Promise<number[]> {
   const updates = Array.from({ length: count }, () => {
     const update = fixture.compose(chat ?? fixture.next(), { text: 'Again' });
@@ -44,7 +44,7 @@ async function readEntries(): Promise<{ action: string; target: string | null; c
   return rows.map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') }));
 }
 
-/** PostgreSQL refuses these writes while `work` goes on. */
+/** PostgreSQL rejects these writes while `work` runs. */
 async function withoutWrites(writes: string, work: () => Promise<void>): Promise<void> {
   const { sql } = fixture.agents.env;
   await sql(`create function agents.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
@@ -64,8 +64,8 @@ const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
   'those that are named, through the API': (ids) => bus.call(replayWebhooks, { ids }, { ...newContext(), actor: superuser }),
 };
 
-describe('working updates again (A1)', () => {
-  it.each(Object.entries(acts))('%s, happens with its entry or not at all', async (_what, act) => {
+describe('replay of updates (A1)', () => {
+  it.each(Object.entries(acts))('commits %s with its audit entry or not at all', async (_what, act) => {
     const ids = await receiveFailed(1);
     const [before, jobs] = [await readEntries(), await countJobs()];
     await withoutWrites(noEntries, async () => {
@@ -79,7 +79,7 @@ describe('working updates again (A1)', () => {
     ]);
   });
 
-  it('of many is all or nothing, and what was not done leaves no entry', async () => {
+  it('replays all updates or none, and records only replayed ones', async () => {
     const ids = await receiveFailed(3);
     const before = await readEntries();
     await withoutWrites(`update on agents.webhook_receipts for each row when (new.id = ${ids[2]})`, async () => {
@@ -94,7 +94,7 @@ describe('working updates again (A1)', () => {
     });
   });
 
-  it('counts those of one chat each, though one job works them', async () => {
+  it('counts every update of a chat, although one job processes them', async () => {
     await receiveFailed(2, fixture.next());
     const jobs = await countJobs();
     expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
@@ -102,17 +102,17 @@ describe('working updates again (A1)', () => {
     expect((await readEntries()).at(-1)?.changes.changed).toBe(2);
   });
 
-  it('that does nothing leaves no entry', async () => {
+  it('records nothing when nothing is replayed', async () => {
     const before = await readEntries();
     expect(await replayAll()).toMatchObject({ matched: 0, replayed: 0 });
     expect(await readEntries()).toEqual(before);
   });
 });
 
-describe('registering the webhook of an agent (A1)', () => {
+describe('registration of an agent’s webhook (A1)', () => {
   const set = (base_url = 'https://chat.example.org/') => bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
 
-  it('fails when its entry cannot be kept, and leaves one when it is done', async () => {
+  it('fails when the audit entry cannot be stored, and stores one on success', async () => {
     const before = await readEntries();
     await withoutWrites(noEntries, async () => {
       expect(await failureOf(set())).toMatchObject({ code: 'internal', message: 'Internal error' });
@@ -122,7 +122,7 @@ describe('registering the webhook of an agent (A1)', () => {
     expect((await readEntries()).slice(before.length)).toEqual([{ action: 'agent.set-webhook', target: 'guide', changes: { url } }]);
   });
 
-  it('leaves none when the Bot API refuses', async () => {
+  it('stores no audit entry when the Bot API rejects the webhook', async () => {
     const before = await readEntries();
     expect((await failureOf(set('http://chat.example.org/'))).reason).toBe('bot_api_failed');
     expect(await readEntries()).toEqual(before);

@@ -55,7 +55,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       });
     });
 
-    it('is recorded without the characters that cannot be stored (D75)', async () => {
+    it('records a turn without characters that cannot be stored (D75)', async () => {
       fixture.llm.answerWith(() => 'Wel\0come \ud83d 😀\udc00');
       const { agent_html: html, visitor_id } = await fixture.say('Hello');
       expect(html).toBe('Welcome  😀');
@@ -70,7 +70,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
         'analysisThey are new here.assistantfinal',
         '<|channel|>analysis<|message|>They are new here.<|end|><|start|>assistant<|channel|>final<|message|>',
       ],
-    ])('is recorded and goes on without what the model thought: %j (D84)', async (first, second) => {
+    ])('records and continues a turn without thoughts: %j (D84)', async (first, second) => {
       fixture.llm.answerWith(() => `${first}Welcome`);
       const { agent_html: html, visitor_id } = await fixture.say('Hello');
       fixture.llm.answerWith(() => `${second}Welcome back`);
@@ -86,7 +86,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(JSON.stringify(fixture.llm.requests.at(-1)?.messages)).not.toContain('new here');
     });
 
-    it('is recorded and goes on without thoughts in strings where it is JSON (D84)', async () => {
+    it('records and continues JSON replies without thoughts in strings (D84)', async () => {
       fixture.llm.answerWith(() => '{"answer":"<think>They are new here.</think>hi"}');
       const { agent_html: html, visitor_id } = await fixture.say('As JSON, please');
       expect([html, (await fixture.recorded()).at(-1)]).toEqual(['{"answer":"hi"}', '{"answer":"hi"}']);
@@ -94,7 +94,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(fixture.llm.requests.at(-1)?.messages.map(({ content }) => content)).toContain('{"answer":"hi"}');
     });
 
-    it('that was recorded with thoughts by an earlier release is shown and sent without them (D84)', async () => {
+    it('hides thoughts recorded by an earlier release (D84)', async () => {
       fixture.llm.answerWith(() => 'Welcome **back**');
       const name = 'name-of-a-turn-with-thoughts';
       const turn = await fixture.say('Recorded <think>before</think>', { name });
@@ -131,8 +131,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('checks in their order', () => {
-    it('answers 404 before 400, and 400 to a blank body', async () => {
+  describe('order of checks', () => {
+    it('returns 404 before 400, and 400 for a blank body', async () => {
       expect((await failureOf(fixture.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
       expect((await failureOf(fixture.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
       for (const body of ['', ' ', '\n\t\u00a0', '\u200b\u3164\ufe0f'])
@@ -141,13 +141,13 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   });
 
   describe('visitor_id', () => {
-    it('is made by the server, long and never the same', async () => {
+    it('creates long unique visitor ids', async () => {
       const replies = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       expect(new Set(replies.map((reply) => reply.visitor_id)).size).toBe(3);
       for (const reply of replies) expect(reply.visitor_id).toMatch(/^[A-Za-z0-9_-]{32}$/);
     });
 
-    it('unknown, malformed or of another agent begins a fresh thread', async () => {
+    it('starts a new thread for an unknown, malformed or foreign visitor id', async () => {
       const known = await fixture.say('Hello');
       const given = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
       for (const visitor_id of given) expect((await fixture.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
@@ -157,10 +157,10 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('a message sent again under its Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
+  describe('messages with an Idempotency-Key (docs/adr/chat-turns.md; D33)', () => {
     const countTurns = async (body: string): Promise<number> => (await fixture.recorded()).filter((item) => item === body).length;
 
-    it('is one turn: the first of a thread, a later one, and one whose reply is still awaited', async () => {
+    it('runs one turn for a repeated message: the first of a thread, a later one, and one in progress', async () => {
       const first = await fixture.say('Said first', { name: 'name-of-the-first' });
       const asked = fixture.llm.requests.length;
       expect(await fixture.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
@@ -179,7 +179,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
     });
 
-    it('is another message with other words, of another visitor or for another agent, and without a key', async () => {
+    it('runs another turn for another text, visitor or agent, and without a key', async () => {
       const first = await fixture.say('Mine', { name: 'a-name-used-again' });
       const others = [
         await fixture.say('Mine too', { name: 'a-name-used-again' }),
@@ -192,7 +192,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(await countTurns('Mine')).toBe(4);
     });
 
-    it('is asked anew when it was not answered', async () => {
+    it('calls the model again when the first attempt failed', async () => {
       fixture.llm.fail({ kind: 'truncated' });
       await failureOf(fixture.say('Unanswered', { name: 'name-of-the-unanswered' }));
       expect((await fixture.say('Unanswered', { name: 'name-of-the-unanswered' })).agent_html).not.toBe('');
@@ -200,7 +200,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('a provider that fails', () => {
+  describe('failures of the provider', () => {
     const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
     const faults: [string, LlmFault[]][] = [
       ['is silent', twice({ kind: 'silent' })],
@@ -224,7 +224,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       ['answers far too much', twice({ kind: 'content', content: 'x'.repeat(5 * 1024 * 1024) })],
     ];
     for (const [what, script] of faults) {
-      it(`and ${what} is 503 with a time to wait, and nothing is recorded`, async () => {
+      it(`returns 503 with Retry-After and records nothing when the provider ${what}`, async () => {
         const known = await fixture.say('Before');
         const before = await fixture.env.sql(`select count(*)::int as n from agents.threads`);
         const messages = await fixture.recorded();
@@ -241,19 +241,19 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       });
     }
 
-    it('once is asked again and answers; the turn is recorded once', async () => {
+    it('retries once and records the turn once', async () => {
       fixture.llm.fail({ kind: 'status', status: 503 });
       const reply = await fixture.say('Only once, please');
       expect(reply.agent_html).not.toBe('');
       expect((await fixture.recorded()).filter((body) => body === 'Only once, please')).toHaveLength(1);
     });
 
-    it('and names a time to wait hands it on', async () => {
+    it('passes on the provider’s Retry-After', async () => {
       fixture.llm.fail({ kind: 'status', status: 429, retryAfter: 1 }, { kind: 'status', status: 429, retryAfter: 17 });
       expect((await failureOf(fixture.say('Hello'))).details).toEqual({ retry_after: 17 });
     });
 
-    it('is not waited for longer than the request’s deadline, and a late answer is not recorded', async () => {
+    it('ends the wait for a reply at the deadline and does not record a late reply', async () => {
       const late = Promise.withResolvers<string>();
       fixture.llm.answerWith(() => late.promise);
       const error = await failureOf(fixture.say('Too late', { deadlineMs: Date.now() + 1_000 }));
@@ -265,8 +265,8 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
     });
   });
 
-  describe('the turns of one thread', () => {
-    it('happen one at a time and each is recorded whole, on several replicas', async () => {
+  describe('turns of a thread', () => {
+    it('runs the turns of a thread one at a time across replicas', async () => {
       await fixture.replica();
       const { visitor_id } = await fixture.say('First');
       let running = 0;
@@ -287,7 +287,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(last?.messages).toHaveLength(1 + 2 * 8 + 1);
     });
 
-    it('happen side by side in different threads', async () => {
+    it('runs turns of different threads concurrently', async () => {
       const visitors = await Promise.all([1, 2, 3].map(() => fixture.say('Hello')));
       let running = 0;
       let most = 0;
@@ -301,7 +301,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(most).toBe(3);
     });
 
-    it('go on after one that failed', async () => {
+    it('runs the next turn after a failed one', async () => {
       const { visitor_id } = await fixture.say('Hello');
       fixture.llm.fail({ kind: 'truncated' });
       const results = await Promise.allSettled([fixture.say('one', { visitor_id }), fixture.say('two', { visitor_id })]);
@@ -309,7 +309,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       await expect(fixture.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
     });
 
-    it('go on when a process died in the middle of one, and what it still says is not recorded', async () => {
+    it('runs the next turn after a process died, without recording its late reply', async () => {
       const { visitor_id } = await fixture.say('Hello');
       const [thread] = await fixture.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
       await fixture.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
@@ -323,7 +323,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
       expect(over).toEqual([{ over: true }]);
     });
 
-    it('is given up without a record when its lease is lost before the answer comes', async () => {
+    it('records nothing when the lease of a turn is lost before the reply', async () => {
       const { visitor_id } = await fixture.say('Hello');
       fixture.llm.answerWith(async () => {
         await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
@@ -336,7 +336,7 @@ describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
 });
 
 describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () => {
-  it('answers 404, 400 and then 503', async () => {
+  it('returns 404, 400 and then 503', async () => {
     const fixture = await startAgentFixture(import.meta.url, { LLM_BASE_URL: '' });
     await fixture.apply([{ slug: 'guide', name: 'Guide' }]);
     expect((await failureOf(fixture.say('', { slug: 'nobody' }))).code).toBe('not_found');
@@ -356,7 +356,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
   });
   afterAll(() => fixture.stop());
 
-  it('admits so many messages of one visitor from one address, the first included, on all replicas together', async () => {
+  it('limits messages of one visitor at one address across replicas, including the first', async () => {
     const { visitor_id } = await fixture.say('1');
     for (const body of ['2', '3']) await fixture.say(body, { visitor_id });
     const error = await failureOf(fixture.say('4', { visitor_id }));
@@ -367,7 +367,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
     expect(await fixture.recorded()).not.toContain('4');
   });
 
-  it('counts messages without a known visitor by their address', async () => {
+  it('counts messages without a known visitor per address', async () => {
     const ip = '10.0.0.9';
     const results = await Promise.allSettled(
       ['a', 'b', 'c', 'd', 'e'].map((body) => fixture.say(body, { ip, visitor_id: body.repeat(32) })),
@@ -375,7 +375,7 @@ describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () =>
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
   });
 
-  it('admits again when a minute has passed since the oldest', async () => {
+  it('admits messages again a minute after the oldest', async () => {
     const ip = '10.0.0.10';
     for (const body of ['a', 'b', 'c']) await fixture.say(body, { ip });
     expect((await failureOf(fixture.say('d', { ip }))).code).toBe('rate_limited');

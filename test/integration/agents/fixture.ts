@@ -1,4 +1,4 @@
-/** The agents service on real NATS and PostgreSQL, with a scripted language model beside it. */
+/** Test fixture: the agents service with a scripted language model. */
 import { type AgentItem, agents } from '#services/agents';
 import type { Static } from '#libs/contract';
 import { AppError } from '#libs/errors';
@@ -27,7 +27,7 @@ export interface AgentFixture {
   apply(items: readonly unknown[], dryRun?: boolean): Promise<Applied>;
   /** Bodies of all recorded messages of an agent, oldest first. */
   recorded(slug?: string): Promise<string[]>;
-  /** One more replica. */
+  /** Starts another replica. */
   replica(overrides?: Record<string, string>): Promise<Service>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startAgentFixture(fileUrl: string, overrides: Record<strin
     MEMORY_DELAY_MS: '3600000',
     ...overrides,
   };
-  // A job whose time to come back is here is seen soon.
+  // retried jobs start soon
   const tuning = { pollMs: 200 };
   const service = await startService('agents', env, settings, { tuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;

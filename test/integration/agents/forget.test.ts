@@ -1,4 +1,4 @@
-/** What is forgotten leaves no trace: not in messages, not in any memory, not in what agents know (people erase, agents forget). */
+/** Erased data is not left in messages, memory or knowledge (people erase, agents forget). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
@@ -33,7 +33,7 @@ async function idle(): Promise<void> {
 }
 const record = () => fixture.bus.call(getRecord, { slug }, context());
 
-/** Tables of the service in which a text stands, whatever the column. */
+/** Tables with a column that contains a text. */
 async function findTraces(text: string): Promise<string[]> {
   const tables = await fixture.env.sql<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'agents'`,
@@ -51,7 +51,7 @@ async function findTraces(text: string): Promise<string[]> {
   return found;
 }
 
-/** A thread of a group, as the messaging side records it. */
+/** A group thread as the messaging side records it. */
 async function addGroup(chatId: number, turns: readonly { user: number; asked: string; answered: string }[]): Promise<number> {
   const key = `telegram:chat:${chatId}:agent:${agentId}`;
   const [thread] = await fixture.env.sql<{ id: number }>(
@@ -74,7 +74,7 @@ async function addGroup(chatId: number, turns: readonly { user: number; asked: s
 }
 
 describe('agents.memory.forget (people erase; agents forget --visitor, --thread, --telegram-user)', () => {
-  it('leaves no trace of a visitor in any table, and what others told stays', async () => {
+  it('removes a visitor from every table and keeps messages of others', async () => {
     const secret = await fixture.say('Is the zanzibar room free?', { slug });
     await fixture.say('My zanzibar plans are secret', { slug, visitor_id: secret.visitor_id });
     await fixture.say('Is there parking?', { slug });
@@ -92,7 +92,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect((await record()).agent.memory).toEqual({ summary: 'Is there parking?', notes: ['Is there parking?'] });
   });
 
-  it('of nobody known deletes nothing', async () => {
+  it('deletes nothing for an unknown visitor', async () => {
     await fixture.say('Is there parking?', { slug });
     for (const request of [{ visitor_id: 'x'.repeat(32) }, { thread_key: 'telegram:chat:1:agent:1' }, { telegram_user_id: 5 }]) {
       await expect(fixture.bus.call(forgetPerson, request, context())).resolves.toEqual({ threads: 0, messages: 0, facts: 0 });
@@ -100,13 +100,13 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect((await record()).threads).toHaveLength(1);
   });
 
-  it('refuses a request that names nobody, or several', async () => {
+  it('rejects a request without exactly one person', async () => {
     for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
       expect((await failureOf(fixture.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status).toBeLessThan(500);
     }
   });
 
-  it('of a Telegram user deletes the private chat, and in groups only the turns that the user asked for', async () => {
+  it('deletes the private chat of a Telegram user, and only the user’s turns in groups', async () => {
     await addGroup(4711, [{ user: 4711, asked: 'zanzibar in private', answered: 'yes, zanzibar' }]);
     const group = await addGroup(-100, [
       { user: 1, asked: 'Is the kiosk open?', answered: 'Until six.' },
@@ -130,7 +130,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     ]);
   });
 
-  it('erases what receipts of the messaging platform hold of the same chat, also from before it changed its number', async () => {
+  it('erases receipts of the same chat, also from before its migration', async () => {
     await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
     await fixture.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
     const addReceipt = (chatId: number, senderId: number, body: string): Promise<unknown> =>
@@ -151,7 +151,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     await expect(fixture.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
   });
 
-  it('leaves the queue of a private chat in which somebody has just written, and no other', async () => {
+  it('keeps the queue of a private chat with waiting updates, and no other', async () => {
     const addChat = async (outcome: string, chatId: number): Promise<void> => {
       await fixture.env.sql(
         `with chat as (insert into agents.telegram_chats (agent_id, chat_id) values ($1, $2) returning id)
@@ -167,7 +167,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect(left).toEqual([{ chat_id: 9_001 }]);
   });
 
-  it('wins over a memory job under way: what it read is not written', async () => {
+  it('prevents a running memory job from writing', async () => {
     let forgotten = false;
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
@@ -184,7 +184,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect(await findTraces('zanzibar')).toEqual([]);
   });
 
-  it('wins over the summary of an agent under way', async () => {
+  it('prevents a running agent memory job from writing', async () => {
     let summaries = 0;
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
@@ -201,7 +201,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
     expect(await findTraces('zanzibar')).toEqual([]);
   });
 
-  it('wins over a turn under way: nothing of it is recorded', async () => {
+  it('prevents a running turn from being recorded', async () => {
     const { visitor_id } = await fixture.say('Hello', { slug });
     fixture.llm.answerWith(async () => {
       await fixture.bus.call(forgetPerson, { visitor_id }, context());
@@ -216,7 +216,7 @@ describe('agents.memory.forget (people erase; agents forget --visitor, --thread,
 });
 
 describe('agents.record.forget (agents forget SLUG)', () => {
-  it('deletes one thread or all of the agent with their memory, and leaves other agents alone', async () => {
+  it('deletes one thread or all of an agent with their memory, and keeps other agents', async () => {
     const other = await fixture.say('Is the zanzibar room free?', { slug });
     const one = await fixture.say('Is the zanzibar hall free?', { slug });
     const mine = slug;

@@ -1,4 +1,4 @@
-/** A person answers in the place of the agent: on the web and in Telegram, in the record, in memory, and after it (H1 to H4). */
+/** Takeovers on the web and in Telegram: record, memory and hand-back (H1 to H4). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext as context } from '#libs/nats';
 import { waitFor } from '#libs/testing';
@@ -50,8 +50,8 @@ async function openChat(chat = fixture.next()): Promise<{ id: number; chat: numb
   return { id: Number(row?.id), chat };
 }
 
-describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', () => {
-  it('is not answered by the agent until it is handed back, and everything said is in the one record', async () => {
+describe('a taken thread (rules/agents#a-person-answers; H1, H2)', () => {
+  it('is not answered by the agent until hand-back, with all messages in one record', async () => {
     const { id, visitorId, key } = await openThread();
     expect(await call('take', id)).toMatchObject({ thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } } });
     const before = fixture.agents.llm.requests.length;
@@ -89,7 +89,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     ]);
   });
 
-  it('loses what the agent was writing at the moment of the take, and keeps what the visitor wrote', async () => {
+  it('discards the running reply at a takeover and keeps the visitor’s message', async () => {
     const { id, visitorId } = await openThread();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
     const { promise: free, resolve: answer } = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     expect(await said(id)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'visitor: Slowly']);
   });
 
-  it('gives the same answer to a message that is sent again under its name, also after it was handed back', async () => {
+  it('returns the same reply for a repeated idempotency key, also after hand-back', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     const named = { visitor_id: visitorId, name: 'a-name-of-sixteen-characters' };
@@ -116,7 +116,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     expect((await said(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
   });
 
-  it('stays with whom it has: taken twice it is taken once, and writing takes a thread that is taken', async () => {
+  it('has one operator: taking it twice has no effect, and writing requires the takeover', async () => {
     const { id } = await openThread();
     expect(await failureOf(write(id, 'Hi'))).toMatchObject({ code: 'conflict', reason: 'thread_not_taken' });
     const { thread } = await call('take', id);
@@ -137,7 +137,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     expect(JSON.stringify(await fixture.agents.env.sql('select changes from agents.audit_log'))).not.toMatch(/Once|Twice/);
   });
 
-  it('shows a visitor what a person wrote, behind a turn, and nothing to whom it does not know', async () => {
+  it('returns operator messages after a turn to the visitor, and nothing to unknown visitors', async () => {
     const { id, visitorId } = await openThread();
     expect(await updates(visitorId)).toEqual({ waits_for: null, messages: [], next: 0 });
     await call('take', id);
@@ -160,13 +160,13 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
       expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
   });
 
-  it('answers a visitor who waits as soon as a person has it, writes, or gives it back, on whatever replica (H2)', async () => {
+  it('wakes waiting visitors on every replica at a takeover, message or hand-back (H2)', async () => {
     const replica = await fixture.agents.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' });
     const { id, visitorId } = await openThread();
     const wait = async (waitsFor: 'person' | null, after: number, act: () => Promise<unknown>) => {
       const asked = { agent_slug: 'guide', visitor_id: visitorId, after, wait: 8, waits_for: waitsFor };
       const startedAt = performance.now();
-      // Several requests, so that both replicas have some.
+      // several requests, so that both replicas get some
       const answers = Promise.all(Array.from({ length: 6 }, () => fixture.agents.bus.call(rpcs.readChatUpdates, asked, context())));
       await fixture.agents.env.sql('select pg_sleep(0.3)');
       await act();
@@ -183,7 +183,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     await replica.stop();
   });
 
-  it('is listed once, also where something was said in several at the same moment', async () => {
+  it('is listed once, also when several threads change at the same time', async () => {
     const ids = [(await openThread()).id, (await openThread()).id, (await openThread()).id].toSorted((one, other) => other - one);
     await fixture.agents.env.sql(`update agents.threads set updated_at = '2099-01-01T00:00:00Z' where id = any($1)`, [ids]);
     const seen: number[] = [];
@@ -201,7 +201,7 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
     expect(seen).toEqual(ids);
   });
 
-  it('is listed by who has it, page by page, and read page by page without cutting a turn', async () => {
+  it('is filtered by takeover, and listed and read in pages without splitting a turn', async () => {
     const { id, visitorId } = await openThread();
     await fixture.agents.say('Again', { visitor_id: visitorId });
     await call('take', id);
@@ -217,13 +217,13 @@ describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', (
   });
 });
 
-describe('a chat of Telegram that a person has (H3)', () => {
+describe('a taken Telegram chat (H3)', () => {
   const words = async (id: number): Promise<(string | null)[]> =>
     (await read(id)).messages.flatMap(({ author, delivery }) => (author === 'operator' ? [delivery] : []));
   const delivered = (id: number, expected: (string | null)[]) =>
     waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery' });
 
-  it('keeps the agent silent, gets the words of the person once and in order, and goes on with the agent afterwards', async () => {
+  it('delivers operator messages once and in order without replies of the agent until hand-back', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     const typing = fixture.telegram.callsOf('sendChatAction').length;
@@ -239,7 +239,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('gets the words of the person in the topic in which somebody had written last, and in none when that is gone', async () => {
+  it('delivers operator messages to the topic of the last message, or without topic when it was deleted', async () => {
     const chat = -fixture.next();
     const ask = (text: string, topic?: number) =>
       fixture.ask(chat, {
@@ -274,7 +274,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     await call('handBack', id);
   });
 
-  it('tells when words may or may not have arrived, are refused, or the bot is blocked, and repeats none', async () => {
+  it('reports unknown, rejected and blocked sends of operator messages without repeating them', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     fixture.telegram.fail(chat, { kind: 'silent', delivered: true });
@@ -289,7 +289,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect(fixture.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
   });
 
-  it('does not send again what an attempt that died may have sent', async () => {
+  it('does not repeat sends of an attempt that died', async () => {
     const { id, chat } = await openChat();
     await call('take', id);
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 8 });
@@ -305,7 +305,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Hello']);
   });
 
-  it('goes on under its new number, with whom it has, when the group becomes a supergroup', async () => {
+  it('keeps its takeover when the group becomes a supergroup', async () => {
     const [group, supergroup] = [-fixture.next(), -fixture.next() - 1_000_000];
     const { id } = await openChat(group);
     await call('take', id);
@@ -318,8 +318,8 @@ describe('a chat of Telegram that a person has (H3)', () => {
   });
 });
 
-describe('what a person said (H4)', () => {
-  it('is in the next prompt of the agent, marked as theirs, with what nobody answered', async () => {
+describe('messages of an operator (H4)', () => {
+  it('are marked in the next prompt, with unanswered messages', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await fixture.agents.say('First', { visitor_id: visitorId });
@@ -333,7 +333,7 @@ describe('what a person said (H4)', () => {
     expect(messages.at(4)?.content).toBe('Second\n\nThird');
   });
 
-  it('reaches no other thread and is no fact of the visitor; what the visitor said to them is remembered', async () => {
+  it('reach no other thread and are not facts, but the visitor’s messages are remembered', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await fixture.agents.say('I am called Ada', { visitor_id: visitorId });
@@ -354,7 +354,7 @@ describe('what a person said (H4)', () => {
     ]);
   });
 
-  it('is remembered with the demo model too, whoever said something last', async () => {
+  it('are remembered with the demo model, whoever wrote last', async () => {
     const { id, visitorId } = await openThread('I like tea');
     await call('take', id);
     await write(id, 'Hello from a person');
@@ -376,7 +376,7 @@ describe('what a person said (H4)', () => {
     expect(await remember()).toEqual(['I like tea / I do']);
   });
 
-  it('goes when the visitor is forgotten, and from a group with the first turn of who is forgotten', async () => {
+  it('are erased with the visitor, and in groups from the erased person’s first turn', async () => {
     const { id, visitorId } = await openThread();
     await call('take', id);
     await write(id, 'A secret of theirs');

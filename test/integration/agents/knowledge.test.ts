@@ -1,4 +1,4 @@
-/** What one visitor says reaches another only as far as AGENT_KNOWLEDGE lets it (D70), on real NATS and PostgreSQL. */
+/** What a visitor says reaches other visitors only as AGENT_KNOWLEDGE allows (D70). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
@@ -13,13 +13,13 @@ let fixture: AgentFixture;
 let slug = '';
 let agentCount = 0;
 
-/** All memory jobs are done. */
+/** Waits until all memory jobs are done. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
   await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
-/** What a visitor says is remembered; the model takes all of it for general. */
+/** Remembers a visitor's message; the model returns all of it as knowledge. */
 async function tell(...sentences: string[]): Promise<{ visitor_id: string; thread_key: string }> {
   fixture.llm.answerMemoryWith((messages) => {
     const data = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[]; turns?: { visitor: string }[] };
@@ -35,7 +35,7 @@ async function tell(...sentences: string[]): Promise<{ visitor_id: string; threa
   return reply;
 }
 
-/** What the model reads when somebody new writes. */
+/** Prompt for a new visitor's message. */
 async function promptOfStranger(): Promise<string> {
   await fixture.say('Hello', { slug });
   const { messages } = fixture.llm.requests.at(-1) as { messages: readonly LlmMessage[] };
@@ -58,7 +58,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('nothing is used before an operator approves it, who sees where it comes from', async () => {
+  it('uses no sentence before an operator has approved it, and shows its source', async () => {
     const { visitor_id, thread_key } = await tell('tea is served at five', 'somebody is ill with malaria');
     expect(await promptOfStranger()).toBe('You are the guide.');
     const items = await list();
@@ -78,7 +78,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     await expect(fixture.env.sql(`select 1 from agents.jobs where type = 'agents.agent-memory'`)).resolves.toEqual([]);
   });
 
-  it('what is rejected is gone, approved or not', async () => {
+  it('deletes rejected sentences, approved or not', async () => {
     await tell('tea is served at five', 'cake is served at six');
     const ids = (await list()).map(({ id }) => id);
     await decide(approveKnowledge, ids);
@@ -88,7 +88,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('a decision on sentences that are not all the agent’s changes nothing', async () => {
+  it('changes nothing for sentences of another agent', async () => {
     await tell('tea is served at five');
     const own = await idOf('tea is served at five');
     const first = slug;
@@ -107,7 +107,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     }
   });
 
-  it('approved sentences go with the conversation that they come from', async () => {
+  it('deletes approved sentences with their conversation', async () => {
     const { visitor_id } = await tell('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     await tell('cake is served at six', 'soup is served at noon');
@@ -119,7 +119,7 @@ describe('with AGENT_KNOWLEDGE=reviewed', () => {
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
   });
 
-  it('approved sentences are not pushed out by new ones, and are 200 at most', async () => {
+  it('keeps approved sentences when new ones arrive, at most 200', async () => {
     await tell('tea is served at five');
     await decide(approveKnowledge, [await idOf('tea is served at five')]);
     const [thread] = await fixture.env.sql<{ id: number; agent: number }>(
@@ -154,14 +154,14 @@ describe('with AGENT_KNOWLEDGE=off, the default', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('nobody is asked for knowledge, and none is stored although the model gives some', async () => {
+  it('requests and stores no knowledge, even if the model returns some', async () => {
     await tell('somebody is ill with malaria');
     expect(fixture.llm.memoryRequests.at(-1)?.messages[0]?.content).not.toContain('knowledge');
     expect([await list(), await promptOfStranger()]).toEqual([[], 'You are the guide.']);
     await expect(fixture.env.sql(`select 1 from agents.memory_facts where body like '%malaria%'`)).resolves.toEqual([]);
   });
 
-  it('what was stored before is not used, is shown, and can be removed', async () => {
+  it('does not use stored knowledge, but lists and deletes it', async () => {
     const { visitor_id } = await fixture.say('Hello', { slug });
     await idle();
     await fixture.env.sql(
@@ -189,7 +189,7 @@ describe('with AGENT_KNOWLEDGE=automatic', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('what is rejected leaves the summary as well', async () => {
+  it('removes rejected sentences from the summary', async () => {
     await tell('tea is served at five', 'cake is served at six');
     expect(await promptOfStranger()).toContain('tea is served at five');
     await decide(rejectKnowledge, [await idOf('tea is served at five')]);

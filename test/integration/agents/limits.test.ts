@@ -1,10 +1,10 @@
-/** What one address and one agent may use of the chat (D71), on real NATS and PostgreSQL, with a scripted language model. */
+/** Rate limits and token budgets of the chat (D71). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
-import { BudgetExceeded, createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
-import { estimateMessage, estimateTokens } from '../../../services/agents/tokens.ts';
+import { BudgetExceeded, createTokenBudget } from '../../../services/agents/language-model/index.ts';
+import { estimateMessage, estimateTokens } from '../../../services/agents/model-text.ts';
 import { failureOf, type AgentFixture, startAgentFixture } from './fixture.ts';
 
 describe('agents.chat.send under the limit of an address (D71)', () => {
@@ -20,7 +20,7 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('admits so many messages of one address, whoever writes to whichever agent, on all replicas together', async () => {
+  it('limits messages of one address for all visitors and agents across replicas', async () => {
     const ip = '2001:db8:1:2::/64';
     const { visitor_id } = await fixture.say('1', { ip });
     await fixture.say('2', { ip, slug: 'other' });
@@ -37,14 +37,14 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
     await expect(fixture.say('from elsewhere', { ip: '2001:db8:1:3::/64', visitor_id })).resolves.toMatchObject({ visitor_id });
   });
 
-  it('is exact for messages at the same time', async () => {
+  it('counts concurrent messages exactly', async () => {
     const ip = '203.0.113.7';
     const slugs = ['guide', 'other', 'guide', 'other', 'guide', 'other'];
     const results = await Promise.allSettled(slugs.map((slug) => fixture.say('at once', { ip, slug })));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
   });
 
-  it('does not count what the limit of a visitor has refused', async () => {
+  it('does not count messages rejected by the visitor’s limit', async () => {
     const ip = '203.0.113.8';
     for (const body of ['1', '2', '3']) await fixture.say(body, { ip });
     for (const body of ['4', '5']) expect((await failureOf(fixture.say(body, { ip }))).code).toBe('rate_limited');
@@ -53,9 +53,9 @@ describe('agents.chat.send under the limit of an address (D71)', () => {
   });
 });
 
-describe('the tokens of an agent for a day (D71)', () => {
+describe('daily token budget of an agent (D71)', () => {
   const dailyTokens = 3_000;
-  /** As the scripted model tells them. */
+  /** Reported by the scripted model. */
   const tokensOfCall = 30;
   const prompt = 'You are the guide.';
   let fixture: AgentFixture;
@@ -98,7 +98,7 @@ describe('the tokens of an agent for a day (D71)', () => {
       ({ tokens }) => Number(tokens),
     )[0];
 
-  it('admit a call while one is left, and none when all are used, until the day (UTC) is over', async () => {
+  it('admits calls until the budget is used up, until the end of the day (UTC)', async () => {
     await use(dailyTokens - 1);
     await expect(fixture.say('The last one')).resolves.toBeDefined();
     await waitFor(async () => (await readUsed()) === dailyTokens - 1 + tokensOfCall);
@@ -106,7 +106,7 @@ describe('the tokens of an agent for a day (D71)', () => {
     const error = await failureOf(fixture.say('One too many'));
     expect(error.toBody()).toEqual({
       code: 'unavailable',
-      message: 'The agent has answered as much as it may today; nothing was recorded',
+      message: 'The agent has used its daily token budget. Nothing was recorded.',
       details: { retry_after: expect.any(Number) },
     });
     const secondsLeft = 86_400 - Math.floor((Date.now() % 86_400_000) / 1_000);
@@ -116,20 +116,20 @@ describe('the tokens of an agent for a day (D71)', () => {
     await expect(fixture.say('Another agent', { slug: 'other' })).resolves.toBeDefined();
   });
 
-  it('are full again on the next day', async () => {
+  it('resets the budget on the next day', async () => {
     await use(dailyTokens * 5, 1);
     await fixture.say('Good morning');
     await waitFor(async () => (await readUsed()) === tokensOfCall);
   });
 
-  it('are taken before the model is asked, so that calls at the same time stop at the budget on all replicas together', async () => {
+  it('reserves tokens before the call, so that concurrent calls of all replicas stay within the budget', async () => {
     const held = Promise.withResolvers<string>();
     fixture.llm.answerWith(() => held.promise);
     const asked = fixture.llm.requests.length;
     const calls = Array.from({ length: 10 }, () => fixture.say('At once'));
     let refused = 0;
     for (const call of calls) call.catch(() => refused++);
-    // Each takes a thousand for its answer and some for its prompt: the third finds less than 3000 taken, the fourth more.
+    // Each call reserves a thousand tokens plus its prompt: the third finds less than 3000, the fourth more.
     await waitFor(() => refused === 7);
     held.resolve('ok');
     expect((await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -137,7 +137,7 @@ describe('the tokens of an agent for a day (D71)', () => {
     await waitFor(async () => (await readUsed()) === 3 * tokensOfCall);
   });
 
-  it('are estimated where the model does not tell them, and given back when it was not reached', async () => {
+  it('estimates tokens the model does not report, and releases them when it was not reached', async () => {
     fixture.llm.fail({ kind: 'no_usage' });
     fixture.llm.answerWith(() => 'An answer of some words.');
     await fixture.say('How much?');
@@ -151,7 +151,7 @@ describe('the tokens of an agent for a day (D71)', () => {
     await waitFor(async () => (await readUsed()) === estimate + tokensOfCall);
   });
 
-  it('count for the memory, which waits for the next day', async () => {
+  it('counts tokens of memory jobs, which wait for the next day', async () => {
     await fixture.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const waiting = `select 1 as one from agents.jobs where type = 'agents.thread-memory' and state = 'running' or (state = 'queued' and run_at <= now())`;
     await waitFor(async () => (await fixture.env.sql(waiting)).length === 0);
@@ -166,11 +166,11 @@ describe('the tokens of an agent for a day (D71)', () => {
         [thread_key],
       );
     await waitFor(async () => (await jobs())[0]?.error !== null);
-    expect(await jobs()).toEqual([{ state: 'queued', error: 'The tokens of the agent for today are used up', attempts: 0, late: true }]);
+    expect(await jobs()).toEqual([{ state: 'queued', error: 'The daily token budget of the agent is used up.', attempts: 0, late: true }]);
     expect(fixture.llm.memoryRequests).toHaveLength(asked);
   });
 
-  it('have no end when the setting is 0, and metrics tell how much is used and how often it was too much', async () => {
+  it('is unlimited when the setting is 0, and exposes metrics of usage and rejections', async () => {
     await use(dailyTokens);
     const metrics = createMetrics('budget');
     const budget = createTokenBudget({ db, metrics, dailyTokens });

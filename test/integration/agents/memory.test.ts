@@ -1,4 +1,4 @@
-/** Memory of threads and agents on real NATS and PostgreSQL, with a scripted language model. */
+/** Memory of threads and agents. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
@@ -31,14 +31,14 @@ afterEach(async () => {
 });
 
 let agentCount = 0;
-/** Each test has an agent of its own. */
+/** Each test uses its own agent. */
 async function addAgent(prompt = 'You are the guide of the Tea House.'): Promise<string> {
   const slug = `guide-${++agentCount}`;
   await fixture.apply([{ slug, name: 'Guide', prompt }]);
   return slug;
 }
 
-/** All memory jobs are done or dead. */
+/** Waits until all memory jobs are done or dead. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') and run_at < now() + interval '10 seconds' limit 1`;
   await waitFor(async () => (await fixture.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
@@ -53,7 +53,7 @@ const jobsOf = (threadKey: string): Promise<MemoryJob[]> =>
   );
 const dataOf = (messages: readonly LlmMessage[]): { turns?: { visitor: string }[]; notes?: string[]; facts?: string[]; summary?: string } =>
   JSON.parse(messages.at(-1)?.content ?? '{}') as never;
-/** Says a message and remembers it before the next. */
+/** Sends a message and waits until it is remembered. */
 async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
   const reply = await fixture.say(body, { slug, visitor_id: visitor_id ?? null });
   await idle();
@@ -61,7 +61,7 @@ async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
 }
 
 describe('memory of a thread (rules/agents#memory: each message is recorded on the thread and feeds agent memory)', () => {
-  it('is made of every recorded turn, shown with the record, and drawn on in the next turn', async () => {
+  it('contains every recorded turn, is part of the record, and is used in the next turn', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My name is Ada and I like oolong');
     const { threads } = await record(slug);
@@ -78,7 +78,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     expect(system?.content).toContain('"visitor_facts":["My name is Ada and I like oolong"]');
   });
 
-  it('reads only what was said since, together with what is known', async () => {
+  it('is updated from new turns and the previous memory', async () => {
     const slug = await addAgent();
     const { visitor_id } = await sayAndRemember(slug, 'My first message');
     await sayAndRemember(slug, 'My second message', visitor_id);
@@ -88,7 +88,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     expect((await record(slug)).threads[0]?.memory.facts).toEqual(['My first message', 'My second message']);
   });
 
-  it('never holds up a reply: turns go on while the memory’s model says nothing', async () => {
+  it('does not delay replies while the memory model hangs', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory(...Array.from({ length: 20 }, () => ({ kind: 'silent' }) as const));
     const { visitor_id } = await fixture.say('1', { slug });
@@ -103,7 +103,7 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     await waitFor(remembered, { intervalMs: 200 });
   });
 
-  it('is made by one job of all turns that were recorded until it runs', async () => {
+  it('is updated by one job for all turns recorded before it runs', async () => {
     const calm = await startAgentFixture(import.meta.url, { MEMORY_DELAY_MS: '3600000' });
     await calm.apply([{ slug: 'guide', name: 'Guide' }]);
     const { visitor_id } = await calm.say('My first');
@@ -116,11 +116,11 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     await calm.stop();
   });
 
-  it('of a turn that was not recorded is none', async () => {
+  it('is not updated by a turn that was not recorded', async () => {
     const slug = await addAgent();
     const before = fixture.llm.memoryRequests.length;
     fixture.llm.fail({ kind: 'truncated' });
-    await expect(fixture.say('My lost words', { slug })).rejects.toThrow('nothing was recorded');
+    await expect(fixture.say('My lost words', { slug })).rejects.toThrow('Nothing was recorded');
     await idle();
     expect(fixture.llm.memoryRequests).toHaveLength(before);
     await expect(
@@ -128,10 +128,10 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
     ).resolves.toEqual([]);
   });
 
-  it('reads a long history in pieces', async () => {
+  it('is built from a long history in several jobs', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My start');
-    // Turns as the runtime records them, without 45 calls of the model.
+    // turns as the runtime records them, without 45 model calls
     await fixture.env.sql(
       `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
        select t.id, n, kind, kind || n, '', now() from agents.threads t, generate_series(2, 46) n, unnest(array['chat_visitor', 'chat_agent']) kind
@@ -146,21 +146,21 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
   });
 });
 
-describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () => {
-  it('ask again when the reply does not fit, and write nothing of it', async () => {
+describe('memory jobs (agents.thread-memory, agents.agent-memory)', () => {
+  it('retry after an unusable reply without writing anything', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory({ kind: 'content', content: 'Sure, here you are: SECRETWORD' });
     const { thread_key } = await fixture.say('My turn', { slug });
     await waitFor(async () => (await jobsOf(thread_key))[0]?.error);
     const [job] = await jobsOf(thread_key);
-    expect(job?.error).toBe('The model did not reply with JSON');
+    expect(job?.error).toBe('The reply is not valid JSON.');
     expect((await record(slug)).threads[0]?.memory).toEqual({ summary: '', facts: [], notes: [], up_to_turn: 0 });
     await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
     await expect(fixture.env.sql(`select 1 from agents.jobs j where j::text like '%SECRETWORD%'`)).resolves.toEqual([]);
   });
 
-  it('are dead when the reply never fits, and the next turn or a redrive remembers all', async () => {
+  it('die when replies stay unusable, and catch up after a redrive or the next turn', async () => {
     const slug = await addAgent();
     fixture.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
     const { thread_key } = await fixture.say('My turn', { slug });
@@ -168,7 +168,7 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
       await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
       return (await jobsOf(thread_key))[0]?.state === 'dead';
     });
-    expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The model's reply does not fit: /);
+    expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The reply does not match the schema: /);
     await expect(fixture.bus.call(adminRedriveJobs, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
@@ -183,13 +183,13 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
         await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
         return (await jobsOf(thread_key))[0]?.state === 'dead';
       });
-      expect((await jobsOf(thread_key))[0]?.error).toBe(`The model gave no usable answer: status ${status}`);
+      expect((await jobsOf(thread_key))[0]?.error).toBe(`No usable reply of the language model: status ${status}`);
       await sayAndRemember(slug, 'My next turn', visitor_id);
       expect((await record(slug)).threads[0]?.memory.up_to_turn).toBe(2);
     },
   );
 
-  it('wait for a model that is away without using attempts up', async () => {
+  it('wait for an unavailable model without using up attempts', async () => {
     const slug = await addAgent();
     const away = { kind: 'status', status: 503 } as const;
     fixture.llm.failMemory(away, away);
@@ -202,12 +202,12 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
       );
       return jobs.length > 0 && jobs;
     });
-    expect(job).toEqual({ attempts: 0, error: 'The model gave no usable answer: status 503' });
+    expect(job).toEqual({ attempts: 0, error: 'No usable reply of the language model: status 503' });
     await fixture.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   });
 
-  it('done twice remember once', async () => {
+  it('have no effect when repeated', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     const before = await record(slug);
@@ -223,12 +223,12 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     expect((await jobsOf(thread_key)).map(({ result }) => JSON.parse(result ?? '{}') as unknown)).toEqual([{ outcome: 'nothing_new' }]);
   });
 
-  it('that read the same memory at the same time write once', async () => {
+  it('write once when they run concurrently', async () => {
     const slug = await addAgent();
     const { thread_key } = await sayAndRemember(slug, 'When do the gates open?');
     let overtaken = false;
     fixture.llm.answerMemoryWith(async () => {
-      // Another job writes while this one thinks.
+      // another job writes while this one runs
       if (!overtaken) await fixture.env.sql(`update agents.thread_memories set version = version + 1, summary = 'by another'`);
       overtaken = true;
       return JSON.stringify({ summary: 'too late', facts: ['too late'], knowledge: ['too late'] });
@@ -240,8 +240,8 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
   });
 });
 
-describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=automatic', () => {
-  it('is a summary of the notes of all threads, and reaches a visitor who never spoke before', async () => {
+describe('memory of an agent with AGENT_KNOWLEDGE=automatic', () => {
+  it('summarises the notes of all threads for new visitors', async () => {
     const slug = await addAgent();
     await sayAndRemember(slug, 'When do the gates open?');
     await sayAndRemember(slug, 'Is there parking?');
@@ -255,7 +255,7 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
     expect(system?.content).toContain('"about_the_subject":["Is there parking? When do the gates open?"]');
   });
 
-  it('never holds one visitor’s data, even when the model gives it as knowledge', async () => {
+  it('contains no data of a visitor, even if the model returns it as knowledge', async () => {
     const slug = await addAgent();
     fixture.llm.answerMemoryWith((messages) => {
       const { turns, notes } = dataOf(messages);
@@ -277,7 +277,7 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
     }
   });
 
-  it('keeps agents apart', async () => {
+  it('is separate for each agent', async () => {
     const [one, other] = [await addAgent(), await addAgent()];
     await sayAndRemember(one, 'When do the gates open?');
     await fixture.say('Hello', { slug: other });
@@ -285,7 +285,7 @@ describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=
     expect((await record(other)).agent.memory).toEqual({ summary: '', notes: [] });
   });
 
-  it('is bounded for each thread', async () => {
+  it('is limited per thread', async () => {
     const slug = await addAgent();
     let n = 0;
     fixture.llm.answerMemoryWith((messages) => {

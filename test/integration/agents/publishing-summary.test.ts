@@ -89,7 +89,7 @@ const written = (id: number) =>
   });
 
 describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
-  it('writes the fields in envelopes, asks nothing twice, and leaves alone what a person has changed', async () => {
+  it('writes provenance envelopes, calls the model once per transcript, and keeps edited fields', async () => {
     llm.answerSummaryWith(() => JSON.stringify(texts));
     const id = await hold(['Water is what I think of.', 'So do I.']);
     const before = llm.summaryRequests.length;
@@ -133,7 +133,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect((await published(id))?.fields).toMatchObject({ title: 'Mine', summary: { value: 'My words.' } });
   });
 
-  it('publishes nothing of words that are erased while it writes, and notes what was published of them before', async () => {
+  it('publishes nothing of speech erased meanwhile, and notes what was published before', async () => {
     const lines = [{ start_ms: 0, end_ms: 1, person_id: eveId, speaker: null, text: 'My secret is out.' }];
     const [early, late] = [await hold([]), await hold([])];
     const items = [early, late].map((id) => ({ conversation_id: id, rows: lines }));
@@ -162,7 +162,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(await notes(early)).toContainEqual(expect.stringContaining('made from it: title, summary, videohost_description. Read them'));
   });
 
-  it('reads a long transcript in parts and writes from the notes', async () => {
+  it('summarises a long transcript from notes on its parts', async () => {
     const lines = Array.from(
       { length: 60 },
       (_, index) => `Sentence number ${index} of a rather long conversation about rivers and lakes.`,
@@ -180,7 +180,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     expect(asked.at(-1)).toHaveProperty('notes');
   });
 
-  it('tells the model what does not fit, and refuses what never does, with nothing written and nothing said in the error', async () => {
+  it('names problems in retries, and fails on unusable replies without quoting speech', async () => {
     const replies = ['no JSON', JSON.stringify({ ...texts, title: '' }), JSON.stringify(texts)];
     llm.answerSummaryWith(() => replies.shift() ?? '');
     const mended = await hold(['Something.']);
@@ -188,33 +188,33 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     await enter(mended);
     await jobs.ends(mended);
     const [, second, third] = llm.summaryRequests.slice(before);
-    expect(second?.messages.at(-1)?.content).toContain('it is no JSON');
+    expect(second?.messages.at(-1)?.content).toContain('it is not valid JSON');
     expect(third?.messages.at(-1)?.content).toContain('/title');
 
     llm.answerSummaryWith(() => JSON.stringify({ title: 'secret words' }));
     const refused = await hold(['Something else.']);
     await enter(refused);
     const dead = await jobs.ends(refused, 'dead');
-    expect(dead.error).toMatch(/^the reply of the model does not fit: /);
+    expect(dead.error).toMatch(/^unusable reply of the language model: /);
     expect(dead.error).not.toContain('secret words');
     expect(await published(refused)).toBeUndefined();
   });
 
-  it('waits for the transcript and for a model that is away, which uses no attempts up (D7a)', async () => {
+  it('waits for the transcript and an unavailable model without using up attempts (D7a)', async () => {
     const id = await hold([]);
     await enter(id);
-    await jobs.fails(id, 'the conversation has no transcript yet');
+    await jobs.fails(id, 'The conversation has no transcript yet.');
     expect(await jobs.latest(id)).toMatchObject({ state: 'queued', attempts: 0 });
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Late words.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.failSummary({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     await jobs.hurry();
-    await jobs.fails(id, 'the model gave no usable answer: status 500');
+    await jobs.fails(id, 'No usable reply of the language model: status 500');
     await jobs.hurry();
     expect(await jobs.ends(id)).toMatchObject({ attempts: 1 });
   });
 
-  it('is written once after a worker died while the model was asked', async () => {
+  it('writes the summary once after a worker died during the model call', async () => {
     await agents.stop();
     llm.failSummary({ kind: 'silent' });
     const id = await hold(['Words that outlive a worker.']);
@@ -222,7 +222,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const before = llm.summaryRequests.length;
     await enter(id);
     await waitFor(() => llm.summaryRequests.length === before + 1);
-    await jobs.reaches(id, 'summarising');
+    await jobs.reaches(id, 'writing the summary');
     child.signal('SIGKILL');
     await child.ended;
     await jobs.endLeases();

@@ -26,7 +26,7 @@ describe('agent records', () => {
       config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret-of-24-characters_', echo_channel: '-100' } },
     };
 
-    it('shows without doing on a dry run, then does, then finds nothing to do', async () => {
+    it('previews a dry run, applies it, and then finds no changes', async () => {
       const dry = await fixture.apply([guide], true);
       expect(dry).toMatchObject({ created: 1, updated: 0, unchanged: 0, ids: { agents: {} }, diff: [{ key: 'guide', action: 'create' }] });
       await expect(fixture.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
@@ -36,7 +36,7 @@ describe('agent records', () => {
       expect(again).toEqual({ created: 0, updated: 0, unchanged: 1, ids: applied.ids, diff: [] });
     });
 
-    it('updates what differs, leaves unnamed fields alone, and shows no secret', async () => {
+    it('updates changed fields only and never shows secrets', async () => {
       const changed = {
         slug: 'guide',
         name: 'Guide',
@@ -52,7 +52,7 @@ describe('agent records', () => {
       ]);
     });
 
-    it('empties prompt and infos by null', async () => {
+    it('clears prompt and infos with null', async () => {
       await fixture.apply([{ slug: 'bare', name: 'Bare', prompt: null, infos: null, config: null }]);
       expect(JSON.parse(await text('bare'))).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
     });
@@ -76,7 +76,7 @@ describe('agent records', () => {
       await expect(fixture.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
     });
 
-    it('refuses a bot without a webhook secret, and one that could be guessed, and changes nothing (D64)', async () => {
+    it('rejects a bot with no or a guessable webhook secret (D64)', async () => {
       const bot = (webhook_secret?: string | null) => ({
         slug: 'bot',
         name: 'Bot',
@@ -98,7 +98,7 @@ describe('agent records', () => {
       await expect(fixture.apply([muted], true)).resolves.toMatchObject({ created: 1 });
     });
 
-    it('makes one agent of parallel applications', async () => {
+    it('creates one agent when applied concurrently', async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => fixture.apply([{ slug: 'parallel', name: 'P' }])));
       expect(results.reduce((sum, result) => sum + result.created, 0)).toBe(1);
       expect(new Set(results.map((result) => result.ids.agents['parallel'])).size).toBe(1);
@@ -106,7 +106,7 @@ describe('agent records', () => {
   });
 
   describe('agents.agents.get (rules/agents#agents)', () => {
-    it('serves slug, name, prompt and infos, numbers as they came, and no configuration', async () => {
+    it('returns slug, name, prompt and infos with exact numbers, without configuration', async () => {
       const document =
         '{"agents":[{"slug":"big","name":"Big \\"ü\\"","infos":{"n":12345678901234567890,"__proto__":{"x":1}},"config":{"k":"hush"}}],"dry_run":false}';
       await fixture.bus.callRaw(applyWorkspace, rawJson(document), context());
@@ -117,7 +117,7 @@ describe('agent records', () => {
       expect(Object.keys(JSON.parse(json) as object)).toEqual(['slug', 'name', 'prompt', 'infos']);
     });
 
-    it('answers 404 for an unknown slug', async () => {
+    it('returns 404 for an unknown slug', async () => {
       for (const slug of ['nobody', '', 'GUIDE', 'a\0b']) {
         expect((await failureOf(fixture.bus.callRaw(getAgent, { slug }, context()))).toBody()).toEqual({
           code: 'not_found',
@@ -128,7 +128,7 @@ describe('agent records', () => {
   });
 
   describe('agents.record.get and agents.record.forget (admin CLI, agents record and agents forget)', () => {
-    it('shows threads with their messages and forgets one, then all', async () => {
+    it('returns threads with messages, and deletes one, then all', async () => {
       await fixture.apply([
         { slug: 'kept', name: 'Kept' },
         { slug: 'forgetful', name: 'F' },
@@ -156,7 +156,7 @@ describe('agent records', () => {
       await expect(fixture.recorded('kept')).resolves.toHaveLength(2);
     });
 
-    it('says that an agent is unknown', async () => {
+    it('returns agent_not_found for an unknown agent', async () => {
       expect((await failureOf(fixture.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
       expect((await failureOf(fixture.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
     });

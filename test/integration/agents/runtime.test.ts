@@ -1,18 +1,15 @@
-/** The chat runtime itself on real PostgreSQL, for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
+/** The chat runtime for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { startTcpProxy, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
-import { findAgent } from '../../../services/agents/agent/find-agent.ts';
+import { findAgent } from '../../../services/agents/agent/index.ts';
 import type { Agent } from '../../../services/agents/agent/statements.ts';
 import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../services/agents/chat/runtime.ts';
-import { TurnFailure } from '../../../services/agents/chat/turn-failure.ts';
-import { createTurnQueue } from '../../../services/agents/chat/turn-queue.ts';
-import { createMeasuredModel } from '../../../services/agents/language-model/measured-model.ts';
-import { createStoredHabit } from '../../../services/agents/language-model/stored-habit.ts';
-import { createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
+import { createTurnQueue, TurnFailure } from '../../../services/agents/chat/turn-queue.ts';
+import { createMeasuredModel, createStoredHabit, createTokenBudget } from '../../../services/agents/language-model/index.ts';
 import { createMessagingHtml } from '../../../services/agents/messaging-html.ts';
 import { createModel, plainRepliesRequired } from '#libs/openai';
 import { type AgentFixture, startAgentFixture } from './fixture.ts';
@@ -84,7 +81,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
 };
 
 describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32, D33)', () => {
-  it('writes the same record as for the web: two messages, rendered, in a thread of the chat', async () => {
+  it('records two rendered messages in a thread of the chat, as for the web', async () => {
     fixture.llm.answerWith(() => '**Welcome**');
     const turn = await ask('*Hello*', { chat: 900, sender: 'telegram:user:7' });
     expect(turn).toMatchObject({
@@ -103,7 +100,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
   });
 
-  it('knows the thinking habit of a model on all replicas and after a restart, and none of another model (D84)', async () => {
+  it('shares the thinking habit of a model across replicas and restarts, but not with other models (D84)', async () => {
     const { logger } = fixture.env;
     const settings = { baseUrl: 'https://llm.example.org/v1', model: 'one-thinking' };
     const habitOf = (more: Partial<typeof settings> = {}) => createStoredHabit({ db, logger }, { ...settings, ...more });
@@ -118,7 +115,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(await Promise.all([one, other].map((habit) => habit.isPlain()))).toEqual([false, false]);
   });
 
-  it('streams text of a model whose name does not say that it thinks, until an answer has unopened thoughts (C1, D84)', async () => {
+  it('streams text of a model without a reasoning name until a reply has unopened thoughts (C1, D84)', async () => {
     const { logger } = fixture.env;
     const habit = createStoredHabit({ db, logger }, { baseUrl: 'https://llm.example.org/v1', model: 'plain' });
     const seen = [await habit.isPlain()];
@@ -129,7 +126,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     expect(seen).toEqual([true, true, false, false, false, true]);
   });
 
-  it('makes one thread of first messages that come at once, and answers them one after the other', async () => {
+  it('creates one thread for concurrent first messages and answers them in sequence', async () => {
     let running = 0;
     let most = 0;
     fixture.llm.answerWith(async (messages) => {
@@ -147,7 +144,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   });
 
   describe('with an idempotency key', () => {
-    it('returns the recorded turn when asked again, without the model and without the caller’s rows again', async () => {
+    it('returns the recorded turn for a repetition without calling the model or writing rows again', async () => {
       const first = await ask('Hello', { chat: 902, idempotencyKey: 'telegram:1' });
       const asked = fixture.llm.requests.length;
       const again = await ask('Hello', {
@@ -160,14 +157,14 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect(await bodiesOf(902)).toHaveLength(2);
     });
 
-    it('answers concurrent repetitions once', async () => {
+    it('runs one turn for concurrent repetitions', async () => {
       const turns = await Promise.all(Array.from({ length: 5 }, () => ask('Hello', { chat: 903, idempotencyKey: 'telegram:2' })));
       expect(turns.filter(({ repeated }) => !repeated)).toHaveLength(1);
       expect(new Set(turns.map(({ agentBody }) => agentBody)).size).toBe(1);
       expect(await bodiesOf(903)).toHaveLength(2);
     });
 
-    it('records one turn although the chat changed its number between two deliveries', async () => {
+    it('records one turn although the chat migrated between two deliveries', async () => {
       let waiting = 0;
       fixture.llm.answerWith(async () => {
         waiting++;
@@ -179,7 +176,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       expect([...(await bodiesOf(904)), ...(await bodiesOf(905))]).toEqual(['Hello', 'ok']);
     });
 
-    it('of another agent is another turn', async () => {
+    it('runs another turn for the same key of another agent', async () => {
       await fixture.apply([{ slug: 'second', name: 'Second' }]);
       const second = (await findAgent(db, 'second')) as Agent;
       await ask('Hello', { chat: 906, idempotencyKey: 'telegram:4' });
@@ -193,12 +190,12 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   });
 
   describe('rows of the caller', () => {
-    it('are written with the turn', async () => {
+    it('are committed with the turn', async () => {
       await ask('Hello', { inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])) });
       await expect(fixture.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
     });
 
-    it('that cannot be written undo the turn, and its thread', async () => {
+    it('roll back the turn and its thread when they fail', async () => {
       const failing = ask('Undone', {
         chat: 907,
         inTransaction: async (tx) => {
@@ -212,22 +209,22 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
     });
   });
 
-  describe('a turn that does not happen', () => {
-    it('says why: the model, with the time it asked for', async () => {
+  describe('a failed turn', () => {
+    it('reports a model failure with its retry time', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
       fixture.llm.fail(limited, { ...limited, retryAfter: 9 });
       expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', cause: { kind: 'status' }, retryAfter: 9 });
       expect(await countThreads(908)).toBe(0);
     });
 
-    it('says why: the deadline or the signal of the caller', async () => {
+    it('reports the deadline or the signal of the caller', async () => {
       fixture.llm.fail({ kind: 'silent' });
       expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
       expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({ kind: 'out_of_time' });
       expect(await countThreads(909)).toBe(0);
     });
 
-    it('says why: its lease was lost, as when the process stood still', async () => {
+    it('reports a lost lease, e.g. after the process was suspended', async () => {
       fixture.llm.answerWith(async () => {
         await fixture.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
         return 'too late';
@@ -258,7 +255,7 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       await proxy.stop();
     });
 
-    it('is asked for less often by who is further behind', async () => {
+    it('is polled less often by later tickets', async () => {
       const { threadId } = await ask('Hello');
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
       let asked = 0;
@@ -280,14 +277,14 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       const next = Promise.withResolvers<void>();
       setTimeout(next.resolve, 1_500);
       await next.promise;
-      // Each of twenty every 150 ms would be 200.
+      // twenty turns every 150 ms would be 200
       expect(asked - before).toBeLessThan(100);
       end();
       await holding;
       expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'its turn'));
     });
 
-    it('does not remove the thread under another that waits', async () => {
+    it('keeps the thread while another ticket waits', async () => {
       fixture.llm.fail({ kind: 'truncated' });
       const results = await Promise.allSettled([ask('one', { chat: 911 }), ask('two', { chat: 911 })]);
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -296,8 +293,8 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
   });
 });
 
-describe('answers of the model (rules/providers#language-models)', () => {
-  it('that come as a stream nobody asked for are put together', async () => {
+describe('replies of the model (rules/providers#language-models)', () => {
+  it('are combined from an unrequested stream', async () => {
     fixture.llm.answerWith(() => 'One two three');
     fixture.llm.fail({ kind: 'stream', pauseMs: 5 });
     expect((await ask('Hello')).agentBody).toBe('One two three');
@@ -312,7 +309,7 @@ describe('answers of the model (rules/providers#language-models)', () => {
     ['a stream with an error in it', { kind: 'stream', ending: 'error' }, 'empty'],
     ['a stream with nonsense in it', { kind: 'stream', ending: 'garbage' }, 'empty'],
   ] as const;
-  it.each(useless)('that are %s are no answers', async (_what, fault, kind) => {
+  it.each(useless)('are rejected when they are %s', async (_what, fault, kind) => {
     fixture.llm.answerWith(() => 'some words');
     fixture.llm.fail(fault);
     expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', cause: { kind } });
@@ -320,8 +317,8 @@ describe('answers of the model (rules/providers#language-models)', () => {
   });
 });
 
-describe('accounts of the model (rules/operations#metrics; agents usage)', () => {
-  it('count calls, tokens and time for each agent and day, useless answers included', async () => {
+describe('usage of the model (rules/operations#metrics; agents usage)', () => {
+  it('counts calls, tokens and time per agent and day, including failed calls', async () => {
     await fixture.apply([{ slug: 'counted', name: 'Counted' }]);
     const counted = (await findAgent(db, 'counted')) as Agent;
     await ask('Hello', { agent: counted });

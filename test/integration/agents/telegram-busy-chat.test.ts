@@ -1,10 +1,10 @@
-/** A chat that cannot be worked now: everybody else is served meanwhile, and its updates are answered in order afterwards (D20, D32). */
+/** A locked chat does not block others, and its updates are answered in order afterwards (D20, D32). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { listLockWaits, waitFor } from '#libs/testing';
 import { startTelegramFixture, type TelegramFixture } from './telegram-fixture.ts';
 
-/** More than the service takes off the stream at once. */
+/** More than the service reads from the stream at once. */
 const updateCount = 24;
 let fixture: TelegramFixture;
 let holder: Database;
@@ -19,8 +19,8 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-describe('a chat whose row is held by a process that hangs', () => {
-  it('takes one connection, however many updates it gets; visitors and other chats are served, and it is answered in order at last', async () => {
+describe('a chat whose row is locked by a hanging process', () => {
+  it('uses one connection for any number of updates, does not block others, and is answered in order later', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     await fixture.ask(chat, { text: 'Hello' });
     const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();

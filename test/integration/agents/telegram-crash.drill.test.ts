@@ -1,6 +1,6 @@
 /**
- * Many chats at once while processes of the service are killed. TELEGRAM_CHATS, TELEGRAM_MESSAGES and TELEGRAM_KILLS set the size; with
- * TELEGRAM_REPORT it tells what it measured.
+ * Many chats while processes of the service are killed. TELEGRAM_CHATS, TELEGRAM_MESSAGES and TELEGRAM_KILLS set the size; TELEGRAM_REPORT prints
+ * measurements.
  */
 import { randomInt } from 'node:crypto';
 import { request } from 'node:http';
@@ -70,7 +70,7 @@ async function startAgents(): Promise<ScriptProcess> {
   return child;
 }
 
-/** Sends an update as Telegram does; returns how long the answer took. */
+/** Sends an update as Telegram does; returns the response time. */
 function post(update: object): Promise<number> {
   const body = JSON.stringify(update);
   return new Promise((resolve, reject) => {
@@ -170,7 +170,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         const all = Array.from({ length: perChat }, (_value, index) => `${chat}/${index}`);
         const isCertain = (text: string): boolean => !uncertain.has(text);
         expect(shown.filter(isCertain)).toEqual(all.filter(isCertain));
-        // A send of unknown outcome may arrive after the chat has gone on, but not twice.
+        // A send of unknown outcome may arrive late, but not twice.
         expect(shown).toHaveLength(new Set(shown).size);
       }
       const recorded = await env.sql<{ key: string; bodies: string[] }>(
@@ -182,7 +182,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         const chat = key.split(':')[2];
         expect(bodies).toEqual(Array.from({ length: perChat }, (_value, index) => `${chat}/${index}`));
       }
-      // One send at a time in each chat: a kill can catch no more than one per chat.
+      // One send at a time per chat, so each kill affects at most one per chat.
       expect(uncertain.size).toBeLessThanOrEqual(kills * chats);
       for (const child of running) child.signal('SIGTERM');
       await Promise.all(running.map((child) => child.ended));

@@ -1,4 +1,4 @@
-/** Chats that write to an agent: updates as the gateway stores them, a Bot API server beside the service, and what became of both. */
+/** Test fixture: Telegram chats of an agent, with a scripted Bot API server. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { agents, telegramWebhookSubject } from '#services/agents';
 import { newContext } from '#libs/nats';
@@ -33,18 +33,18 @@ export interface Message {
 export interface TelegramFixture {
   readonly agents: AgentFixture;
   readonly telegram: TelegramServer;
-  /** A number that no chat or update of this run has. */
+  /** An unused number for a chat or update. */
   next(): number;
-  /** Hands an update to the service as the gateway does. @returns the id of the delivery */
+  /** Publishes an update as the gateway does. Returns the delivery id. */
   deliver(
     update: unknown,
     options?: { slug?: string; secret?: string | null; headers?: Record<string, string>; deliveryId?: string },
   ): Promise<string>;
   /** An update with a message; `chat` defaults to the private chat `chatId`. */
   compose(chatId: number, message: Message): { update_id: number; message: Record<string, unknown> };
-  /** Sends a text in a chat and waits until it is over. */
+  /** Sends a text and waits until it is settled. */
   ask(chatId: number, message: Message, slug?: string): Promise<Receipt>;
-  /** The receipt of an update, when it is over. */
+  /** The settled receipt of an update. */
   settled(updateId: number): Promise<Receipt>;
   find(updateId: number): Promise<Receipt | undefined>;
   replay(id: number): Promise<{ id: number; job_id: string | null }>;
@@ -54,7 +54,7 @@ export interface TelegramFixture {
 const open = new Set(['pending', 'answering']);
 let counter = 1_000;
 
-/** A send that is never answered takes TELEGRAM_TIMEOUT_MS; a shorter one than the default also ends sends that a busy machine makes slow. */
+/** A longer TELEGRAM_TIMEOUT_MS keeps a busy machine from ending sends. */
 export async function startTelegramFixture(fileUrl: string, overrides: Record<string, string> = {}): Promise<TelegramFixture> {
   const telegram = await startTelegram();
   const agentFixture = await startAgentFixture(fileUrl, { TELEGRAM_API_ROOT: telegram.apiRoot, ...overrides });

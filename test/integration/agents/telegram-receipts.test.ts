@@ -29,7 +29,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['without a secret', null],
     ['with an empty secret', ''],
     ['with another secret', `${webhookSecret}2`],
-  ])('drops an update %s, and keeps its size and digest alone (D68)', async (_what, secret) => {
+  ])('drops an update %s and stores only size and digest (D68)', async (_what, secret) => {
     const chat = fixture.next();
     const known = await lastId();
     const update = fixture.compose(chat, { text: 'Let me in' });
@@ -42,7 +42,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
-  it('keeps the headers that came with it, of a refusal the beginning of each (P4, D68)', async () => {
+  it('stores headers, truncated for rejected updates (P4, D68)', async () => {
     const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
     const update = fixture.compose(fixture.next(), { text: 'Hello' });
     await fixture.deliver(update, { headers });
@@ -53,9 +53,9 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(await show((await arrived('rejected_secret', known)).id)).toMatchObject({ headers: kept });
   });
 
-  it('believes nobody for an agent that has no secret: no effect, no call of the model (D64)', async () => {
+  it('rejects updates of an agent without a secret, without calling the model (D64)', async () => {
     await fixture.agents.apply([{ slug: 'open', name: 'Open', config: {} }]);
-    // As an earlier release let it be.
+    // as an earlier release left it
     await fixture.agents.env.sql(
       `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
       [botToken],
@@ -71,7 +71,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.agents.llm.requests).toHaveLength(asked);
   });
 
-  it('believes anybody for such an agent where that is allowed (D64)', async () => {
+  it('accepts updates of an agent without a secret with ALLOW_UNSIGNED_WEBHOOKS (D64)', async () => {
     const trusting = await startTelegramFixture(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' });
     try {
       await trusting.agents.apply([{ slug: 'open', name: 'Open', config: { messaging: { bot_token: botToken } } }]);
@@ -83,7 +83,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     }
   });
 
-  it('keeps no body of what is ignored (D68)', async () => {
+  it('stores no body of ignored updates (D68)', async () => {
     const update = { update_id: fixture.next(), message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] } };
     await fixture.deliver(update);
     const receipt = await fixture.settled(update.update_id);
@@ -98,7 +98,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     await waitFor(() => fixture.telegram.textsOf(echoChannel).some((echoed) => echoed.includes(text)));
   });
 
-  it('counts a flood of refusals in one receipt (D68)', async () => {
+  it('counts repeated rejections in one receipt (D68)', async () => {
     const count = async (): Promise<{ rows: number; deliveries: number }> =>
       (
         await fixture.agents.env.sql<{ rows: number; deliveries: number }>(
@@ -112,12 +112,12 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     );
     await waitFor(async () => (await count()).deliveries === before.deliveries + 150);
     const { rows } = await count();
-    // A turn of the hour within the test begins a new count.
+    // The hour can change during the test.
     expect(rows).toBeLessThanOrEqual(2 * (100 + 1));
     if (before.rows > 0) expect(rows).toBeLessThan(before.rows + 150);
   });
 
-  it('forgets bodies and replies after RECEIPT_RETENTION_DAYS, and the rows of what was refused (D68)', async () => {
+  it('deletes bodies, replies and rejected receipts after RECEIPT_RETENTION_DAYS (D68)', async () => {
     const { env } = fixture.agents;
     const answered = await fixture.ask(fixture.next(), { text: 'Keep this for a while' });
     const known = await lastId();
@@ -152,7 +152,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     ['no object', '[]'],
     ['no update_id', '{"message":{"text":"x"}}'],
     ['too deep', `{"update_id":1,"a":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('keeps the body of an unreadable request, to be replayed: %s (D68)', async (_what, body) => {
+  ])('stores the body of an unreadable request for replay: %s (D68)', async (_what, body) => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
@@ -164,7 +164,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   it.each([
     ['of more than 64 KiB', `{"update_id":1,"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['of nothing', ''],
-  ])('keeps no body of an unreadable request %s', async (_what, body) => {
+  ])('stores no body of an unreadable request %s', async (_what, body) => {
     const known = await lastId();
     await fixture.deliver(Buffer.from(body));
     const receipt = await arrived('rejected_unreadable', known);
@@ -172,13 +172,13 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(fixture.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
-  it('tells a body over the cap by its missing body', async () => {
+  it('stores no body over the size limit', async () => {
     const known = await lastId();
     await fixture.deliver(null);
     expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
-  it('keeps an update for an unknown agent, and judges it at its replay by the secret that the agent has then (P8)', async () => {
+  it('stores an update for an unknown agent and verifies it at replay with the agent’s current secret (P8)', async () => {
     const deliver = async (secret: string | null, body?: Buffer): Promise<{ id: number; chat: number }> => {
       const [chat, known] = [fixture.next(), await lastId()];
       await fixture.deliver(body ?? fixture.compose(chat, { text: 'Anybody?' }), { slug: 'later', secret });
@@ -208,7 +208,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.telegram.textsOf(good.chat)).toEqual(['You said: Anybody?']);
   });
 
-  it('answers a text without its control characters (D74)', async () => {
+  it('removes control characters from a text before answering it (D74)', async () => {
     const chat = fixture.next();
     expect((await fixture.ask(chat, { text: 'a\u0000\u001b[2Jb\nc\u009d' })).outcome).toBe('answered');
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: a[2Jb\nc']);
@@ -228,7 +228,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.telegram.textsOf(chat)).toEqual([]);
   });
 
-  it('keeps the update as it came, without the secret anywhere', async () => {
+  it('stores the received update without the secret', async () => {
     const update = fixture.compose(fixture.next(), { text: 'Keep this' });
     await fixture.deliver(update);
     const receipt = await fixture.settled(update.update_id);
@@ -238,7 +238,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(rows.filter(({ row }) => row.includes(webhookSecret))).toEqual([]);
   });
 
-  it('fails an update of an agent without a token, and the model is not asked', async () => {
+  it('fails an update of an agent without a token, without calling the model', async () => {
     const asked = fixture.agents.llm.requests.length;
     expect(await fixture.ask(fixture.next(), { text: 'x' }, 'mute')).toMatchObject({
       outcome: 'failed',
@@ -247,7 +247,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(fixture.agents.llm.requests).toHaveLength(asked);
   });
 
-  it('expires an update that nobody could answer for a day, and the model is not asked (rules/agents#messaging-webhook; D32)', async () => {
+  it('expires an update after a day without calling the model (rules/agents#messaging-webhook; D32)', async () => {
     const update = fixture.compose(fixture.next(), { text: 'Yesterday' });
     const { sql } = fixture.agents.env;
     await sql(`create function agents.age() returns trigger language plpgsql as $$ begin
@@ -263,7 +263,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     await waitFor(async () => (await fixture.find(update.update_id))?.outcome === 'answered');
   });
 
-  it('gives an update up whose turn cannot be recorded, so that its chat goes on (D32)', async () => {
+  it('fails an update whose turn cannot be recorded, so that its chat continues (D32)', async () => {
     const [chat, { sql }] = [fixture.next(), fixture.agents.env];
     await sql(`create function agents.break_turn() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`);
     await sql(`create trigger break_turn before insert on agents.messages for each row when (new.body = 'Break it')
@@ -279,12 +279,12 @@ describe('receipts of updates (D20, D31, D33d)', () => {
       { intervalMs: 100 },
     );
     await sql('drop function agents.break_turn() cascade');
-    expect(await fixture.find(broken.update_id)).toMatchObject({ message: 'Internal error; see the log.', sends: [] });
+    expect(await fixture.find(broken.update_id)).toMatchObject({ message: 'Internal error. See the log.', sends: [] });
     expect((await fixture.settled(next.update_id)).outcome).toBe('answered');
     expect(fixture.telegram.textsOf(chat)).toEqual(['You said: Go on']);
   });
 
-  it('loses what was said with the person who is forgotten, and keeps what became of it', async () => {
+  it('erases contents with the person and keeps outcomes', async () => {
     const [chat, other] = [fixture.next(), fixture.next()];
     const receipt = await fixture.ask(chat, { text: 'My secret wish' });
     const kept = await fixture.ask(other, { text: 'Another wish' });
@@ -303,7 +303,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(fixture.replay(1))).code).toBe('not_found');
   });
 
-  it('replays none of many that are answered, or whose agent is not there', async () => {
+  it('does not bulk-replay answered updates or those without an agent', async () => {
     const replay = (outcome: 'answered' | 'agent_not_found', limit = 1_000) =>
       fixture.agents.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
     const { matched, replayed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
@@ -324,7 +324,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 });
 
-/** Where a user of the messaging platform is known by number; that of a private chat is the same. */
+/** Rows that contain a user's Telegram id, which is also the id of the private chat. */
 async function findNumber(user: number): Promise<string[]> {
   const rows = await fixture.agents.env.sql<{ place: string }>(
     `select 'telegram_chats' as place from agents.telegram_chats where chat_id = $1
@@ -337,8 +337,8 @@ async function findNumber(user: number): Promise<string[]> {
   return rows.map(({ place }) => place);
 }
 
-describe('order of acceptance (D32)', () => {
-  it('holds an update back while one that was accepted before it has no receipt', async () => {
+describe('order of accepted updates (D32)', () => {
+  it('delays an update while an earlier one has no receipt', async () => {
     const chat = fixture.next();
     const [first, second] = [fixture.compose(chat, { text: 'first' }), fixture.compose(chat, { text: 'second' })];
     const { sql } = fixture.agents.env;
@@ -361,7 +361,7 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
   const set = (slug: string) =>
     fixture.agents.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
-  it('registers the address of the agent with its secret, and tells what the Bot API knows', async () => {
+  it('registers the agent’s webhook with its secret and returns its state at the Bot API', async () => {
     expect(await set('guide')).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', has_secret: true });
     expect(fixture.telegram.callsOf('setWebhook').at(-1)?.body).toEqual({
       url: 'https://chat.example.org/api/hook/agents/guide',
@@ -372,11 +372,11 @@ describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () =>
     expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
   });
 
-  it('refuses an agent whose updates would be rejected (D64)', async () => {
+  it('rejects an agent whose updates would be rejected (D64)', async () => {
     expect((await failureOf(set('open'))).reason).toBe('webhook_secret_missing');
   });
 
-  it('refuses an unknown agent and one without a token', async () => {
+  it('rejects an unknown agent and one without a token', async () => {
     expect((await failureOf(set('nobody'))).reason).toBe('agent_not_found');
     expect((await failureOf(set('mute'))).reason).toBe('bot_not_configured');
   });

@@ -20,8 +20,8 @@ const threadsOf = async (chat: number) =>
     [`telegram:chat:${chat}:agent:%`],
   );
 
-describe('a send that the Bot API refuses (D33b)', () => {
-  it('for its HTML is sent again as the visible text, without a parse mode', async () => {
+describe('a send rejected by the Bot API (D33b)', () => {
+  it('is repeated as visible text without parse mode when the HTML is rejected', async () => {
     const chat = fixture.next();
     fixture.agents.llm.answerWith(() => '**Bold** & <plain>');
     fixture.telegram.refuseHtml(true);
@@ -32,7 +32,7 @@ describe('a send that the Bot API refuses (D33b)', () => {
     expect(sendsTo(chat).map((call) => call.body['parse_mode'])).toEqual(['HTML', undefined]);
   });
 
-  it('with 429 is repeated after the time that it names, and the messages of the chat stay in order', async () => {
+  it('is repeated after Retry-After on 429, with messages in order', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
     const updates = ['first', 'second'].map((text) => fixture.compose(chat, { text }));
@@ -42,7 +42,7 @@ describe('a send that the Bot API refuses (D33b)', () => {
     expect(fixture.telegram.impatient).toBe(0);
   });
 
-  it('for good is told by its receipt and not repeated; a reply or topic that is gone costs only itself', async () => {
+  it('is reported in its receipt and not repeated, except without a deleted topic or question', async () => {
     const [chat, group] = [fixture.next(), -fixture.next()];
     fixture.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
     const receipt = await fixture.ask(chat, { text: 'x' });
@@ -54,7 +54,7 @@ describe('a send that the Bot API refuses (D33b)', () => {
     expect(fixture.telegram.shown.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
   });
 
-  it('with 403 marks the chat as blocked until somebody writes to the bot again', async () => {
+  it('marks the chat as blocked on 403 until the next message', async () => {
     const chat = fixture.next();
     fixture.telegram.block(chat);
     expect(await fixture.ask(chat, { text: 'x' })).toMatchObject({ outcome: 'blocked', sends: [{ status: 'blocked' }] });
@@ -72,7 +72,7 @@ describe('a send of unknown outcome (D33b)', () => {
     ['a cut connection', { kind: 'dropped', delivered: true }],
     ['a time-out', { kind: 'silent', delivered: true }],
   ];
-  it.each(faults)('after %s is shown for review, not repeated, and the chat goes on', async (_what, fault) => {
+  it.each(faults)('is reported after %s and not repeated, and the chat continues', async (_what, fault) => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, fault);
     const receipt = await fixture.ask(chat, { text: 'one' });
@@ -83,7 +83,7 @@ describe('a send of unknown outcome (D33b)', () => {
     expect(sendsTo(chat)).toHaveLength(2);
   });
 
-  it('is repeated by an operator’s replay, and an answered update is not', async () => {
+  it('is repeated by an operator’s replay, unlike an answered update', async () => {
     const chat = fixture.next();
     fixture.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
     const receipt = await fixture.ask(chat, { text: 'one' });
@@ -94,14 +94,14 @@ describe('a send of unknown outcome (D33b)', () => {
     expect([fixture.telegram.textsOf(chat), fixture.agents.llm.requests.length]).toEqual([['You said: one'], asked]);
   });
 
-  it('holds nothing of the token', async () => {
+  it('never contains the token', async () => {
     const rows = await fixture.agents.env.sql<{ error: string | null }>('select error from agents.telegram_sends');
     expect(rows.filter((row) => row.error?.includes('test-bot-token') === true)).toEqual([]);
   });
 });
 
 describe('a group that becomes a supergroup (D32, D33b)', () => {
-  it('told by a refused send: the reply goes to the new chat, and the thread with it', async () => {
+  it('moves reply and thread to the new chat when a send reports the migration', async () => {
     const [from, to] = [-fixture.next(), -fixture.next() - 1_000_000];
     await fixture.ask(from, { text: 'before' });
     fixture.telegram.migrate(from, to);
@@ -114,7 +114,7 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
     ]);
   });
 
-  it('told by the service messages, whichever comes first: one thread under the new number, in order', async () => {
+  it('moves the thread in order when service messages report the migration, in any order', async () => {
     for (const order of [
       ['to', 'from'],
       ['from', 'to'],
@@ -138,11 +138,11 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
   });
 });
 
-describe('what is no migration (D32)', () => {
+describe('invalid migrations (D32)', () => {
   const secrets = 'my secret plans';
   const person = 7_654_321;
 
-  it('told by a service message of whatever chat leaves a private chat where it is', async () => {
+  it('ignores a service message that would migrate a private chat', async () => {
     await fixture.ask(person, { text: secrets });
     const [group, supergroup] = [-fixture.next(), -fixture.next() - 1_000_000];
     const claims = [
@@ -159,7 +159,7 @@ describe('what is no migration (D32)', () => {
     expect(await threadsOf(supergroup)).toEqual([]);
   });
 
-  it('told by a refused send is refused for a private chat', async () => {
+  it('rejects a migration of a private chat reported by a send', async () => {
     const supergroup = -fixture.next() - 1_000_000;
     await fixture.ask(person, { text: secrets });
     fixture.telegram.migrate(person, supergroup);
@@ -169,8 +169,8 @@ describe('what is no migration (D32)', () => {
   });
 });
 
-describe('the Bot API away (D33b)', () => {
-  it('is waited for, up to a day: nothing can have arrived, so the reply is sent when it is back', async () => {
+describe('an unavailable Bot API (D33b)', () => {
+  it('is waited for up to a day before the reply is sent', async () => {
     const port = await findFreePort();
     const away = await startTelegramFixture(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
     try {

@@ -182,7 +182,7 @@ describe('media.recording-import without ffmpeg', () => {
       const lame = await startService('media', other.media.env, { ...settings, FFMPEG_PATH: '/nowhere/ffmpeg' });
       const { id } = await other.meet({ content, cutSeconds: 8 });
       const dead = await other.jobs.ends(id, 'dead');
-      expect(dead.error).toMatch(/^ffmpeg is not there: install it .* or set FFMPEG_PATH/);
+      expect(dead.error).toMatch(/^ffmpeg was not found. Install it .* or set FFMPEG_PATH/);
       const { media } = await import('#services/media');
       expect(await other.media.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
       await waitFor(async () => (await other.notes(id)).length === 1);

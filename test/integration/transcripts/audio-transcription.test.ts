@@ -220,7 +220,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     await waiting.stop();
     const without = await fixture.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
     await fixture.jobs.hurry();
-    expect((await fixture.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
+    expect((await fixture.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg was not found. Install it/);
     await without.stop();
     service = await fixture.startTranscripts();
   });

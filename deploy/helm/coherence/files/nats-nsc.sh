@@ -648,7 +648,6 @@ user cli \
   --allow-pub 'admin.agents.audit.search' \
   --allow-pub 'admin.agents.audit.read' \
   --allow-pub 'admin.agents.service.describe' \
-  --allow-pub 'admin.agents.people.export' \
   --allow-pub 'admin.agents.receipts.list' \
   --allow-pub 'admin.agents.receipts.show' \
   --allow-pub 'admin.agents.receipts.replay' \
@@ -659,17 +658,18 @@ user cli \
   --allow-pub 'admin.agents.knowledge.approve' \
   --allow-pub 'admin.agents.knowledge.reject' \
   --allow-pub 'agents.agents.get' \
+  --allow-pub 'admin.agents.workspace.apply' \
+  --allow-pub 'admin.agents.workspace.export' \
   --allow-pub 'admin.agents.threads.list' \
   --allow-pub 'admin.agents.threads.read' \
   --allow-pub 'admin.agents.threads.take' \
   --allow-pub 'admin.agents.threads.say' \
   --allow-pub 'admin.agents.threads.hand-back' \
-  --allow-pub 'admin.agents.workspace.apply' \
-  --allow-pub 'admin.agents.workspace.export' \
   --allow-pub 'admin.agents.agents.list' \
   --allow-pub 'admin.agents.record.get' \
   --allow-pub 'admin.agents.record.forget' \
   --allow-pub 'admin.agents.memory.forget' \
+  --allow-pub 'admin.agents.people.export' \
   --allow-pub 'admin.agents.usage.list' \
   --allow-pub 'admin.conversations.jobs.find-latest' \
   --allow-pub 'admin.conversations.jobs.retry' \

@@ -8,7 +8,7 @@ const { render } = createMessagingHtml();
 const small = { visible: 20, bytes: 400 };
 
 describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible text)', () => {
-  it('leaves a text that fits in one piece', () => {
+  it('keeps a text that fits in one part', () => {
     expect(splitHtml('<b>a</b> &lt; b')).toEqual(['<b>a</b> &lt; b']);
     expect(splitHtml('')).toEqual([]);
   });
@@ -20,17 +20,17 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
   });
 
   it('reads a long tag that is never closed as text', () => {
-    const parts = splitHtml(`<${'a'.repeat(700_000)}`); // giving up letter by letter this would take an hour
+    const parts = splitHtml(`<${'a'.repeat(700_000)}`); // backtracking character by character would take an hour
     expect(parts.join('').length).toBe(700_001);
   });
 
-  it('counts a character outside the basic plane as two units and never cuts it', () => {
+  it('counts a surrogate pair as two units and never splits it', () => {
     const parts = splitHtml('😀'.repeat(15), small);
     expect(parts.map((part) => part.length)).toEqual([20, 10]);
     for (const part of parts) expect(part.isWellFormed()).toBe(true);
   });
 
-  it.each(['👩‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', 'ക്ഷ', '한', '1️⃣', 'e</b><i>\u0301</i><b>'])('never cuts within %s', (grapheme) => {
+  it.each(['👩‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', 'ക്ഷ', '한', '1️⃣', 'e</b><i>\u0301</i><b>'])('never splits %s', (grapheme) => {
     for (let before = 1; before <= 20; before++) {
       const whole = `<b>${'x'.repeat(before)}${grapheme.repeat(9)}</b>`;
       const parts = splitHtml(whole, small).map(toVisibleText);
@@ -40,14 +40,14 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     }
   });
 
-  it('cuts a grapheme that is too long for a part, and no character', () => {
+  it('splits a grapheme longer than a part, but no character', () => {
     const marks = `x${'\u0301'.repeat(50)}😀`;
     const parts = splitHtml(marks, small);
     expect(parts.join('')).toBe(marks);
     expect(parts.every((part) => part.length <= 20 && part.isWellFormed())).toBe(true);
   });
 
-  it('never cuts an entity, and closes and opens again what is open at a cut', () => {
+  it('never splits an entity, and closes and reopens tags at a cut', () => {
     expect(splitHtml('<b><i>aaaaaaaaaaaaaaaaaaa&amp;bb</i></b>', small)).toEqual([
       '<b><i>aaaaaaaaaaaaaaaaaaa&amp;</i></b>',
       '<b><i>bb</i></b>',
@@ -58,13 +58,13 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     ]);
   });
 
-  it('cuts at the end of a line, else of a word, in the second half of a part', () => {
+  it('cuts at a line or word end in the second half of a part', () => {
     expect(splitHtml('one two three\nfour five six', small)).toEqual(['one two three\n', 'four five six']);
     expect(splitHtml('one two three four five', small)).toEqual(['one two three four ', 'five']);
     expect(splitHtml('a\nbbbbbbbbbbbbbbbbbbbbbbbb', small)[0]).toHaveLength(20);
   });
 
-  it('keeps a part within the bytes that the platform reads, and the text of a link that is too long', () => {
+  it('keeps a part within the byte limit, and the text of a link that is too long', () => {
     const many = '<a href="https://example.org/0123456789">x</a>'.repeat(18);
     const parts = splitHtml(many, small);
     expect(parts.every((part) => Buffer.byteLength(part) <= small.bytes)).toBe(true);
@@ -72,7 +72,7 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
     expect(splitHtml(`<a href="https://example.org/${'y'.repeat(500)}">x</a>`, small)).toEqual(['x']);
   });
 
-  it('loses nothing: every part is well formed and short enough, and together they show the whole, for any Markdown', () => {
+  it('produces well-formed parts within the limits that together show the whole text, for any Markdown', () => {
     const piece = fc.constantFrom(
       '**',
       '*',
@@ -113,7 +113,7 @@ describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible te
 });
 
 describe('splitReply (rules/providers#telegram-sending)', () => {
-  it('leaves out a part that shows nothing, which the platform refuses', () => {
+  it('drops parts without visible text, which the platform rejects', () => {
     expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([4_096, 1]);
   });
 });

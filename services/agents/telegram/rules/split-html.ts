@@ -1,15 +1,15 @@
 /**
- * Cuts HTML of the messaging subset into messages (D32, D33b; rules/providers#telegram-sending): never inside a tag, an entity or a
- * grapheme, such as a flag or a letter with its accents, unless one alone is too long; tags that are open at a cut are closed before and opened again after it. The visible texts of the parts, one after the other, are
- * the visible text of the whole.
+ * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). Cuts are never inside a tag, entity or grapheme, unless one
+ * alone is too long; open
+ * tags are closed before a cut and reopened after it. The visible texts of the parts joined are the visible text of the whole.
  */
 
 import { toVisibleText } from '../../messaging-html.ts';
 
 export interface SplitLimits {
-  /** UTF-16 units of visible text in one part. */
+  /** UTF-16 units of visible text per part. */
   readonly visible: number;
-  /** UTF-8 bytes of one part with its tags, which the platform limits before it reads them. */
+  /** UTF-8 bytes per part including tags; the platform limits them before parsing. */
   readonly bytes: number;
 }
 
@@ -18,14 +18,14 @@ export const messageLimits: SplitLimits = { visible: 4_096, bytes: 30_000 };
 interface Token {
   readonly kind: 'open' | 'close' | 'text';
   readonly source: string;
-  /** Name of a tag. */
+  /** Tag name. */
   readonly name: string;
   /** Visible UTF-16 units. */
   readonly width: number;
   readonly bytes: number;
-  /** Visible character; whether a cut after it looks natural. */
+  /** Whether a cut after this character looks natural. */
   readonly isBreak: 'line' | 'space' | false;
-  /** Whether a grapheme begins here, so that a cut before it parts none. */
+  /** A cut before it splits no grapheme. */
   readonly startsGrapheme: boolean;
 }
 
@@ -53,7 +53,7 @@ interface Cut {
   readonly open: Token[];
 }
 
-/** The longest part from `start` that fits, cut back to the last line or word end in its second half. */
+/** The longest part that fits, shortened to the last line or word end in its second half. */
 function nextPart(tokens: readonly Token[], start: number, openBefore: readonly Token[], limits: SplitLimits): Cut {
   let source = openBefore.map((token) => token.source).join('');
   let open = [...openBefore];
@@ -94,11 +94,11 @@ function closingTags(open: readonly Token[]): string {
 }
 
 function readTokens(html: string): Token[] {
-  const begins = findGraphemeStarts(html);
+  const graphemeStarts = findGraphemeStarts(html);
   let at = 0;
   return [...html.matchAll(tokenPattern)].map(([source, slash, name]): Token => {
     const bytes = Buffer.byteLength(source);
-    const startsGrapheme = begins.has(at);
+    const startsGrapheme = graphemeStarts.has(at);
     if (name !== undefined)
       return { kind: slash === '/' ? 'close' : 'open', source, name: name.toLowerCase(), width: 0, bytes, isBreak: false, startsGrapheme };
     const width = widthOf(source);
@@ -108,14 +108,14 @@ function readTokens(html: string): Token[] {
   });
 }
 
-/** Places in the visible text, and its end. An entity is a character like any other. */
+/** Offsets in the visible text, including its end. An entity counts as one character. */
 function findGraphemeStarts(html: string): Set<number> {
   const visible = html.replace(tokenPattern, (source, _slash, name) =>
     name !== undefined ? '' : isEntity(source) ? '.'.repeat(widthOf(source)) : source,
   );
-  const begins = new Set([visible.length]);
-  for (const { index } of graphemes.segment(visible)) begins.add(index);
-  return begins;
+  const graphemeStarts = new Set([visible.length]);
+  for (const { index } of graphemes.segment(visible)) graphemeStarts.add(index);
+  return graphemeStarts;
 }
 
 function isEntity(source: string): boolean {
@@ -131,19 +131,19 @@ function entityWidth(entity: string): number {
   return digits !== null && Number.parseInt(digits[2] ?? '', digits[1] === '' ? 10 : 16) > 0xffff ? 2 : 1;
 }
 
-/** A tag that hardly leaves room for text, such as a link of thousands of characters, goes; its text stays. */
+/** Drops tags that leave hardly any room for text, e.g. links of thousands of characters. Their text is kept. */
 function dropLongTags(tokens: readonly Token[], maxBytes: number): Token[] {
-  const kept: boolean[] = [];
+  const isKept: boolean[] = [];
   return tokens.filter((token) => {
     if (token.kind === 'open') {
-      kept.push(token.bytes <= maxBytes);
+      isKept.push(token.bytes <= maxBytes);
       return token.bytes <= maxBytes;
     }
-    return token.kind === 'text' || (kept.pop() ?? false);
+    return token.kind === 'text' || (isKept.pop() ?? false);
   });
 }
 
-/** The messages of a reply. A part without anything to see is left out: the platform takes no empty message. */
+/** Messages of a reply. Parts without visible text are dropped, since the platform rejects empty messages. */
 export function splitReply(html: string): string[] {
   return splitHtml(html).filter((part) => toVisibleText(part).trim() !== '');
 }

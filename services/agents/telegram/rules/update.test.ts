@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { verifyUpdate, readUpdate } from './update.ts';
+import { type Entity, needsBotName, type Question, readAddress, readUpdate, verifyUpdate } from './update.ts';
 
 const open = { deliveryId: 'd', digest: null };
 const read = (update: object) => readUpdate(Buffer.from(JSON.stringify(update)));
@@ -16,13 +16,13 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     ['private', { id: 1001, type: 'private' }],
     ['group', group],
     ['supergroup', { id: -1_001_234_567_890, type: 'supergroup' }],
-  ])('takes a text from a %s chat as a question', (chatType, chat) => {
+  ])('reads a text from a %s chat as a question', (chatType, chat) => {
     expect(read(message({ chat, text: 'hello' }))).toEqual({
       updateId: 7,
       field: 'message',
       chatId: chat.id,
       senderId: 1001,
-      places: [String(chat.id)],
+      chatNames: [String(chat.id)],
       content: {
         kind: 'question',
         chatId: chat.id,
@@ -36,17 +36,17 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     });
   });
 
-  it('takes a text of an administrator who stays anonymous as one of nobody known (rules/providers#telegram-updates)', () => {
+  it('reads a text of an anonymous administrator without a sender (rules/providers#telegram-updates)', () => {
     const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
     const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
     expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });
   });
 
-  it('tells the places that it comes from: its chat, and the chat that it was written in the name of', () => {
+  it('returns names of the chat and of the chat on whose behalf it was written', () => {
     const chat = { id: -100_777, type: 'supergroup', username: 'TeaHouseTalk' };
     const post = message({ chat, sender_chat: { id: -100_999, type: 'channel', username: 5 }, text: 'x', is_automatic_forward: true });
-    expect(read(post)?.places).toEqual(['-100777', '@teahousetalk', '-100999']);
-    expect(read({ update_id: 7, poll: { id: 'p' } })?.places).toEqual([]);
+    expect(read(post)?.chatNames).toEqual(['-100777', '@teahousetalk', '-100999']);
+    expect(read({ update_id: 7, poll: { id: 'p' } })?.chatNames).toEqual([]);
   });
 
   it('keeps the topic only of a message in a topic', () => {
@@ -68,11 +68,11 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     ['a callback query', { update_id: 7, callback_query: { id: '1', from: ann, data: 'x' } }],
     ['an unknown kind', { update_id: 7, new_kind_of_thing: {} }],
     ['nothing', { update_id: 7 }],
-  ])('leaves %s to the echo', (_what, update) => {
+  ])('treats %s as an update to echo', (_what, update) => {
     expect(read(update)?.content).toEqual({ kind: 'other' });
   });
 
-  it('tells a migration from either side', () => {
+  it('reads a migration from either chat', () => {
     expect(read(message({ chat: group, migrate_to_chat_id: -200 }))?.content).toEqual({
       kind: 'migration',
       chatId: -100,
@@ -97,21 +97,21 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
     ['told by a channel', { chat: { id: -200, type: 'channel' }, migrate_from_chat_id: -300 }],
     ['to where it is', { chat: group, migrate_to_chat_id: group.id }],
     ['to zero', { chat: group, migrate_to_chat_id: 0 }],
-  ])('takes no migration %s: only a group becomes a supergroup', (_what, more) => {
+  ])('ignores a migration %s: only a group becomes a supergroup', (_what, more) => {
     expect(read(message(more))?.content).toEqual({ kind: 'other' });
   });
 
-  it('takes control characters out of a text and keeps its lines (D74)', () => {
+  it('removes control characters from a text and keeps line breaks (D74)', () => {
     expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({ text: 'a[31m\tb\nc\ufffd' });
     expect(read(message({ text: '\u0000\u0007\n' }))?.content).toEqual({ kind: 'other' });
   });
 
-  it('takes a text as long as the platform lets anybody write, and none that is longer', () => {
+  it('accepts texts up to the platform’s maximum length', () => {
     expect(read(message({ text: 'x'.repeat(16_384) }))?.content).toMatchObject({ kind: 'question' });
     expect(read(message({ text: 'x'.repeat(16_385) }))?.content).toEqual({ kind: 'other' });
   });
 
-  it('leaves out entities that are none', () => {
+  it('ignores invalid entities', () => {
     const entities = [
       { type: 'bot_command', offset: 0, length: 4 },
       { type: 'mention', offset: -1, length: 2 },
@@ -125,12 +125,12 @@ describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
   });
 });
 
-describe('judgeUpdate (D31, D33d)', () => {
+describe('verifyUpdate (D31, D33d)', () => {
   const body = (text: string): Buffer => Buffer.from(text);
   const anybody = { secret: undefined, allowUnsigned: true };
   const trust = { secret: 'secret', allowUnsigned: false };
 
-  it('believes nobody without a secret, whatever was sent, unless that is allowed (D64)', () => {
+  it('rejects updates without a configured secret unless allowed (D64)', () => {
     for (const sent of [body('{"update_id":7}'), body('no JSON'), null]) {
       expect(verifyUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
         outcome: 'rejected_unsigned',
@@ -156,16 +156,16 @@ describe('judgeUpdate (D31, D33d)', () => {
     ['U+0000', body('{"update_id":7,"message":{"caption":"a\\u0000"}}')],
     ['a byte that is not UTF-8', Buffer.from('{"update_id":7,"message":{"caption":"\u00eb"}}', 'latin1')],
     ['UTF-16', Buffer.from('\ufeff{"update_id":7}', 'utf16le')],
-  ])('takes an update with %s (rules/webhooks#text; D106)', (_what, sent) => {
+  ])('accepts an update with %s (rules/webhooks#text; D106)', (_what, sent) => {
     expect(verifyUpdate(sent, open, anybody)).toMatchObject({ kind: 'update', update: { updateId: 7 } });
   });
 
-  it('rejects a body that is no JSON in any encoding, and one over the cap', () => {
+  it('rejects a body that is not JSON in any encoding, and one over the size limit', () => {
     expect(verifyUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
     expect(verifyUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
-  it('compares the secret before it reads the body', () => {
+  it('verifies the secret before reading the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
     const judge = (given: string | null) => verifyUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
     expect(judge(digest('secret'))).toMatchObject({ kind: 'update' });
@@ -175,5 +175,71 @@ describe('judgeUpdate (D31, D33d)', () => {
     expect(verifyUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
     const ofAnother = { deliveryId: 'other', digest: digest('secret') };
     expect(verifyUpdate(body('{"update_id":7}'), ofAnother, trust)).toMatchObject({ outcome: 'rejected_secret' });
+  });
+});
+
+const bot = { id: 99, username: 'example_bot' };
+
+/** A question with its commands and mentions marked as the platform does. */
+function ask(text: string, more: readonly Entity[] = []): Question {
+  const marks = [...text.matchAll(/(?<=^|\s)(\/[A-Za-z0-9_]+(?:@\w+)?|@\w+)/g)];
+  const entities = marks.map((match) => {
+    const type = match[0].startsWith('/') ? 'bot_command' : 'mention';
+    return { type, offset: match.index, length: match[0].length, userId: undefined };
+  });
+  return {
+    kind: 'question',
+    chatId: -1,
+    chatType: 'group',
+    messageId: 1,
+    topicId: undefined,
+    senderId: 1,
+    text,
+    entities: [...entities, ...more],
+  };
+}
+
+describe('readAddress (D32; rules/providers#telegram-updates)', () => {
+  it.each([
+    ['hello', 'hello'],
+    ['/ask@example_bot hello', 'hello'],
+    ['/ask@Example_Bot   hello', 'hello'],
+    ['/ask hello', 'hello'],
+    ['/ask', '/ask'],
+    ['/ask@example_bot', '/ask'],
+    ['/start@example_bot', '/start'],
+    ['/summarize@example_bot this text', '/summarize this text'],
+    ['@example_bot hello', 'hello'],
+    ['@example_bot, hello', 'hello'],
+    ['hello @example_bot', 'hello'],
+    ['hello @example_bot how are you', 'hello how are you'],
+    ['/ask@example_bot hello @example_bot', 'hello'],
+    ['hello @other_bot', 'hello @other_bot'],
+    ['@example_bot', '@example_bot'],
+    ['mail me at a@example_bot.org', 'mail me at a@example_bot.org'],
+    ['see /ask@other_bot', 'see /ask@other_bot'],
+  ])('reads %j as %j', (text, wanted) => {
+    expect(readAddress(ask(text), bot)).toEqual({ kind: 'ours', text: wanted });
+  });
+
+  it('removes a mention by id', () => {
+    expect(readAddress(ask('Example, hello', [{ type: 'text_mention', offset: 0, length: 7, userId: 99 }]), bot)).toEqual({
+      kind: 'ours',
+      text: 'hello',
+    });
+    const other = ask('Ann, hello', [{ type: 'text_mention', offset: 0, length: 3, userId: 5 }]);
+    expect(readAddress(other, bot)).toEqual({ kind: 'ours', text: 'Ann, hello' });
+  });
+
+  it('ignores a command for another bot', () => {
+    expect(readAddress(ask('/ask@other_bot hello'), bot)).toEqual({ kind: 'other_bot', username: 'other_bot' });
+  });
+
+  it('accepts every command while the bot’s name is unknown', () => {
+    expect(readAddress(ask('/ask@other_bot hello'), { id: 99, username: undefined })).toEqual({ kind: 'ours', text: 'hello' });
+  });
+
+  it('requires the bot’s name only for mentions', () => {
+    expect([ask('hello'), ask('/ask hello'), ask('/ask@x_bot hello'), ask('@x_bot')].map(needsBotName)).toEqual([false, false, true, true]);
   });
 });

@@ -1,37 +1,38 @@
 /**
- * Telegram's Update, read loosely: fields of the wrong type count as missing (rules/providers#telegram-updates). What an update is decides its way:
- * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (D32).
+ * Reads Telegram updates leniently: fields of the wrong type count as missing (rules/providers#telegram-updates). Texts of people in private chats,
+ * groups and
+ * supergroups are answered, everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
 import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 
-/** A message that the agent answers. */
+/** A message to be answered. */
 export interface Question {
   readonly kind: 'question';
   readonly chatId: number;
   readonly chatType: 'private' | 'group' | 'supergroup';
   readonly messageId: number | undefined;
-  /** Set for a message in a topic only: elsewhere the platform refuses it. */
+  /** Only for messages in a topic; otherwise the platform rejects it. */
   readonly topicId: number | undefined;
   readonly senderId: number | undefined;
   readonly text: string;
   readonly entities: readonly Entity[];
 }
 
-/** Part of a text that means something; offsets in UTF-16 units. */
+/** Marked part of a text; offsets in UTF-16 units. */
 export interface Entity {
   readonly type: string;
   readonly offset: number;
   readonly length: number;
-  /** Of a `text_mention`. */
+  /** For `text_mention`. */
   readonly userId: number | undefined;
 }
 
-/** A group has become a supergroup: both chats get such an update, `to` is set in the group's. */
+/** A group became a supergroup. Both chats receive such an update; `to` is set in the group's. */
 export interface Migration {
   readonly kind: 'migration';
-  /** The chat whose queue works the update. */
+  /** Chat whose queue processes the update. */
   readonly chatId: number;
   readonly from: number;
   readonly to: number;
@@ -41,12 +42,12 @@ export type UpdateContent = Question | Migration | { readonly kind: 'other' };
 
 export interface Update {
   readonly updateId: number;
-  /** The field that is set, e.g. `message`; `unknown` when none is. */
+  /** Name of the field that is set, e.g. `message`; otherwise `unknown`. */
   readonly field: string;
   readonly chatId: number | undefined;
   readonly senderId: number | undefined;
-  /** Its chat, and the chat in whose name it was written: numbers as text, and `@name` in small letters. */
-  readonly places: readonly string[];
+  /** The chat and the chat on whose behalf it was written: ids as text, and `@name` in lower case. */
+  readonly chatNames: readonly string[];
   readonly content: UpdateContent;
 }
 
@@ -58,47 +59,55 @@ export type Verdict =
     }
   | { readonly kind: 'update'; readonly update: Update };
 
-/** The secret as it arrived: HMAC-SHA256 of the header under the delivery's id; null = no header. */
+/** HMAC-SHA256 of the received secret under the delivery id; null = no header. */
 export interface SecretDigest {
   readonly deliveryId: string;
   readonly digest: string | null;
 }
 
-/** As text, to be kept until the agent is there; undefined = no header. */
+/** Text stored until the agent exists; undefined = no header. */
 export const encodeSecretDigest = ({ deliveryId, digest }: SecretDigest): string | undefined =>
   digest === null ? undefined : `${deliveryId}:${digest}`;
 
-/** What `packSecret` wrote. */
+/** Reverses `encodeSecretDigest`. */
 export function decodeSecretDigest(text: string | null): SecretDigest {
   const end = text?.lastIndexOf(':') ?? -1;
   return text === null || end < 0 ? { deliveryId: '', digest: null } : { deliveryId: text.slice(0, end), digest: text.slice(end + 1) };
 }
 
-/** Who is believed (D31, D64). */
+/** Which updates are accepted (D31, D64). */
 export interface UpdateTrust {
-  /** Undefined = the agent has none. */
+  /** Undefined = none. */
   readonly secret: string | undefined;
-  /** Without a secret: whether anybody is believed. */
+  /** Accept updates without a secret. */
   readonly allowUnsigned: boolean;
 }
 
-/** More than the platform lets anybody write. */
+/** Longer than the platform allows. */
 const maxTextLength = 16_384;
 const textFields = { texts: new Set(['text']) };
 const answeredChats = ['private', 'group', 'supergroup'] as const;
 
-/** What a webhook is. Nothing is read before somebody vouches for it. */
-export function verifyUpdate(body: Buffer | null, given: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
+/** Verifies and reads a webhook. The body is not read before it is verified. */
+export function verifyUpdate(body: Buffer | null, received: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
   if (secret === undefined && !allowUnsigned) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('config.messaging.webhook_secret of the agent') };
   }
-  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
-  if (secret !== undefined && !isHmac(given.digest, given.deliveryId, secret)) {
-    return { kind: 'rejected', outcome: 'rejected_secret', message: 'X-Telegram-Bot-Api-Secret-Token is not the one of the agent.' };
+  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body exceeds the size limit.' };
+  if (secret !== undefined && !isHmac(received.digest, received.deliveryId, secret)) {
+    return {
+      kind: 'rejected',
+      outcome: 'rejected_secret',
+      message: 'X-Telegram-Bot-Api-Secret-Token does not match the secret of the agent.',
+    };
   }
   const update = readUpdate(body);
   if (update === undefined) {
-    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no Update: a JSON object with an update_id.' };
+    return {
+      kind: 'rejected',
+      outcome: 'rejected_unreadable',
+      message: 'The body is not an Update, i.e. a JSON object with an `update_id`.',
+    };
   }
   return { kind: 'update', update };
 }
@@ -115,7 +124,7 @@ export function readUpdate(body: Buffer): Update | undefined {
   const chatNames = isJsonObject(inner) ? readChatNames(inner) : [];
   const message = document['message'];
   const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
-  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, places: chatNames, content };
+  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, chatNames, content };
 }
 
 function readMessage(message: JsonObject): UpdateContent {
@@ -132,7 +141,7 @@ function readMessage(message: JsonObject): UpdateContent {
   const { text } = message;
   const sender = readSender(message);
   if (chatType === undefined || typeof text !== 'string' || isBlank(text) || text.length > maxTextLength) return other;
-  // A channel's posts, copied into its discussion group, are no questions either.
+  // Channel posts forwarded to the discussion group are not questions.
   if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
   return {
     kind: 'question',
@@ -155,12 +164,12 @@ function readChatNames(inner: JsonObject): string[] {
     ]);
 }
 
-/** Only groups become supergroups, whoever says otherwise: a private chat has a positive number, that of its person, and keeps it. */
+/** Only groups become supergroups: ids of private chats are positive and never change. */
 export function isMigration(from: number, to: number): boolean {
   return from < 0 && to < 0 && from !== to;
 }
 
-/** Undefined for whoever posts as a chat, e.g. an anonymous administrator: `from` is then a bot of the platform's that stands for all of them. */
+/** Undefined for senders that post as a chat, e.g. anonymous administrators: `from` is then a shared bot of the platform. */
 function readSender(message: JsonObject): JsonObject | undefined {
   return isJsonObject(message['from']) && !isJsonObject(message['sender_chat']) ? message['from'] : undefined;
 }
@@ -175,7 +184,96 @@ function readEntities(value: unknown): Entity[] {
   });
 }
 
-/** Numbers of chats have up to 52 bits: a double holds them. */
+/** Chat ids have up to 52 bits, which fit a double. */
 function readInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** The bot, to recognise messages addressed to it. */
+export interface Bot {
+  /** Number before the colon of the token. */
+  readonly id: number | undefined;
+  /** Undefined when the Bot API did not return it; then every command may be for this bot. */
+  readonly username: string | undefined;
+}
+
+export type AddressedMessage =
+  | { readonly kind: 'ours'; /** Text for the agent. */ readonly text: string }
+  /** A command for another bot. */
+  | { readonly kind: 'other_bot'; readonly username: string };
+
+/** Command whose only purpose is to address the bot. */
+const addressingCommand = 'ask';
+const commandPattern = /^\/([A-Za-z0-9_]+)(?:@([A-Za-z0-9_]+))?$/;
+
+/** Whether the message can only be read with the bot's name. */
+export function needsBotName(question: Question): boolean {
+  return question.entities.some((entity) => ['bot_command', 'mention'].includes(entity.type) && textOf(question, entity).includes('@'));
+}
+
+/**
+ * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes what only addresses this bot. Commands for other bots are not
+ * answered; all
+ * other texts the bot receives are (D32).
+ */
+export function readAddress(question: Question, bot: Bot): AddressedMessage {
+  const isOwnName = (name: string): boolean => bot.username === undefined || name.toLowerCase() === bot.username.toLowerCase();
+  const opening = question.entities.find((entity) => entity.type === 'bot_command' && question.text.slice(0, entity.offset).trim() === '');
+  const command = opening === undefined ? null : commandPattern.exec(textOf(question, opening));
+  const addressedBot = command?.[2];
+  if (addressedBot !== undefined && !isOwnName(addressedBot)) return { kind: 'other_bot', username: addressedBot };
+
+  const cuts = question.entities.filter((entity) => isOwnMention(question, entity, bot));
+  let text = removePieces(question.text, cuts);
+  if (opening !== undefined && command !== null) {
+    const argument = removePieces(
+      question.text.slice(opening.offset + opening.length),
+      cuts.map((entity) => ({ ...entity, offset: entity.offset - opening.offset - opening.length })),
+    );
+    const addressesOnly = command[1]?.toLowerCase() === addressingCommand && argument.trim() !== '';
+    text = addressesOnly ? argument : `/${command[1]}${argument}`;
+  }
+  const trimmed = text.trim();
+  return { kind: 'ours', text: trimmed === '' ? question.text.trim() : trimmed };
+}
+
+function isOwnMention(question: Question, entity: Entity, bot: Bot): boolean {
+  if (entity.type === 'text_mention') return bot.id !== undefined && entity.userId === bot.id;
+  return (
+    entity.type === 'mention' && bot.username !== undefined && textOf(question, entity).toLowerCase() === `@${bot.username.toLowerCase()}`
+  );
+}
+
+/** Removes the pieces with one adjacent space each, so that words keep their distance. */
+function removePieces(text: string, pieces: readonly Pick<Entity, 'offset' | 'length'>[]): string {
+  let result = text;
+  for (const { offset, length } of pieces.toSorted((a, b) => b.offset - a.offset)) {
+    if (offset < 0 || offset + length > result.length) continue;
+    const after = result.slice(offset + length);
+    result = result.slice(0, offset) + (offset === 0 || /\s$/.test(result.slice(0, offset)) ? after.replace(/^[ ,:]+/, '') : after);
+  }
+  return result;
+}
+
+function textOf(question: Question, { offset, length }: Entity): string {
+  return question.text.slice(offset, offset + length);
+}
+
+export function telegramThreadKey(chatId: number, agentId: number): string {
+  return `telegram:chat:${chatId}:agent:${agentId}`;
+}
+
+export interface AgentChat {
+  readonly agentId: number;
+  readonly chatId: number;
+}
+
+export function readTelegramThreadKey(threadKey: string): AgentChat | undefined {
+  const [, chatId, agentId] = /^telegram:chat:(-?\d{1,15}):agent:(\d{1,9})$/.exec(threadKey) ?? [];
+  return chatId === undefined ? undefined : { chatId: Number(chatId), agentId: Number(agentId) };
+}
+
+/** Sender of messages in Telegram threads. */
+export function telegramSender(userId: number): string {
+  return `telegram:user:${userId}`;
 }

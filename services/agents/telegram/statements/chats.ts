@@ -1,7 +1,7 @@
-/** Chats of the messaging platform: whose turn it is, whether the bot may write there, and where a group went. */
+/** Telegram chats: job, reachability and migration. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** The chat's row, made when there is none and locked: its updates and its job change together. */
+/** Finds or creates and locks the chat's row: its updates and its job change together. */
 export const openChat = statement.one({
   name: 'chats.open',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -10,10 +10,10 @@ export const openChat = statement.one({
     on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
 });
 
-/** No statement of the transaction waits longer for a row: what another process holds may be held for a minute, when that one hangs. */
+/** A hanging process can hold a row for a minute, so statements of this transaction give up earlier. */
 export const setLockTimeout = statement.none({ name: 'chats.limit-wait', sql: () => sql`set local lock_timeout = '1s'` });
 
-/** The job that works the chat; asked after the lock is held, so that it sees what the holder before has written. A job that is over, be it dead, does not count. */
+/** Queued or running job of the chat. Call it with the chat locked, to see the previous holder's changes. */
 export const findChatJob = statement.maybeOne({
   name: 'chats.has-job',
   params: { chat: t.bigint },
@@ -29,10 +29,10 @@ export const setChatJob = statement.none({
 });
 
 const claimedChat = { id: t.bigint, agent_id: t.integer, chat_id: t.bigint, fence: t.bigint };
-/** A chat in the hands of one attempt of its job. */
+/** A chat claimed by one attempt of its job. */
 export type ClaimedChat = RowOf<typeof claimedChat>;
 
-/** Begins an attempt; undefined when the job is not the one that works the chat. */
+/** Undefined when the job is not the chat's current job. */
 export const startChatAttempt = statement.maybeOne({
   name: 'chats.begin',
   params: { chat: t.bigint, jobId: t.uuid },
@@ -41,7 +41,7 @@ export const startChatAttempt = statement.maybeOne({
     returning id, agent_id, chat_id, fence`,
 });
 
-/** Locks the chat; undefined when a later attempt has it. */
+/** Undefined when a later attempt has claimed the chat. */
 export const lockChat = statement.maybeOne({
   name: 'chats.lock',
   params: { id: t.bigint, fence: t.bigint },
@@ -49,7 +49,7 @@ export const lockChat = statement.maybeOne({
   sql: ({ id, fence }) => sql`select id from agents.telegram_chats where id = ${id} and fence = ${fence} for update`,
 });
 
-/** The number under which the chat is reached now: follows a group that became a supergroup. Undefined for a chat that is not known. */
+/** Current chat id, following migrations to supergroups. Undefined for an unknown chat. */
 export const findCurrentChat = statement.maybeOne({
   name: 'chats.current',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -78,7 +78,7 @@ export const unmarkBlocked = statement.none({
     where agent_id = ${agentId} and chat_id = ${chatId} and blocked_at is not null`,
 });
 
-/** An update of the chat that waits. */
+/** A waiting update of the chat. */
 export const findPendingReceipt = statement.maybeOne({
   name: 'chats.waits',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -95,7 +95,7 @@ export const markMigrated = statement.none({
     on conflict (agent_id, chat_id) do update set migrated_to = excluded.migrated_to`,
 });
 
-/** The number of the chat, and those of the groups that became it. */
+/** Id of the chat and of the groups that became it. */
 export const listChatIds = statement.many({
   name: 'chats.numbers',
   params: { agentId: t.integer, chatId: t.bigint },
@@ -104,7 +104,7 @@ export const listChatIds = statement.many({
     union select chat_id from agents.telegram_chats where agent_id = ${agentId} and migrated_to = ${chatId}`,
 });
 
-/** Private chats of an agent, or of a user (null = any), locked; their number is that of the user, which is positive. */
+/** Locks private chats of an agent and user; null matches all. Their id is the user's, which is positive. */
 export const lockPrivateChats = statement.many({
   name: 'chats.lock-private',
   params: { agentId: t.integer.nullable, userId: t.bigint.nullable },
@@ -114,7 +114,7 @@ export const lockPrivateChats = statement.many({
     order by c.id for update`,
 });
 
-/** Of these, locked by a statement before; one stays in which somebody has just written, and waits for an answer. */
+/** Deletes chats locked by the caller, except those with waiting updates. */
 export const deleteIdleChats = statement.none({
   name: 'chats.delete-idle',
   params: { ids: t.bigint.array },

@@ -1,4 +1,4 @@
-/** Receipts of messaging updates and what becomes of them (D20, D32, D33b). */
+/** Receipts of messaging updates during processing (D20, D32, D33b). */
 import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 
@@ -13,20 +13,20 @@ const newReceipt = {
   kind: t.text.nullable,
   chatId: t.bigint.nullable,
   senderId: t.bigint.nullable,
-  /** Row of the chat whose queue works it. */
+  /** Row of the chat whose queue processes it. */
   chat: t.bigint.nullable,
   headers: t.json,
   body: t.bytes.nullable,
   digest: t.text.nullable,
   size: t.integer.nullable,
-  /** With an update that is judged later, as `packSecret` writes it. */
+  /** For an update that is verified later, as `encodeSecretDigest` writes it. */
   secretDigest: t.text.nullable,
   outcome: t.text,
   message: t.text.nullable,
 };
 export type NewReceipt = ParamsOf<typeof newReceipt>;
 
-/** `is_new` is false for a repeated update. The same delivery, delivered again by the broker, is not counted again. */
+/** `is_new` is false for a repeated update. A redelivery by the broker is not counted. */
 export const insertReceipt = statement.one({
   name: 'receipts.insert',
   params: newReceipt,
@@ -58,7 +58,7 @@ const columns = {
   settles_as: t.text.as<UpdateOutcome>().nullable,
   reply_html: t.text.nullable,
   echo: t.text.as<'sending' | 'sent' | 'failed'>().nullable,
-  /** Too old to be answered: nobody waits any more. */
+  /** Too old to be answered. */
   expired: t.boolean,
 };
 export type ReceiptRow = RowOf<typeof columns>;
@@ -74,7 +74,7 @@ export const findReceipt = statement.maybeOne({
     from agents.webhook_receipts where id = ${id}`,
 });
 
-/** The first update of a chat that is not over, with what decides whether it may be worked. */
+/** First unfinished update of a chat. */
 export const findNextReceipt = statement.maybeOne({
   name: 'receipts.next-of-chat',
   params: { chat: t.bigint },
@@ -85,7 +85,7 @@ export const findNextReceipt = statement.maybeOne({
     from agents.webhook_receipts where chat = ${chat} and outcome in ('pending', 'answering') order by update_id, id limit 1`,
 });
 
-/** The last message of the chat that is kept and came before an operator wrote `messageId`. */
+/** Last stored message of the chat before operator message `messageId`. */
 export const findPrecedingMessage = statement.maybeOne({
   name: 'receipts.before-words',
   params: { chat: t.bigint, messageId: t.bigint },
@@ -96,7 +96,7 @@ export const findPrecedingMessage = statement.maybeOne({
     where c.id = ${chat} and r.body is not null order by r.update_id desc, r.id desc limit 1`,
 });
 
-/** The reply is decided and will be sent in `parts`; when all are, the receipt's outcome becomes `settlesAs`. */
+/** Stores the reply and its planned parts. The outcome becomes `settlesAs` once all are sent. */
 export const planReply = statement.none({
   name: 'receipts.plan-reply',
   params: { id: t.bigint, settlesAs: t.text.as<UpdateOutcome>(), message: t.text.nullable, replyHtml: t.text, parts: t.integer },
@@ -108,11 +108,11 @@ export const planReply = statement.none({
     on conflict do nothing`,
 });
 
-/** How work on an update ends. */
+/** Result of processing an update. */
 export interface Settlement {
   readonly outcome: UpdateOutcome;
   readonly message?: string | null | undefined;
-  /** What is still to be echoed, for which the body is needed. */
+  /** Pending echo, which needs the body. */
   readonly echo?: 'mirror' | 'raw' | undefined;
 }
 
@@ -124,7 +124,7 @@ export const settleReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Undefined when it was taken before: an echo is tried once. */
+/** Undefined when it was claimed before: echoes are attempted once. */
 export const claimEcho = statement.maybeOne({
   name: 'receipts.take-echo',
   params: { id: t.bigint },
@@ -132,7 +132,7 @@ export const claimEcho = statement.maybeOne({
   sql: ({ id }) => sql`update agents.webhook_receipts set echo = 'sending' where id = ${id} and echo is null returning id`,
 });
 
-/** A receipt that waited for nothing but its echo settles with it; what was ignored keeps no body (D68). */
+/** Also settles receipts that were waiting for their echo only. Ignored updates keep no body (D68). */
 export const finishEcho = statement.none({
   name: 'receipts.end-echo',
   params: { id: t.bigint, sent: t.boolean, message: t.text.nullable },
@@ -143,7 +143,7 @@ export const finishEcho = statement.none({
     where id = ${id}`,
 });
 
-/** Drops what was said, and who said it, from receipts of an agent, a chat or a sender (null = any); what became of the updates stays. */
+/** Erases contents and people from receipts; null filters match all. Outcomes stay. */
 export const eraseReceipts = statement.none({
   name: 'receipts.erase',
   params: { agentId: t.integer.nullable, chatId: t.bigint.nullable, senderId: t.bigint.nullable },

@@ -1,4 +1,4 @@
-/** Parts of replies on their way (D33b). Every write names the fence of the attempt that makes it: an older attempt writes nothing. */
+/** Sends of replies and of messages by operators, in parts (D33b, H3). Updates check the fence, so that earlier attempts write nothing. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';
@@ -13,16 +13,16 @@ export const listSends = statement.many({
   sql: ({ receiptId }) => sql`select part, status, plain, bare from agents.telegram_sends where receipt_id = ${receiptId} order by part`,
 });
 
-/** What an attempt that died left as `sending` may have arrived. */
+/** Sends interrupted by a crash may have arrived. */
 export const markOrphans = statement.none({
   name: 'sends.mark-orphans',
   params: { receiptId: t.bigint },
   sql: ({ receiptId }) => sql`update agents.telegram_sends
-    set status = 'unknown', error = 'The process ended while it was sent.', updated_at = clock_timestamp()
+    set status = 'unknown', error = 'The process ended during the send.', updated_at = clock_timestamp()
     where receipt_id = ${receiptId} and status = 'sending'`,
 });
 
-/** Undefined when a later attempt has the chat: nothing was written and nothing may be sent. */
+/** Undefined when a later attempt has claimed the chat: nothing may be sent. */
 export const updateSend = statement.maybeOne({
   name: 'sends.write',
   params: {
@@ -31,7 +31,7 @@ export const updateSend = statement.maybeOne({
     receiptId: t.bigint,
     part: t.integer,
     status: t.text.as<SendStatus>(),
-    /** Null: as before. */
+    /** Null = unchanged. */
     chatId: t.bigint.nullable,
     messageId: t.bigint.nullable,
     error: t.text.nullable,
@@ -46,7 +46,7 @@ export const updateSend = statement.maybeOne({
     where c.id = ${chat} and c.fence = ${fence} and s.receipt_id = ${receiptId} and s.part = ${part} returning s.part`,
 });
 
-/** An operator has looked: whatever did not surely arrive is sent again. @returns those parts */
+/** Plans all parts again that may not have arrived. Returns them. */
 export const replanSends = statement.many({
   name: 'sends.repeat',
   params: { receiptId: t.bigint },
@@ -59,4 +59,63 @@ export const clearSends = statement.none({
   name: 'sends.clear',
   params: { receiptId: t.bigint },
   sql: ({ receiptId }) => sql`delete from agents.telegram_sends where receipt_id = ${receiptId}`,
+});
+
+export const planOperatorSends = statement.none({
+  name: 'words.plan',
+  params: { messageId: t.bigint, chat: t.bigint, parts: t.integer },
+  sql: ({ messageId, chat, parts }) => sql`insert into agents.operator_sends (message_id, part, chat)
+    select ${messageId}, part, ${chat} from generate_series(1, ${parts}) as part`,
+});
+
+/** First unfinished part of the oldest message. */
+export const findNextOperatorSend = statement.maybeOne({
+  name: 'words.next-of-chat',
+  params: { chat: t.bigint },
+  row: { messageId: t.bigint, part: t.integer, plain: t.boolean, html: t.text, expired: t.boolean },
+  sql: ({ chat }) => sql`select s.message_id as "messageId", s.part, s.plain, m.html,
+      clock_timestamp() - s.created_at > interval '24 hours' as expired
+    from agents.operator_sends s join agents.messages m on m.id = s.message_id
+    where s.chat = ${chat} and s.status in ('planned', 'sending') order by s.message_id, s.part limit 1`,
+});
+
+/** Sends interrupted by a crash may have arrived. */
+export const markOrphanedOperatorSends = statement.none({
+  name: 'words.mark-orphans',
+  params: { chat: t.bigint },
+  sql: ({ chat }) => sql`update agents.operator_sends
+    set status = 'unknown', error = 'The process ended during the send.', updated_at = clock_timestamp()
+    where chat = ${chat} and status = 'sending'`,
+});
+
+/** Undefined when a later attempt has claimed the chat or the message was erased: nothing may be sent. */
+export const updateOperatorSend = statement.maybeOne({
+  name: 'words.write',
+  params: {
+    chat: t.bigint,
+    fence: t.bigint,
+    messageId: t.bigint,
+    part: t.integer,
+    status: t.text.as<SendStatus>(),
+    /** Null = unchanged. */
+    chatId: t.bigint.nullable,
+    sentMessageId: t.bigint.nullable,
+    error: t.text.nullable,
+    plain: t.boolean,
+  },
+  row: { part: t.integer },
+  sql: ({ chat, fence, messageId, part, status, chatId, sentMessageId, error, plain }) => sql`update agents.operator_sends s
+    set status = ${status}, chat_id = coalesce(${chatId}, s.chat_id), sent_message_id = ${sentMessageId}, error = ${error},
+      plain = s.plain or ${plain}, updated_at = clock_timestamp()
+    from agents.telegram_chats c
+    where c.id = ${chat} and c.fence = ${fence} and s.message_id = ${messageId} and s.part = ${part} returning s.part`,
+});
+
+/** Ends all planned parts of the chat unsent. */
+export const abandonOperatorSends = statement.none({
+  name: 'words.give-up',
+  params: { chat: t.bigint, fence: t.bigint, error: t.text },
+  sql: ({ chat, fence, error }) => sql`update agents.operator_sends s
+    set status = 'given_up', error = ${error}, updated_at = clock_timestamp()
+    from agents.telegram_chats c where c.id = ${chat} and c.fence = ${fence} and s.chat = c.id and s.status = 'planned'`,
 });

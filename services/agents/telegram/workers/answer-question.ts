@@ -1,42 +1,41 @@
-/** Asks the chat runtime what to reply in a chat; the reply is decided in the transaction that records the turn (D32, D33a). */
+/** Answers a question in a chat. The reply is planned in the transaction that records the turn (D32, D33a). */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { type ChatRuntime, findTakeoverByKey, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
-import { findCurrentChatId } from '../chats.ts';
-import { needsBotName, readAddress } from '../rules/address.ts';
-import { telegramSender, telegramThreadKey } from '../rules/keys.ts';
+import { findCurrentChatId } from '../chat-queue.ts';
+import type { BotApi } from '../index.ts';
 import { splitReply } from '../rules/split-html.ts';
-import type { Question } from '../rules/update.ts';
+import { needsBotName, type Question, readAddress, telegramSender, telegramThreadKey } from '../rules/update.ts';
 import { lockChat, unmarkBlocked } from '../statements/chats.ts';
 import { planReply, type Settlement } from '../statements/receipts.ts';
-import { runWhileTyping } from '../typing.ts';
-import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
+import type { ChatWorkerDependencies, WorkItem } from './chat-run.ts';
 
-/** Said in the chat when the model gives no answer: nothing was kept, so the message has to be sent again. */
+/** Sent when the model fails. Nothing was recorded, so the message must be sent again. */
 export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
-const noReply: Notice = { message: 'The model gave no answer; the chat was told.', html: noAnswerNotice };
+const noReply: Notice = { message: 'The model returned no reply. The chat was notified.', html: noAnswerNotice };
 
-/** The message is recorded, and a person will answer it (H1). */
+/** The message is recorded; an operator answers it (H1). */
 const takenOver = Symbol('left to a person');
 
-/** Why there is no answer: for operators, and for the chat. */
+/** Reason without a reply, for operators and for the chat. */
 interface Notice {
   readonly message: string;
   readonly html: string;
 }
 
-/** D71: said when the agent has used its tokens of the day, which ends in `seconds`. */
+/** Sent when the daily token budget is used up (D71). @param seconds until the end of the day */
 function budgetNotice(seconds: number): Notice {
   const hours = Math.ceil(seconds / 3_600);
   const html = `Sorry, I have answered as much as I may today. Your message was not kept; please send it again in ${hours} hour${hours === 1 ? '' : 's'}.`;
-  return { message: "The agent's tokens of the day are used up; the chat was told.", html };
+  return { message: "The agent's daily token budget is used up. The chat was notified.", html };
 }
 
-/** Time for the turn, the wait for an earlier one of the same thread included; leaves time to send the reply in the same attempt. */
+/** Maximum duration of a turn, including the wait for an earlier one. Leaves time to send the reply in the same attempt. */
 const turnMs = 150_000;
 
-/** Undefined when a reply is to be sent; otherwise how the update ends without one. */
+/** Undefined when a reply was planned; otherwise the final outcome. */
 export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkItem, question: Question): Promise<Settlement | undefined> {
   const { db, bot, runtime } = deps;
   const { agent, chat } = item;
@@ -48,12 +47,12 @@ export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkIte
   }
   const chatId = await findCurrentChatId(db, agent.id, chat.chat_id);
   const topicId = chatId === chat.chat_id ? question.topicId : undefined;
-  const place = { token: agent.bot_token, chatId, topicId };
+  const target = { token: agent.bot_token, chatId, topicId };
   const answer = async (): Promise<Notice | typeof takenOver | undefined> =>
     runtime === undefined ? noReply : await runTurn(runtime, deps, item, question, addressed.text, chatId);
   const { taken } = await findTakeoverByKey(db, { agentId: agent.id, threadKey: telegramThreadKey(chatId, agent.id) });
-  const notice = taken || runtime === undefined ? await answer() : await runWhileTyping(bot, place, answer);
-  if (notice === takenOver) return { outcome: 'left_to_person', message: 'A person has the thread and will answer.' };
+  const notice = taken || runtime === undefined ? await answer() : await runWhileTyping(bot, target, answer);
+  if (notice === takenOver) return { outcome: 'left_to_person', message: 'An operator has taken the thread and will answer.' };
   if (notice !== undefined) await db.transaction((tx) => storePlan(tx, item, { settlesAs: 'not_answered', ...notice }));
   return undefined;
 }
@@ -68,7 +67,7 @@ async function identify(
   return { id, username: identity?.username };
 }
 
-/** Records the turn and its reply, or the question alone. Otherwise nothing is recorded, and it returns what to say instead. */
+/** Records the turn with its reply, or the question alone. Otherwise returns the notice to send. */
 async function runTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,
@@ -101,14 +100,14 @@ async function runTurn(
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;
     if (!(error instanceof TurnFailure)) throw error;
-    // A lease of the turn that ran out breaks the model off as well: that is no failure of the model, and the chat need not hear of it.
+    // A lost lease aborts the model too. That is not a failure of the model, so the turn is retried without a notice.
     if (error.kind === 'lost' || (error.kind === 'out_of_time' && !outOfTime.aborted))
       throw new RetryLater(error.message, { delayMs: 200 });
     return error.kind === 'over_budget' ? budgetNotice(error.retryAfter) : noReply;
   }
 }
 
-/** Key of the turn that answers an update. */
+/** Idempotency key of the turn that answers an update. */
 export function turnKeyOf(updateId: number | null): string {
   return `telegram:${updateId}`;
 }
@@ -121,4 +120,29 @@ async function storePlan(
   if ((await lockChat(tx, chat)) === undefined) throw new LeaseLost();
   const { settlesAs, message, html } = reply;
   await planReply(tx, { id: receipt.id, settlesAs, message, replyHtml: html, parts: splitReply(html).length });
+}
+
+const defaultRepeatMs = 4_500;
+
+/** Shows "typing" until `work` ends. The platform shows it for five seconds, so it is repeated. */
+export async function runWhileTyping<T>(
+  bot: BotApi,
+  target: { token: string; chatId: number; topicId: number | undefined },
+  work: () => Promise<T>,
+  repeatMs = defaultRepeatMs,
+): Promise<T> {
+  const done = new AbortController();
+  const show = async (): Promise<void> => {
+    while (!done.signal.aborted) {
+      if (!(await bot.sendTyping(target.token, target.chatId, target.topicId, done.signal))) return;
+      await sleep(repeatMs, undefined, { signal: done.signal }).catch(() => undefined);
+    }
+  };
+  const showing = show();
+  try {
+    return await work();
+  } finally {
+    done.abort();
+    await showing;
+  }
 }

@@ -1,6 +1,7 @@
 /**
- * The echo channel (rules/agents#messaging-webhook; D33c): the mirror of a question with its answer, or an update as it came.
- * Best effort and apart from the replies: tried once, cut to fit, and nobody waits for it.
+ * Echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw updates. Best effort: tried once, truncated to fit, and
+ * independent of
+ * replies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -10,9 +11,10 @@ import type { Database } from '#libs/orm';
 import { truncateText } from '#libs/text';
 import { decodeBody } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
-import type { BotApi, SendResult } from '../../bot/index.ts';
+import type { BotApi, SendResult } from '../index.ts';
 import { findTurn } from '../../chat/index.ts';
 import type { agents } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
 import { toVisibleText } from '../../messaging-html.ts';
 import { messageLimits, splitReply } from '../rules/split-html.ts';
 import { finishEcho, findReceipt, type ReceiptRow, claimEcho } from '../statements/receipts.ts';
@@ -22,7 +24,7 @@ const maxParts = 8;
 const maxCalls = 6;
 const reconnectMs = 2_000;
 
-export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
+export function createEchoWorker({ bot, db }: Pick<Dependencies, 'bot' | 'db'>) {
   return async (run: JobRun<PayloadOf<typeof agents.jobs.echoUpdate>>): Promise<void> => {
     const { receipt_id: receiptId, what } = run.payload;
     const receipt = await findReceipt(db, { id: receiptId });
@@ -37,7 +39,7 @@ export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
     for (const { text, html } of parts) {
       const result = await sendPart(bot, agent.bot_token, { chatId: toChatId(agent.echo_channel), text, html }, run.signal);
       if (result.kind === 'sent') continue;
-      run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'echo did not get through');
+      run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'telegram: echo failed');
       return await finishEcho(db, { id: receiptId, sent: false, message: what === 'raw' && 'error' in result ? result.error : null });
     }
     await finishEcho(db, { id: receiptId, sent: true, message: null });
@@ -49,7 +51,7 @@ interface Part {
   readonly html: boolean;
 }
 
-/** The update's JSON as it was sent, cut to one message. */
+/** JSON of the update, truncated to one message. */
 function formatRaw({ body }: ReceiptRow): Part[] {
   const text = body === null ? '' : toStorableText(decodeBody(body)).trim();
   const fits = text.length <= messageLimits.visible;
@@ -80,7 +82,7 @@ async function sendPart(bot: BotApi, token: string, message: Part & { chatId: nu
   return result;
 }
 
-/** A channel is named by its number or by `@name`. */
+/** Channel id, or `@name`. */
 function toChatId(channel: string): number | string {
   const id = Number(channel);
   return /^-?[0-9]+$/.test(channel) && Number.isSafeInteger(id) ? id : channel;

@@ -1,10 +1,8 @@
-/** From the stream of webhooks to receipts: stored once per update, judged by bytes and secret, worked by a job (D20, D31, D33d). */
+/** Stores updates from the webhook stream: verified by secret, one receipt per update, then queued for its job (D20, D31, D33d). */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
-import type { Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import type { Bus, RunningConsumer } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { RunningConsumer } from '#libs/nats';
+import { sqlStateOf } from '#libs/orm';
 import {
   createRefusalReceipts,
   selectStoredBody,
@@ -15,24 +13,17 @@ import {
 } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
-import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
-import { type ChatSequencer, createChatSequencer } from '../chat-turns.ts';
-import { verifyUpdate, encodeSecretDigest, readUpdate } from '../rules/update.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { type Admission, admitUpdate, updateKey } from '../chat-queue.ts';
+import { encodeSecretDigest, readUpdate, verifyUpdate } from '../rules/update.ts';
 import { setLockTimeout } from '../statements/chats.ts';
 import { insertReceipt } from '../statements/receipts.ts';
 
-export interface IntakeDependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  readonly jobs: Jobs<typeof agents>;
-  readonly logger: Logger;
-  /** Whether agents without a webhook secret believe anybody (D64). */
-  readonly allowUnsigned: boolean;
-}
+type IntakeDependencies = Pick<Dependencies, 'bus' | 'config' | 'db' | 'jobs' | 'logger'>;
 
-/** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
+/** Storing takes milliseconds; messages of a crashed process should be redelivered soon. */
 const ackWaitMs = 5_000;
-/** Of a webhook that was not read. */
+/** Receipts of rejected webhooks. */
 const noUpdateFields = {
   updateId: undefined,
   kind: undefined,
@@ -51,43 +42,49 @@ export function startUpdateIntake(dependencies: IntakeDependencies): Promise<Run
 }
 
 async function storeUpdate(
-  { db, jobs, allowUnsigned, turns }: IntakeDependencies & { readonly turns: ChatSequencer },
+  { config, db, jobs, turns }: IntakeDependencies & { readonly turns: ChatSequencer },
   refusals: RefusalReceipts,
   webhook: Static<typeof TelegramWebhook>,
   received: ReceivedWebhook,
 ): Promise<void> {
   const { body, streamSequence, traceparent } = received;
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
-  // With a mark in the place of what cannot be stored: a replay looks for the agent by it.
+  // Replaces characters that cannot be stored; a replay finds the agent by this slug.
   const agentSlug = webhook.slug.replaceAll('\0', '\ufffd').slice(0, 200).toWellFormed();
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
-  const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
+  const receivedDigest = { deliveryId: webhook.id, digest: webhook.secret_digest };
   const headersOf = (outcome: string): string => JSON.stringify(selectStoredHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = dedupeDigest(outcome, agentSlug, body ?? webhook.id);
-    const kept = await refusals.createReceipt({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
-    if (kept === undefined) return;
-    const unjudged = agent === undefined ? { ...readUnverifiedIds(kept.body), secretDigest: encodeSecretDigest(given) } : {};
-    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdateFields, ...unjudged, headers: headersOf(outcome), ...kept }));
+    const receiptFields = await refusals.createReceipt({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
+    if (receiptFields === undefined) return;
+    const unverified =
+      agent === undefined ? { ...readUnverifiedIds(receiptFields.body), secretDigest: encodeSecretDigest(receivedDigest) } : {};
+    await jobs.transaction((tx) =>
+      insertReceipt(tx, { ...base, ...noUpdateFields, ...unverified, headers: headersOf(outcome), ...receiptFields }),
+    );
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
-  const verdict = verifyUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
+  const verdict = verifyUpdate(body, receivedDigest, {
+    secret: agent.webhook_secret ?? undefined,
+    allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS,
+  });
   if (verdict.kind === 'rejected') return await reject(verdict.outcome, verdict.message);
   const { update } = verdict;
   const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
   const origin = { requestId: webhook.id, traceparent };
   const admit = (): Promise<unknown> =>
     jobs.transaction((tx) => {
-      const store: Admission['store'] = (more) =>
+      const store: Admission['store'] = (properties) =>
         insertReceipt(tx, {
           ...receipt,
-          ...selectStoredBody(more.outcome, body),
-          headers: headersOf(more.outcome),
+          ...selectStoredBody(properties.outcome, body),
+          headers: headersOf(properties.outcome),
           chat: undefined,
           message: undefined,
           secretDigest: undefined,
-          ...more,
+          ...properties,
         });
       return tx.pipeline(
         () => setLockTimeout(tx),
@@ -98,7 +95,7 @@ async function storeUpdate(
   await (content.kind === 'other' ? admit() : turns.run(`${agent.id}/${content.chatId}`, admit));
 }
 
-/** Of an update that is kept until its agent is there: whose it says to be, so that it goes when they are forgotten. */
+/** Ids of an unverified update stored until its agent exists, so that erasure finds it. */
 function readUnverifiedIds(body: Buffer | null): Partial<Record<'chatId' | 'senderId', number | undefined>> {
   const update = body === null ? undefined : readUpdate(body);
   return update === undefined ? {} : { chatId: update.chatId, senderId: update.senderId };
@@ -106,4 +103,45 @@ function readUnverifiedIds(body: Buffer | null): Partial<Record<'chatId' | 'send
 
 function dedupeDigest(outcome: string, slug: string, body: Buffer | string): string {
   return createHash('sha256').update(`${outcome}\n${slug}\n`).update(body).digest('hex');
+}
+
+/**
+ * Stores updates of one chat one after the other, since each locks the chat's row. Waiting happens here, without a connection; otherwise a busy or
+ * locked chat
+ * would use up all connections of the service.
+ */
+export interface ChatSequencer {
+  /** Runs `work` after earlier work of the same chat. @throws ChatLocked also when earlier work found the row locked */
+  run<T>(chat: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Another process holds the chat's row for longer than storing an update takes. */
+export class ChatLocked extends Error {
+  constructor(cause: unknown) {
+    super('The chat is held by another process', { cause });
+  }
+}
+
+const lockNotAvailable = '55P03';
+
+export function createChatSequencer(): ChatSequencer {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    run: async (chat, work) => {
+      const previous = last.get(chat);
+      const current = (async () => {
+        // Later updates would only wait as long again and block other chats.
+        await previous?.catch((error: unknown) => (error instanceof ChatLocked ? Promise.reject(error) : undefined));
+        return await work().catch((error: unknown) => {
+          throw sqlStateOf(error) === lockNotAvailable ? new ChatLocked(error) : error;
+        });
+      })();
+      last.set(chat, current);
+      try {
+        return await current;
+      } finally {
+        if (last.get(chat) === current) last.delete(chat);
+      }
+    },
+  };
 }

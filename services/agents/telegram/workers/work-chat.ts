@@ -1,7 +1,7 @@
 /**
- * Works the next update of a chat (D32). A chat with waiting updates has exactly one job; at its end the job makes the next one in the
- * same transaction, so messages of one chat are answered in order while other chats go on. An attempt takes a new fence: what an older
- * attempt still does writes nothing.
+ * Processes the updates of a chat (D32). A chat with waiting updates has exactly one job, which enqueues the next one in the transaction that ends
+ * it, so messages of
+ * one chat are answered in order and chats do not block each other. The fence prevents writes of earlier attempts.
  */
 import { AppError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
@@ -9,38 +9,43 @@ import { maxStoredBytes } from '#libs/webhooks';
 import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
-import { migrateChat } from '../chats.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { migrateChat } from '../chat-queue.ts';
 import { type Migration, readUpdate } from '../rules/update.ts';
 import { startChatAttempt, type ClaimedChat, findPendingReceipt, lockChat, setChatJob } from '../statements/chats.ts';
 import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
-import { findNextOperatorSend, abandonOperatorSends } from '../statements/words.ts';
-import type { ChatJobRun, ChatWorkerDependencies } from '../work-item.ts';
+import { findNextOperatorSend, abandonOperatorSends } from '../statements/sends.ts';
+import { type ChatJobRun, type ChatWorkerDependencies, createIntakeOrder, type IntakeOrder } from './chat-run.ts';
 import { answerQuestion } from './answer-question.ts';
-import { deliverReply } from './deliver-reply.ts';
-import { deliverOperatorMessages } from './deliver-words.ts';
+import { deliverReply, deliverOperatorMessages } from './deliver.ts';
 
-/** A fault of ours that is still there after so many attempts would keep the chat silent for ever. */
+/** Attempts after which an internal error fails the update, so that it does not block the chat. */
 const maxFaults = 8;
 const migrationPauseMs = 300;
 
-export function createChatWorker(deps: ChatWorkerDependencies) {
+export function createChatWorker(deps: ChatWorkerDependencies & Pick<Dependencies, 'bus'>) {
+  const order = createIntakeOrder(deps.bus);
   return async (run: ChatJobRun): Promise<void> => {
     const chat = await startChatAttempt(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
-    // What an operator says goes before what waits, but not into the middle of a reply.
+    // Messages of operators precede waiting updates but do not interrupt a reply.
     if ((await hasOperatorSends(deps.db, chat)) && (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true) {
       await deliverOperatorMessages(deps, run, chat).catch((error: unknown) => abandonOnFault(deps, run, chat, error));
       return await finish(deps, run, chat, undefined);
     }
-    const receiptId = await waitForNext(deps, run, chat);
+    const receiptId = await waitForNext({ db: deps.db, order }, run, chat);
     if (receiptId === undefined) return await finish(deps, run, chat, undefined);
     const settlement = await processReceipt(deps, run, chat, receiptId).catch((error: unknown) => toSettlement(error, run));
     await finish(deps, run, chat, { receiptId, settlement });
   };
 }
 
-/** The first waiting update, once no earlier one can be on its way. */
-async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat): Promise<number | undefined> {
+/** The first waiting update, once no earlier one can be missing. */
+async function waitForNext(
+  { db, order }: { readonly db: Queryable; readonly order: IntakeOrder },
+  run: ChatJobRun,
+  chat: ClaimedChat,
+): Promise<number | undefined> {
   for (;;) {
     const next = await findNextReceipt(db, { chat: chat.id });
     if (next === undefined || next.waited || order.isComplete(next.stream_sequence)) return next?.id;
@@ -56,21 +61,21 @@ async function processReceipt(deps: ChatWorkerDependencies, run: ChatJobRun, cha
   if (receipt === undefined || agent === undefined) return { outcome: 'agent_not_found' };
   const update = receipt.body === null ? undefined : readUpdate(receipt.body);
   if (update === undefined || update.content.kind === 'other')
-    return { outcome: 'failed', message: 'The update was erased before it was worked.' };
+    return { outcome: 'failed', message: 'The update was erased before it was processed.' };
   const { content } = update;
   if (content.kind === 'migration') return await migrate(deps, agent, receipt, content);
   const { bot_token: token } = agent;
-  if (token === null) return { outcome: 'failed', message: 'The agent has no config.messaging.bot_token.' };
+  if (token === null) return { outcome: 'failed', message: 'The agent has no `config.messaging.bot_token`.' };
   const item = { run, chat, receipt, agent: { ...agent, bot_token: token } };
   if (receipt.outcome === 'pending') {
-    if (receipt.expired) return { outcome: 'expired', message: 'Too old to be answered.' };
+    if (receipt.expired) return { outcome: 'expired', message: 'Too old to answer.' };
     const settlement = await answerQuestion(deps, item, content);
     if (settlement !== undefined) return settlement;
   }
   return await deliverReply(deps, item, content);
 }
 
-/** What waits in the group goes before what was written in the supergroup. */
+/** Updates of the group precede those of the supergroup. */
 async function migrate(
   { db }: ChatWorkerDependencies,
   agent: MessagingAgent,
@@ -81,19 +86,19 @@ async function migrate(
     throw new RetryLater('The group has waiting updates', { delayMs: migrationPauseMs });
   }
   await db.transaction((tx) => migrateChat(tx, agent.id, from, to));
-  return { outcome: 'migrated', message: `${from} is ${to} now.`, echo: 'raw' };
+  return { outcome: 'migrated', message: `${from} became ${to}.`, echo: 'raw' };
 }
 
-/** Expected failures are tried again; a fault ends its update after a while, so that the chat goes on. */
+/** Retries expected failures. Other errors fail the update after some attempts, so that the chat continues. */
 function toSettlement(error: unknown, run: ChatJobRun): Settlement {
   if (run.signal.aborted || error instanceof RetryLater || error instanceof LeaseLost || error instanceof PermanentJobError) throw error;
   if (error instanceof AppError && error.retryable) throw new RetryLater(error.message, { cause: error });
   if (run.attempt < maxFaults) throw error;
-  run.logger.error({ err: error, chat: run.payload.chat_id }, 'update is given up');
-  return { outcome: 'failed', message: 'Internal error; see the log.' };
+  run.logger.error({ err: error, chat: run.payload.chat_id }, 'telegram: update failed permanently');
+  return { outcome: 'failed', message: 'Internal error. See the log.' };
 }
 
-/** A fault of ours in what an operator says ends it after a while, so that the chat goes on. */
+/** Does the same for messages of operators. */
 async function abandonOnFault({ db }: ChatWorkerDependencies, run: ChatJobRun, chat: ClaimedChat, error: unknown): Promise<void> {
   const { message = '' } = toSettlement(error, run);
   await abandonOperatorSends(db, { chat: chat.id, fence: chat.fence, error: message ?? '' });
@@ -103,7 +108,7 @@ async function hasOperatorSends(db: Queryable, { id: chat }: { readonly id: numb
   return (await findNextOperatorSend(db, { chat })) !== undefined;
 }
 
-/** Settles the update and goes on with the next one, in one transaction with the end of the job. */
+/** Settles the update and enqueues the next job in the transaction that ends this one. */
 async function finish(
   { jobs }: ChatWorkerDependencies,
   run: ChatJobRun,

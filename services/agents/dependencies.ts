@@ -1,0 +1,35 @@
+/** What handlers, jobs and the update intake share. `service.ts` creates it once. */
+import type { Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { PipelineExtension } from '#libs/pipeline-worker';
+import type { Metrics } from '#libs/telemetry';
+import type { Clock } from '#libs/time';
+import type { Admit, ChatRuntime } from './chat/index.ts';
+import type { AgentsConfig } from './config.ts';
+import type { agents } from './contract.ts';
+import type { MeasuredModel } from './language-model/index.ts';
+import type { MessagingHtml } from './messaging-html.ts';
+import type { BotApi } from './telegram/index.ts';
+import type { ThreadChangeNotifier } from './thread-changes.ts';
+
+export interface Dependencies {
+  readonly config: AgentsConfig;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs<typeof agents>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly bot: BotApi;
+  /** Undefined when no language model is configured, as is `runtime`. */
+  readonly model: MeasuredModel | undefined;
+  readonly runtime: ChatRuntime | undefined;
+  readonly html: MessagingHtml;
+  readonly admit: Admit;
+  readonly threadChanges: ThreadChangeNotifier;
+  /** Aborts when the service stops and cannot wait any longer. */
+  readonly stopping: AbortSignal;
+  readonly pipeline: PipelineExtension | undefined;
+}

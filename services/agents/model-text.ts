@@ -1,0 +1,75 @@
+/**
+ * Text of the language model: token estimates, JSON replies, and replies without thoughts.
+ * Estimates need no tokenizer, since servers behind `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a high
+ * one
+ * only some history: prose counts 1.5 to 2 times the tokens of byte-pair tokenizers, and digits, inner capitals and emoji count as split.
+ */
+import { toStorableText } from '#libs/json';
+import { dropThoughts } from '#libs/thoughts';
+import type { MessagingHtml } from './messaging-html.ts';
+
+/** Lower-case ASCII letters and spaces share tokens. */
+const charactersPerToken = 3;
+/** UTF-8 bytes in other scripts: one token per Cyrillic letter, 1.5 per Chinese character. */
+const bytesPerToken = 2;
+/** Four-byte characters, e.g. emoji. */
+const tokensPerAstral = 3;
+/** Role and separators of a chat template. */
+const tokensPerMessage = 8;
+
+export function estimateTokens(text: string): number {
+  let letters = 0;
+  let others = 0;
+  let astral = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) {
+      if (code >= 0xd800 && code <= 0xdbff) astral++;
+    } else if (code === 0x20 || (code >= 0x61 && code <= 0x7a)) letters++;
+    else others++;
+  }
+  const otherBytes = Math.max(0, Buffer.byteLength(text) - letters - others - 4 * astral);
+  return Math.ceil(letters / charactersPerToken + others + otherBytes / bytesPerToken + astral * tokensPerAstral);
+}
+
+/** Estimated tokens of a chat message. */
+export function estimateMessage(text: string): number {
+  return estimateTokens(text) + tokensPerMessage;
+}
+
+/** A reply in the wrong format. The message describes the problem without quoting the reply. */
+export class UnusableReply extends Error {
+  override readonly name = 'UnusableReply';
+}
+
+/**
+ * Parses a reply that should be JSON, possibly in a code fence. Strings lose thoughts (D84) and characters that cannot be stored (D75).
+ * @throws SyntaxError; RangeError when nested too deeply
+ */
+export function parseJsonReply(text: string): unknown {
+  return JSON.parse(removeCodeFence(text.trim()), (_key, value: unknown) =>
+    typeof value === 'string' ? toStorableText(dropThoughts(value)) : value,
+  );
+}
+
+function removeCodeFence(text: string): string {
+  const opening = /^```(?:json)?[^\S\n]*\n/.exec(text)?.[0];
+  return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : text;
+}
+
+/** A recorded reply without thoughts, which earlier releases stored (D84). `""` if it has nothing else. */
+export function dropThoughtsOf(body: string): string {
+  const text = dropThoughts(body);
+  return text === body ? body : text.trim();
+}
+
+/** A message of the agent without thoughts, rendered again if it changed. */
+export function cleanAgentMessage<M extends { readonly body: string; readonly html: string }>(message: M, writer: MessagingHtml): M {
+  const body = dropThoughtsOf(message.body);
+  return body === message.body ? message : { ...message, body, html: body === '' ? '' : writer.render(body) };
+}
+
+/** Fast check whether JSON of recorded messages may contain thoughts. */
+export function mayContainThoughts(json: string): boolean {
+  return /think|thought|reason|analysis|commentary|channel|assistant|reflection|scratchpad|<\||end_of_turn/i.test(json);
+}

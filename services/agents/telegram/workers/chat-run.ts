@@ -1,0 +1,55 @@
+/** Types of the chat workers, and the order in which updates were accepted. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PayloadOf } from '#libs/contract';
+import type { JobRun } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { MessagingAgent } from '../../agent/index.ts';
+import { agents } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import type { ClaimedChat } from '../statements/chats.ts';
+import type { ReceiptRow } from '../statements/receipts.ts';
+
+export type ChatWorkerDependencies = Pick<Dependencies, 'bot' | 'db' | 'jobs' | 'runtime'>;
+
+export type ChatJobRun = JobRun<PayloadOf<typeof agents.jobs.workChat>>;
+
+/** One update being processed. */
+export interface WorkItem {
+  readonly run: ChatJobRun;
+  readonly chat: ClaimedChat;
+  readonly receipt: ReceiptRow;
+  readonly agent: MessagingAgent & { readonly bot_token: string };
+}
+
+/**
+ * Updates are stored concurrently and redelivered after crashes. An update may be processed only when every earlier message has its receipt;
+ * otherwise it could
+ * overtake one of the same chat.
+ */
+export interface IntakeOrder {
+  /** Whether all earlier messages are stored. */
+  isComplete(streamSequence: number): boolean;
+  /** Reads the acknowledged position from the broker; concurrent calls share one request. Never rejects. */
+  refresh(): Promise<void>;
+}
+
+const pauseMs = 10;
+const failurePauseMs = 250;
+
+export function createIntakeOrder(bus: Bus): IntakeOrder {
+  const { durable } = agents.consumers.updates;
+  let settledUpTo = 0;
+  let pending: Promise<void> | undefined;
+  const query = async (): Promise<void> => {
+    try {
+      ({ settledUpTo } = await bus.consumerLag('WEBHOOKS', durable));
+      await sleep(pauseMs);
+    } catch {
+      await sleep(failurePauseMs);
+    }
+  };
+  return {
+    isComplete: (streamSequence) => streamSequence <= settledUpTo,
+    refresh: () => (pending ??= query().finally(() => (pending = undefined))),
+  };
+}
