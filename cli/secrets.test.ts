@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isPublicSecret, minSecretLength } from '#libs/config';
 import { readPlatformFacts } from '../tools/generate/chart.ts';
-import { secretKeyOf } from '../tools/servers/service-accounts.ts';
+import { secretKeyOf } from '../libs/servers/service-accounts.ts';
 
 const program = join(import.meta.dirname, 'main.ts');
 let folder: string;

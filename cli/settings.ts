@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from '#libs/config/environment';
 import { isJsonObject } from '#libs/json';
-import { isRunning, type ProcessIdentity } from '../tools/servers/process-identity.ts';
+import { isRunning, type ProcessIdentity } from '#libs/process-identity';
 
 /** Written by `npm start` while its platform runs: `{holder, settings: {NATS_URL, DATABASE_URL, …}}`. */
 const environmentFile = (): string =>

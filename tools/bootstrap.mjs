@@ -25,7 +25,7 @@ const progressEveryMs = 5_000;
 const withServers = ['start', 'test', 'test:release'];
 /** They run the platform; the others also need the packages of tools and tests. */
 const withoutTools = ['start', 'cli', 'demo', 'logs'];
-const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
+const serverBuilder = join(repoDir, 'libs', 'servers', 'build-servers.ts');
 
 const commands = {
   start: 'tools/start/main.ts',

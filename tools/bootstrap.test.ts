@@ -80,11 +80,11 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
 
   it('begins to build the servers of a start while the packages are installed', async () => {
     mkdirSync(join(repo, 'tools', 'start'));
-    mkdirSync(join(repo, 'tools', 'servers'));
+    mkdirSync(join(repo, 'libs', 'servers'), { recursive: true });
     writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
     const mark = join(repo, 'building');
     const builder = `import { writeFileSync } from 'node:fs';\nconst mark: string = ${JSON.stringify(mark)};\nwriteFileSync(mark, '');\n`;
-    writeFileSync(join(repo, 'tools', 'servers', 'build-servers.ts'), builder);
+    writeFileSync(join(repo, 'libs', 'servers', 'build-servers.ts'), builder);
     writeNpm(`until [ -f ${mark} ]; do sleep 0.05; done; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node`);
     await expect(run('start')).resolves.toMatchObject({ status: 0, output: expect.stringContaining('started') });
     rmSync(mark);
@@ -113,7 +113,7 @@ fi`);
     const env = { ...environment(), NODE_OPTIONS: '--no-experimental-strip-types' };
     const result = spawnSync(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'start'], { env, encoding: 'utf8' });
     expect([result.status, result.stdout]).toEqual([0, 'started\n']);
-    expect(readFileSync(mark, 'utf8')).toContain(join('tools', 'servers', 'build-servers.ts'));
+    expect(readFileSync(mark, 'utf8')).toContain(join('libs', 'servers', 'build-servers.ts'));
     expect(readCalls().toSorted().at(-1)).toMatch(new RegExp(`^install --no-save --ignore-scripts .* ${fetched}@24\\.0\\.1$`));
     expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });

@@ -2,7 +2,7 @@
 import { type BackupTarget, behindRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
 import { createLogger } from '#libs/logger';
 import { listMigrations } from '#libs/release';
-import { migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { fields } from '../output/table.ts';

@@ -2,8 +2,7 @@
 import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus, type Permissions } from '#libs/nats';
-import { natsPermissions } from '#libs/release';
-import { componentOf } from '../component-names.ts';
+import { componentOf, natsPermissions } from '#libs/release';
 import { describeServerProblem } from './server-problem.ts';
 import { brokerTarget } from './servers.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { makeStreams } from '../../tools/streams.ts';
-import { migrateServices } from '../../tools/migrate.ts';
+import { migrateServices } from '#libs/migrations';
 import { brokerTarget, databaseTarget } from './servers.ts';
 import { describeSetupFailure } from './setup-failure.ts';
 

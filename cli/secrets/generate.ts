@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateActorKeys } from '#libs/actor';
-import { componentOf } from '../component-names.ts';
+import { componentOf } from '#libs/release';
 
 /** Variables under the words that say what they are for. */
 export type SecretGroup = readonly [title: string, variables: Readonly<Record<string, string>>];

@@ -3,8 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createLogger } from '#libs/logger';
-import { migrateServices } from '../../tools/migrate.ts';
-import { findFreePort } from '../../tools/servers/ports.ts';
+import { migrateServices } from '#libs/migrations';
+import { findFreePort } from '../../libs/servers/ports.ts';
 import { startBenchPlatform, type BenchPlatform } from './platform.ts';
 import { startBenchServers } from './servers.ts';
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateActorKeys } from '#libs/actor';
 import { createLogger } from '#libs/logger';
 import { makeStreams } from '../../tools/streams.ts';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../tools/servers/service-process.ts';
+import { findFreePort } from '../../libs/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../libs/servers/service-process.ts';
 import type { BenchServers } from './servers.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

@@ -16,8 +16,8 @@ import { defaultTuning } from '../../libs/jobs/types.ts';
 import { createUuid } from '../../libs/jobs/uuid.ts';
 import { dropOldBodies } from '../../services/conversations/receipts/statements.ts';
 import { dropOldDeliveries } from '../../services/events/delivery-log/upkeep.ts';
-import { migrateServices } from '../../tools/migrate.ts';
-import { startPostgres } from '../../tools/servers/postgres.ts';
+import { migrateServices } from '#libs/migrations';
+import { startPostgres } from '../../libs/servers/postgres.ts';
 
 const secondsOfDay = 86_400;
 const probeEveryMs = 20;

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideGoTool } from '../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../tools/servers/nats.ts';
-import { startObjectStore } from '../../tools/servers/object-store.ts';
-import type { ObjectStoreServer } from '../../tools/servers/object-store-server.ts';
-import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
+import { provideGoTool } from '../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../libs/servers/nats.ts';
+import { startObjectStore } from '../../libs/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../libs/servers/object-store-server.ts';
+import { type PostgresServer, startPostgres } from '../../libs/servers/postgres.ts';
 
 export interface BenchServers {
   dataDir: string;

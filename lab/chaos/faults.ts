@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runStatements } from '../../libs/testing/postgres-pair.ts';
 import type { TcpProxy } from '../../libs/testing/tcp-proxy.ts';
 import { waitFor } from '../../libs/testing/wait-for.ts';
-import type { ServiceProcess } from '../../tools/servers/service-process.ts';
+import type { ServiceProcess } from '../../libs/servers/service-process.ts';
 import type { ChaosPlatform } from './platform.ts';
 import type { Random } from './random.ts';
 import type { ChaosServers, NatsMember } from './servers.ts';

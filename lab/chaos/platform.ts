@@ -17,7 +17,7 @@ import { runStatements } from '../../libs/testing/postgres-pair.ts';
 import { startTelegram, type TelegramServer } from '../../libs/testing/telegram.ts';
 import { waitFor } from '../../libs/testing/wait-for.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
-import type { ServiceProcess } from '../../tools/servers/service-process.ts';
+import type { ServiceProcess } from '../../libs/servers/service-process.ts';
 import type { ChaosServers } from './servers.ts';
 
 export interface ChaosPlatform {

@@ -4,8 +4,8 @@
  * on what an earlier run with CLUSTER_KEEP=true left.
  */
 import { parseArgs } from 'node:util';
-import { provideGoTool } from '../../tools/servers/go-tool.ts';
-import { helmTool } from '../../tools/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/servers/go-tool.ts';
+import { helmTool } from '../../libs/servers/go-tools.ts';
 import { capabilities } from './capabilities.ts';
 import { checks } from './checks.ts';
 import { connectCluster, run, type Cluster } from './commands.ts';

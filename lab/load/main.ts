@@ -10,8 +10,8 @@ import { listSecretValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { readSettings } from '../../cli/settings.ts';
-import { provideGoTool } from '../../tools/servers/go-tool.ts';
-import { k6Tool } from '../../tools/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/servers/go-tool.ts';
+import { k6Tool } from '../../libs/servers/go-tools.ts';
 import { type OwnPlatform, startOwnPlatform } from './own-platform.ts';
 import { seedPlatform } from './seed-platform.ts';
 

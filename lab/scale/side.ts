@@ -3,7 +3,7 @@ import { createLogger } from '#libs/logger';
 import pg from 'pg';
 import { startBenchPlatform, type BenchPlatform } from '../bench/platform.ts';
 import type { BenchServers } from '../bench/servers.ts';
-import { migrateServices } from '../../tools/migrate.ts';
+import { migrateServices } from '#libs/migrations';
 import type { Tokens } from './scenarios.ts';
 import { fillDatabase, isFilled, type Seed } from './fill.ts';
 import type { StreamTarget } from './stream.ts';

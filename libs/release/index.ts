@@ -50,3 +50,8 @@ export function listMigrations(): Record<string, string[]> {
     .map((service) => [service, serviceMigrations(service)] as const);
   return Object.fromEntries(all.filter(([, names]) => names.length > 0));
 }
+
+/** Name of a service in the chart's values and in names of variables. */
+export function componentOf(service: string): string {
+  return service === 'api-gateway' ? 'gateway' : service;
+}

@@ -1,7 +1,7 @@
 /** An authority of a test's own, and certificates that it signed; nothing of it outlives the test's folder. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { opensslProgram, provideDebianProgram } from '../../tools/servers/debian-program.ts';
+import { opensslProgram, provideDebianProgram } from '#libs/servers';
 
 /** Paths of a certificate and of its key, in PEM. */
 export interface Certificate {

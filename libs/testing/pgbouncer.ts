@@ -3,8 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { type ServerProcess, startServerProcess } from '../../tools/servers/server-process.ts';
+import { findFreePort, type ServerProcess, startServerProcess } from '#libs/servers';
 import { providePgBouncer } from './system-programs.ts';
 
 export interface PgBouncer {

@@ -8,10 +8,15 @@ import { createLogger, type Logger } from '#libs/logger';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
 import type { PaceRule } from '#libs/transfer';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/servers/service-accounts.ts';
-import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
-import { loadServiceConfig } from '../../tools/servers/service-settings.ts';
+import {
+  findFreePort,
+  listDatabaseUrls,
+  listNatsUrls,
+  loadServiceConfig,
+  type ServiceProcess,
+  settingsOfService,
+  startServiceProcess,
+} from '#libs/servers';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type CliOutcome, runCli } from './cli.ts';
 import type { TestEnvironment } from './environment.ts';
@@ -62,7 +67,7 @@ export async function startService(
   return { ...service, start: () => service.start(), stop };
 }
 
-/** As in production, the service connects as itself (tools/servers/service-accounts.ts), when the run's servers know its accounts. */
+/** As in production, the service connects as itself (libs/servers/service-accounts.ts), when the run's servers know its accounts. */
 function withOwnAccounts(name: string, settings: Settings): Settings {
   const { TEST_SERVICE_SECRET: secret = '' } = process.env;
   const { DATABASE_URL: database, NATS_URL: nats } = settings;

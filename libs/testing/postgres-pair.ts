@@ -6,8 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
+import { findFreePort, type PostgresServer, startPostgres } from '#libs/servers';
 import { waitFor } from './wait-for.ts';
 
 export interface PostgresPairOptions {

@@ -2,14 +2,7 @@
  * Programs of the system that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single files
  * does so here, hence the long time for a `beforeAll`.
  */
-import {
-  chromiumProgram,
-  ffmpegProgram,
-  pgBouncerProgram,
-  provideDebianProgram,
-  pythonProgram,
-} from '../../tools/servers/debian-program.ts';
-import { type Go, provideGo } from '../../tools/servers/go-toolchain.ts';
+import { chromiumProgram, ffmpegProgram, pgBouncerProgram, provideDebianProgram, pythonProgram, type Go, provideGo } from '#libs/servers';
 
 /** For `beforeAll(..., provideTimeoutMs)`: the first run on a machine fetches the packages. */
 export const provideTimeoutMs = 600_000;

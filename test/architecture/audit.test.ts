@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contracts } from '../../tools/servers/service-contracts.ts';
+import { contracts } from '../../libs/servers/service-contracts.ts';
 import { readSources } from './sources.ts';
 
 /** Verbs of operations that change nothing. */

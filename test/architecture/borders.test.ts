@@ -25,6 +25,11 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     ['services/agents/a.ts', "import {\n  a,\n  b,\n} from '../../libs/orm/database.ts';", 'of libs/orm'],
     ['libs/jobs/a.ts', "import { x } from '#services/media';", 'a library imports #services/media'],
     ['libs/jobs/a.ts', "import { waitFor } from '#libs/testing';", 'outside tests'],
+    ['libs/testing/a.ts', "import { x } from '../../tools/start/main.ts';", 'of tools'],
+    ['libs/testing/a.ts', "import { run } from '../../cli/run.ts';", 'of cli'],
+    ['cli/a.ts', "import { x } from '../tools/generate.ts';", 'of tools'],
+    ['cli/a.ts', "import { x } from '../libs/servers/ports.ts';", 'of libs/servers'],
+    ['services/media/a.ts', "import { startPostgres } from '#libs/servers';", 'not in the image'],
     ['services/agents/a.ts', "const url = process.env['X'];", 'reads process.env'],
   ])('finds a violation planted in %s: %s', (path, text, what) => {
     expect(findBorderViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);

@@ -35,12 +35,13 @@ export const packagesOf: Readonly<Record<string, readonly string[]>> = {
   'services/transcripts': ['csv-parse'],
 };
 const owners = new Map(Object.entries(packagesOf).flatMap(([part, names]) => names.map((name) => [name, part] as const)));
-/** What people run: they may import any file. */
+/** Programs: they may import any file of the parts below them, and the admin CLI no development tools, which its image does not have. */
 const programs = new Set(['cli', 'lab', 'tools']);
+const development = new Set(['lab', 'test', 'tools']);
 /** They measure, and look, with the bare packages. */
 const measuring = /^lab\/(bench|chaos|cost|feed|scale)\//;
 /** Where the environment may be read: everything else is told by a configuration. */
-const environmentReaders = /^(libs\/(config|testing)\/|cli\/|lab\/|tools\/|test\/)/;
+const environmentReaders = /^(libs\/(config|servers|testing)\/|cli\/|lab\/|tools\/|test\/)/;
 
 /** One line per broken border: `path: what`. */
 export function findBorderViolations(files: readonly SourceFile[]): string[] {
@@ -59,6 +60,8 @@ function checkImport(path: string, specifier: string): string[] {
     return path.startsWith('libs/') && !isTest(path) ? [`a library imports ${specifier}`] : [];
   }
   if (specifier === '#libs/testing' && !isTest(path)) return ['imports #libs/testing outside tests'];
+  if (specifier === '#libs/servers' && !isTest(path) && !development.has(findUnit(path)))
+    return ['imports #libs/servers, which is not in the image'];
   const name = nameOutside(specifier);
   return name === undefined || isTest(path) || measuring.test(path) ? [] : checkPackage(findUnit(path), name);
 }
@@ -78,7 +81,8 @@ function checkPackage(part: string, name: string): string[] {
 function checkRelative(path: string, specifier: string): string[] {
   const target = normalize(join(dirname(path), specifier));
   const [from, to] = [findUnit(path), findUnit(target)];
-  if (from === to || isTest(path) || programs.has(from) || (from === 'libs/testing' && to === 'tools')) return [];
+  if (from === to || isTestFile(path)) return [];
+  if (programs.has(from) && (development.has(from) || !(development.has(to) || to === 'libs/servers'))) return [];
   return [`imports ${specifier} of ${to}; other parts are reached through #libs and #services`];
 }
 
@@ -88,6 +92,11 @@ function findUnit(path: string): string {
   return top === 'services' || top === 'libs' ? `${top}/${name}` : top;
 }
 
+function isTestFile(path: string): boolean {
+  return path.startsWith('test/') || path.endsWith('.test.ts');
+}
+
+/** Tests, and the library that only they use. */
 function isTest(path: string): boolean {
-  return path.startsWith('test/') || path.endsWith('.test.ts') || path.includes('/testing/');
+  return isTestFile(path) || path.startsWith('libs/testing/');
 }

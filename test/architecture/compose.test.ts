@@ -5,8 +5,8 @@ import { loadConfig } from '#libs/config';
 import { parse } from 'yaml';
 import { generateSecrets } from '../../cli/secrets/generate.ts';
 import { auditSettings } from '../../tools/audit.ts';
-import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
-import { loadServiceConfig, readServiceSettings } from '../../tools/servers/service-settings.ts';
+import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
+import { loadServiceConfig, readServiceSettings } from '../../libs/servers/service-settings.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const settings = await readServiceSettings();

@@ -3,8 +3,8 @@ import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createContext } from '../../cli/context.ts';
 import { createProgram } from '../../cli/program.ts';
-import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
-import { readServiceSettings } from '../../tools/servers/service-settings.ts';
+import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
+import { readServiceSettings } from '../../libs/servers/service-settings.ts';
 import { listAnchors } from './anchors.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

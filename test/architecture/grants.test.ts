@@ -14,7 +14,7 @@ import {
 } from '#libs/contract';
 import { pipelineJobs } from '#libs/pipeline';
 import { routes } from '../../services/api-gateway/routes/index.ts';
-import { contracts } from '../../tools/servers/service-contracts.ts';
+import { contracts } from '../../libs/servers/service-contracts.ts';
 import { compareGrants, findUses } from './grants.ts';
 import { readSources, repoDir } from './sources.ts';
 

@@ -14,7 +14,7 @@ import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import { listMigrations } from '#libs/release';
-import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 import { applyDemo, createConversation, startTestPlatform } from './test-platform.ts';
 import type { Demo, TestPlatform } from './test-platform.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { demoValues } from '#libs/config';
 import { startLlm, waitFor } from '#libs/testing';
 import { listRequests } from '../../lab/cost/requests.ts';
-import { findFreePort } from '../../tools/servers/ports.ts';
+import { findFreePort } from '../../libs/servers/ports.ts';
 import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
 import { readStory } from '../../tools/generate/story.ts';
 import { answerAsDemo } from '../../tools/start/demo-model.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { findFreePort, findFreeRow, withOwnPorts } from '../../tools/servers/ports.ts';
-import { endProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { findFreePort, findFreeRow, withOwnPorts } from '../../libs/servers/ports.ts';
+import { endProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
 const readyTimeoutMs = 180_000;

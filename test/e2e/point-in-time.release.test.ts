@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { copyRunning, runStatements, waitFor } from '#libs/testing';
-import { migrateServices, readServiceUrls } from '../../tools/migrate.ts';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
-import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { migrateServices, readServiceUrls } from '#libs/migrations';
+import { findFreePort } from '../../libs/servers/ports.ts';
+import { type PostgresServer, startPostgres } from '../../libs/servers/postgres.ts';
+import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 import { applyDemo, createConversation, type Demo, startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 let dir: string;

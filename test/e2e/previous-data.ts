@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import pg from 'pg';
 import type { TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 
 /** What `node tools/migrate.ts` of a release does. */
 export interface MigrationProcess {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideChromium, waitFor } from '#libs/testing';
-import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 import { sized } from '../drill.ts';
 import { startBrowser } from './browser.ts';
 import { createLaunchpad, type Launch, type Launchpad, repoDir } from './launch.ts';

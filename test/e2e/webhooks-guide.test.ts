@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { findFreePort } from '../../tools/servers/ports.ts';
+import { findFreePort } from '../../libs/servers/ports.ts';
 import { startTestPlatform, type TestPlatform } from './test-platform.ts';
 
 const run = promisify(execFile);

@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { generateActorKeys } from '#libs/actor';
-import { provideGoTool } from '../../tools/servers/go-tool.ts';
-import { helmTool, kubeconformTool } from '../../tools/servers/go-tools.ts';
+import { provideGoTool } from '../../libs/servers/go-tool.ts';
+import { helmTool, kubeconformTool } from '../../libs/servers/go-tools.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 const schemaDir = join(import.meta.dirname, 'schemas');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { generateActorKeys } from '#libs/actor';
 import { readPlatformFacts } from '../../tools/generate/chart.ts';
-import { provideGoTool } from '../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../tools/servers/go-tools.ts';
-import { loadServiceConfig, readServiceSettings } from '../../tools/servers/service-settings.ts';
+import { provideGoTool } from '../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../libs/servers/go-tools.ts';
+import { loadServiceConfig, readServiceSettings } from '../../libs/servers/service-settings.ts';
 import {
   byKind,
   type Container,

@@ -1,8 +1,8 @@
 /** Before all tests of a run: servers, and a database with every service's schema that test files clone. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
-import { startTestServers, type TestServers } from '../../tools/servers/test-servers.ts';
+import { isRunning, type ProcessIdentity } from '#libs/process-identity';
+import { startTestServers, type TestServers } from '../../libs/servers/test-servers.ts';
 import { warmCompileCache } from '../../tools/start/compile-cache.ts';
 import { makeRunDir } from './data-root.ts';
 import { prepareTemplateDatabase } from './template-database.ts';

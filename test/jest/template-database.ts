@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '#libs/orm';
 import { createLogger } from '#libs/logger';
-import { migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
-import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
+import { listDatabaseUrls } from '../../libs/servers/service-accounts.ts';
 import { hashMigrationSources } from '../../tools/migration-sources.ts';
 
 const makingTimeoutMs = 60_000;

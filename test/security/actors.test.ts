@@ -8,7 +8,7 @@ import { nanos } from '@nats-io/transport-node';
 import { createActorSigner, generateActorKeys } from '#libs/actor';
 import type { Actor } from '#libs/contract';
 import { waitFor } from '#libs/testing';
-import { contracts } from '../../tools/servers/service-contracts.ts';
+import { contracts } from '../../libs/servers/service-contracts.ts';
 import { applyDemo, type Demo, demoWorkspace, type TestPlatform } from '../e2e/test-platform.ts';
 import { type Intruder, takeOver } from './intruder.ts';
 import { startTarget } from './attacker.ts';

@@ -1,6 +1,6 @@
 /** Somebody who has taken over one service: its NATS account, and everything that a bare client can do with it. */
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import { listNatsUrls } from '../../tools/servers/service-accounts.ts';
+import { listNatsUrls } from '../../libs/servers/service-accounts.ts';
 
 /** `denied`: the broker took the message from nobody. `silent`: nobody answered. */
 export type Answer = 'denied' | 'silent' | { readonly failed: boolean; readonly body: unknown };

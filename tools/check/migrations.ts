@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type MigrationClass, OnlineMigration } from '#libs/orm/migrations';
 import { listMigrations } from '#libs/release';
 import previous from '../../test/e2e/previous-release.json' with { type: 'json' };
-import { loadMigration } from '../migrate.ts';
+import { loadMigration } from '#libs/migrations';
 
 export interface CheckedMigration {
   readonly schema: string;

@@ -4,7 +4,7 @@
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
 import { maxReplicas, streamNames } from '#libs/nats';
-import { secretKeyOf } from '../servers/service-accounts.ts';
+import { secretKeyOf } from '../../libs/servers/service-accounts.ts';
 import { fewestBytes } from '../streams.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

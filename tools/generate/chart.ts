@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { listPublicSecrets, minSecretLength } from '#libs/config';
 import { maxAudioBytes, maxRecordingBytes } from '#services/media';
 import { auditSettings } from '../audit.ts';
-import { componentOf } from '../../cli/component-names.ts';
-import { nodeOptionsOf } from '../servers/service-process.ts';
-import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
+import { componentOf } from '#libs/release';
+import { nodeOptionsOf } from '../../libs/servers/service-process.ts';
+import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../../libs/servers/service-settings.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 

@@ -1,6 +1,6 @@
 /** `docs/jobs-and-events.md`: jobs, events and subscriptions of all services, from their contracts. */
 import type { Event, Job, ServiceContract } from '#libs/contract';
-import { contracts } from '../servers/service-contracts.ts';
+import { contracts } from '../../libs/servers/service-contracts.ts';
 
 const introduction = `# Jobs and events
 

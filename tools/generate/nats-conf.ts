@@ -2,8 +2,8 @@
  * `files/nats.conf` of the chart, which compose.yaml uses too: the users of the contracts, whose passwords the server takes from its environment.
  * `files/nats-nsc.sh`, beside it, makes the same users with nsc, for servers in operator mode.
  */
-import { componentOf } from '../../cli/component-names.ts';
-import { describePermissions } from '../servers/nats-permissions.ts';
+import { componentOf } from '#libs/release';
+import { describePermissions } from '../../libs/servers/nats-permissions.ts';
 
 /** The same permissions as data, for what checks them: a line for each user. */
 export function describeNatsPermissions(): Promise<string> {

@@ -11,7 +11,7 @@ import sharp from 'sharp';
 import { demoValues } from '#libs/config';
 import { makeEndpoint } from './endpoint.ts';
 import { createScene } from './scene.ts';
-import { chromiumProgram, provideDebianProgram } from '../servers/debian-program.ts';
+import { chromiumProgram, provideDebianProgram } from '../../libs/servers/debian-program.ts';
 
 const imagesDir = join(import.meta.dirname, '..', '..', 'docs', 'images');
 const pages = [

@@ -9,7 +9,7 @@ import { createLogger } from '#libs/logger';
 import { createDatabase } from '#libs/orm';
 import { readSettings } from '../../cli/settings.ts';
 import { createClient } from '../../clients/typescript/index.ts';
-import { ffmpegProgram, provideDebianProgram } from '../servers/debian-program.ts';
+import { ffmpegProgram, provideDebianProgram } from '../../libs/servers/debian-program.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const filmSeconds = 48;

@@ -1,6 +1,6 @@
 /** The audit logs of `npm start` are kept as a CronJob keeps them elsewhere (A2): verified and shortened when it is up, and every day. */
 import { join } from 'node:path';
-import { pickVariables } from '../servers/process-environment.ts';
+import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 import type { Screen } from './screen.ts';
 

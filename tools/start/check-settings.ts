@@ -1,6 +1,6 @@
 /** What is wrong with the settings of all services, told before anything is started. */
 import { ConfigError } from '#libs/config';
-import { loadServiceConfig } from '../servers/service-settings.ts';
+import { loadServiceConfig } from '../../libs/servers/service-settings.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 
 type Settings = Readonly<Record<string, string>>;

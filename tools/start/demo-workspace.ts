@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { pickVariables } from '../servers/process-environment.ts';
+import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
 /** Where the admin CLI finds the platform. */

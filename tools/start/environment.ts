@@ -3,10 +3,10 @@ import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, isPublicSecret } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
-import { pickVariables } from '../servers/process-environment.ts';
-import { choosePort, findPortProblem } from '../servers/ports.ts';
-import { listOwnAddresses, settingsOfService } from '../servers/service-accounts.ts';
-import { readServiceSettings } from '../servers/service-settings.ts';
+import { pickVariables } from '../../libs/servers/process-environment.ts';
+import { choosePort, findPortProblem } from '../../libs/servers/ports.ts';
+import { listOwnAddresses, settingsOfService } from '../../libs/servers/service-accounts.ts';
+import { readServiceSettings } from '../../libs/servers/service-settings.ts';
 import { provideActorKeys } from './actor-keys.ts';
 import { isOpen, provideSecrets } from './secrets.ts';
 

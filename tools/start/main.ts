@@ -8,7 +8,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
-import { identifyProcess } from '../servers/process-identity.ts';
+import { identifyProcess } from '#libs/process-identity';
 import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
 import { scheduleAuditLogs } from './audit-logs.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';

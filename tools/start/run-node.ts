@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { pickBasics } from '../servers/process-environment.ts';
-import { openLog } from '../servers/server-process.ts';
+import { pickBasics } from '../../libs/servers/process-environment.ts';
+import { openLog } from '../../libs/servers/server-process.ts';
 
 /** Runs a program of this repository with its output in a log. @throws Error with the end of the log when it fails. */
 export async function runNode(options: {

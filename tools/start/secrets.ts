@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { demoValues, isLoopback } from '#libs/config';
 import { generateSecrets, writeEnvFile } from '../../cli/secrets/generate.ts';
-import { pickVariables } from '../servers/process-environment.ts';
+import { pickVariables } from '../../libs/servers/process-environment.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** One platform per folder: who holds it, and which processes belong to it. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '../servers/process-identity.ts';
+import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
 interface LockContent {
   holder: ProcessIdentity;

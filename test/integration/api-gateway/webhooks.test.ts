@@ -12,9 +12,9 @@ import { waitFor } from '#libs/testing';
 import { BookingWebhook, bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
 import { loadGatewayConfig } from '../../../services/api-gateway/config.ts';
 import { createService } from '../../../services/api-gateway/service.ts';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
 import { createCall, type Call, type Reply } from './fixture.ts';
 
 const logged: string[] = [];

@@ -7,7 +7,7 @@ import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
-import { contracts } from '../../../tools/servers/service-contracts.ts';
+import { contracts } from '../../../libs/servers/service-contracts.ts';
 
 export const issuer = 'https://id.example.org';
 export const password = 'seven green parrots';

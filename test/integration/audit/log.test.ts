@@ -5,7 +5,7 @@ import type { AuditLink } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 import { keepAuditLogs } from '../../../tools/audit.ts';
 
 const admin: AuditContext = { subject: 'admin.media.things.change', audit: 'thing.change', requestId: 'r-1' };

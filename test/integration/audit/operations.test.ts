@@ -8,7 +8,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { transcripts } from '#services/transcripts';
-import { contracts } from '../../../tools/servers/service-contracts.ts';
+import { contracts } from '../../../libs/servers/service-contracts.ts';
 import { endpointTypes, ip, issuer, password, type AuditFixture, startAuditFixture } from './fixture.ts';
 
 let fixture: AuditFixture;

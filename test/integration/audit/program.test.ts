@@ -6,7 +6,7 @@ import { measureAudit, recordAudit } from '#libs/audit';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 
 const program = join(import.meta.dirname, '..', '..', '..', 'tools', 'audit.ts');
 

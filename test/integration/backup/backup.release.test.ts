@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
-import { migrateServices, readAuditUrl, readServiceUrls } from '../../../tools/migrate.ts';
+import { migrateServices, readAuditUrl, readServiceUrls } from '#libs/migrations';
 import { type Installation, putObject } from './installation.ts';
 import { type BackupPair, createPair, filesOf, listRestored, schemaOf, withoutJobs } from './pair.ts';
 

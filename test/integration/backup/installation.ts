@@ -6,7 +6,7 @@ import { Type } from '#libs/contract';
 import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import { listMigrations } from '#libs/release';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 import { askCli } from '../../ask-cli.ts';
 
 export interface Installation {

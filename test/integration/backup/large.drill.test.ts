@@ -8,7 +8,7 @@ import type { ObjectStore } from '#libs/object-store';
 import { listMigrations } from '#libs/release';
 import { createFolderTarget } from '../../../libs/backup/folder-target.ts';
 import { createStoreTarget } from '../../../libs/backup/store-target.ts';
-import { migrateServices } from '../../../tools/migrate.ts';
+import { migrateServices } from '#libs/migrations';
 import { isRelease, sized } from '../../drill.ts';
 import { createInstallation, type Installation, putObject } from './installation.ts';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, startPgBouncer } from '#libs/testing';
 import { directory } from '#services/directory';
-import { migrateServices, readServiceUrls } from '../../../tools/migrate.ts';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { migrateServices, readServiceUrls } from '#libs/migrations';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 import { startDirectoryFixture } from './fixture.ts';
 
 const ofProcess = 3;

@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { startService } from '#libs/testing';
 import { directory } from '#services/directory';
 import { createKeyUses } from '../../../services/directory/keys/uses.ts';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 import { startDirectoryFixture, type DirectoryFixture } from './fixture.ts';
 
 const { createAccount, deactivateAccount, issueKey, revokeAnyKey, rotateAnyKey } = directory.rpcs;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
-import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls } from '../../../libs/servers/service-accounts.ts';
 import { createRefusedLogins, type RefusedLogins } from '../../../services/directory/accounts/login-limits.ts';
 
 interface Entry {

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { provideGoProgram, providePython, provideTimeoutMs, waitFor } from '#libs/testing';
-import { findFreePort } from '../../../tools/servers/ports.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
 
 const run = promisify(execFile);
 const guide = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'webhooks-out.md'), 'utf8');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, waitFor } from '#libs/testing';
 import type { TestEnvironment } from '#libs/testing';
-import { findFreePort } from '../../../tools/servers/ports.ts';
-import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../tools/servers/service-accounts.ts';
-import { type ServiceProcess, startServiceProcess } from '../../../tools/servers/service-process.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
+import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../libs/servers/service-accounts.ts';
+import { type ServiceProcess, startServiceProcess } from '../../../libs/servers/service-process.ts';
 import { compileServices } from '../../../tools/start/compile-cache.ts';
 import { layOutImage, listProductionPackages, listServices } from './image-files.ts';
 

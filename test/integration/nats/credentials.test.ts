@@ -12,10 +12,10 @@ import type { Logger } from '#libs/logger';
 import { type Bus, connectBus } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
 import { createAuthority, createNatsOperator, createNkey, provideTimeoutMs, waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
-import { findFreePort } from '../../../tools/servers/ports.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 const script = join(repoDir, 'deploy', 'helm', 'coherence', 'files', 'nats-nsc.sh');

@@ -9,11 +9,11 @@ import { type Bus, connectBus, type Permissions } from '#libs/nats';
 import { natsPermissions } from '#libs/release';
 import { createTestEnvironment, runCli, type TestEnvironment, waitFor } from '#libs/testing';
 import { createService } from '../../../services/events/service.ts';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
-import { findFreePort } from '../../../tools/servers/ports.ts';
-import { loadServiceConfig } from '../../../tools/servers/service-settings.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
+import { loadServiceConfig } from '../../../libs/servers/service-settings.ts';
 import { handlers, library } from './parties.ts';
 
 const password = 'a-password-of-this-test';

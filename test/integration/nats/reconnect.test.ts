@@ -9,9 +9,9 @@ import type { AppError } from '#libs/errors';
 import { createLogger } from '#libs/logger';
 import { type Bus, connectBus, jsonStream } from '#libs/nats';
 import { waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
 import { context, handlers, library } from './parties.ts';
 
 const { getBook, listBooks } = library.rpcs;

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { consumerOf } from '#libs/contract';
 import { streams } from '#libs/nats';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { natsServerTool } from '../../../tools/servers/go-tools.ts';
-import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
-import { listNatsUrls, listNatsUsers } from '../../../tools/servers/service-accounts.ts';
-import { contracts } from '../../../tools/servers/service-contracts.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { natsServerTool } from '../../../libs/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../libs/servers/nats.ts';
+import { listNatsUrls, listNatsUsers } from '../../../libs/servers/service-accounts.ts';
+import { contracts } from '../../../libs/servers/service-contracts.ts';
 
 const secret = 'a secret of this test';
 const services = [...contracts.map(({ service }) => service), 'api-gateway'];

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/object-store';
 import { waitFor } from '#libs/testing';
-import { provideGoTool } from '../../../tools/servers/go-tool.ts';
-import { versitygwTool } from '../../../tools/servers/go-tools.ts';
-import { type ObjectStoreOptions, readObjectStoreKind, startObjectStore } from '../../../tools/servers/object-store.ts';
-import type { ObjectStoreServer } from '../../../tools/servers/object-store-server.ts';
+import { provideGoTool } from '../../../libs/servers/go-tool.ts';
+import { versitygwTool } from '../../../libs/servers/go-tools.ts';
+import { type ObjectStoreOptions, readObjectStoreKind, startObjectStore } from '../../../libs/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../../libs/servers/object-store-server.ts';
 
 const kind = readObjectStoreKind(process.env['TEST_OBJECT_STORE']);
 const options = { contentType: 'audio/mpeg' };

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { createDatabase } from '#libs/orm';
-import { type PostgresServer, startPostgres } from '../../../tools/servers/postgres.ts';
-import { isRunning } from '../../../tools/servers/process-identity.ts';
+import { type PostgresServer, startPostgres } from '../../../libs/servers/postgres.ts';
+import { isRunning } from '#libs/process-identity';
 
 const modulesDir = join(import.meta.dirname, '..', '..', '..', 'node_modules');
 const searchPath = process.env['PATH'] ?? '';

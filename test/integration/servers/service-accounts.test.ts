@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { listDatabaseUrls, listNatsUrls } from '../../../tools/servers/service-accounts.ts';
+import { listDatabaseUrls, listNatsUrls } from '../../../libs/servers/service-accounts.ts';
 
 const services = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'] as const;
 

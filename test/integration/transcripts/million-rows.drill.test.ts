@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contextFor, streamArtifact, waitFor } from '#libs/testing';
 import { transcripts } from '#services/transcripts';
-import { findFreePort } from '../../../tools/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
 import { sized } from '../../drill.ts';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@nats-io/transport-node';
-import { findFreePort } from '../../../tools/servers/ports.ts';
-import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { findFreePort } from '../../../libs/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../libs/servers/service-process.ts';
 import { waitFor } from '#libs/testing';
 import { row, startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type GoTool, provideGoTool } from './go-tool.ts';
 import { minioTool, natsServerTool, versitygwTool } from './go-tools.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifyProcess } from '#libs/process-identity';
 
 const searchPath = process.env['PATH'] ?? '';
 let folder: string;

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from './ports.ts';
 import { preparePostgresAccount, type PostgresAccount } from './postgres-account.ts';
 import { pickBasics } from './process-environment.ts';
-import { endProcess, identifyProcess } from './process-identity.ts';
+import { endProcess, identifyProcess } from '#libs/process-identity';
 import { startServerProcess, type ServerProcess } from './server-process.ts';
 
 export interface PostgresOptions {

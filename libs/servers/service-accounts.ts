@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { componentOf } from '../../cli/component-names.ts';
+import { componentOf } from '#libs/release';
 import { describePermissions, type NatsUser, operator } from './nats-permissions.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DebianProgram, provideDebianProgram } from './debian-program.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifyProcess } from '#libs/process-identity';
 
 const searchPath = process.env['PATH'] ?? '';
 let folder: string;

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, r
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
+import { identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
 /** A line for people, e.g. on the terminal. */
 export type Progress = (line: string) => void;

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSy
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pickBasics } from './process-environment.ts';
-import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+import { identifyProcess, type ProcessIdentity } from '#libs/process-identity';
 
 export interface ServerCommand {
   /** As people know it, e.g. `PostgreSQL`. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reachableAddress } from '#libs/lifecycle';
 import { environmentOfService } from './process-environment.ts';
-import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+import { identifyProcess, type ProcessIdentity } from '#libs/process-identity';
 import { describeEnd, openLog } from './server-process.ts';
 
 export interface ServiceProcess {

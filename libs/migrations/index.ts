@@ -1,0 +1,68 @@
+/** Runs the migrations of all services; the schema of each is named like it (architecture#data). */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { auditRetentionRights, auditRights } from '#libs/audit';
+import { roleOf } from '#libs/orm';
+import { migrateSchema, type MigrationClass, openMigrationRun, type RunOptions } from '#libs/orm/migrations';
+import { listMigrations, migrationsFolder, replacedMigrations, withReplacements } from '#libs/release';
+
+const servicesDir = join(import.meta.dirname, '..', '..', 'services');
+
+/** @returns the names of the migrations that ran, service by service. */
+export async function migrateServices(
+  options: RunOptions & {
+    /** Addresses by which the services connect, by service. */
+    readonly serviceUrls?: Readonly<Record<string, string | undefined>>;
+    /** Address by which the audit log is verified and shortened. */
+    readonly auditUrl?: string | undefined;
+    /** Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default: all there are. */
+    readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
+  },
+): Promise<Record<string, string[]>> {
+  const done: Record<string, string[]> = {};
+  const { auditUrl } = options;
+  const others = auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
+  const run = await openMigrationRun(options);
+  try {
+    for (const [service, all] of Object.entries(listMigrations())) {
+      const only = options.only?.[service];
+      if (options.only !== undefined && only === undefined) continue;
+      const replaced = replacedMigrations(service);
+      const wanted = only === undefined ? all : withReplacements(only, replaced);
+      const names = all.filter((name) => wanted.includes(name));
+      const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
+      const serviceUrl = options.serviceUrls?.[service];
+      const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
+      done[service] = await migrateSchema(run, { schema: service, migrations, replaced, role, rights: auditRights, others });
+    }
+  } finally {
+    await run.close();
+  }
+  return done;
+}
+
+/** @throws Error when the file has no class of its name */
+export async function loadMigration(service: string, name: string): Promise<MigrationClass> {
+  const file = join(migrationsFolder(service), `${name}.ts`);
+  const { [name]: migration } = (await import(pathToFileURL(file).href)) as Record<string, MigrationClass | undefined>;
+  if (migration === undefined) throw new Error(`${file} must export the class ${name}`);
+  return migration;
+}
+
+const auditVariable = 'DATABASE_URL_AUDIT';
+
+/** Address of the audit log's verification and retention; an empty variable counts as absent. */
+export function readAuditUrl(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return env[auditVariable] || undefined;
+}
+
+/** Variable with the address by which a service connects, e.g. `DATABASE_URL_MEDIA`. */
+function variableOf(service: string): string {
+  return `DATABASE_URL_${service.toUpperCase()}`;
+}
+
+/** Addresses of the services by service, from `DATABASE_URL_<SERVICE>`; an empty variable counts as absent. */
+export function readServiceUrls(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(readdirSync(servicesDir).map((service) => [service, env[variableOf(service)] || undefined]));
+}
