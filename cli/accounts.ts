@@ -35,13 +35,13 @@ interface GrantOptions {
   person?: string;
 }
 
-const groupsThereAre = accountGroups.join(', ');
+const groupNames = accountGroups.join(', ');
 const collect = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
 
 export function register(accounts: Command, context: CliContext): void {
   const { createAccount, setPassword, deactivateAccount, grantAccount, deleteAccount } = directory.rpcs;
   const show = (account: Account, done: string): void => {
-    const head = account.changed === false ? `Nothing was changed: ${account.email} is so already.` : `${done}: ${account.email}`;
+    const head = account.changed === false ? `Nothing changed: ${account.email}` : `${done}: ${account.email}`;
     context.print(account, head, describeAccount(account));
   };
 
@@ -55,11 +55,11 @@ export function register(accounts: Command, context: CliContext): void {
     .option('--person <id-or-key>', 'id or workspace key of its person')
     .option(
       '--service <name>',
-      'the account of a program: without a password, its person is made with this name; `keys create` makes its token',
+      'account of a program, without a password; creates a person with this name. Create its token with `keys create`',
     )
-    .option('--superuser', 'may do everything')
-    .option('--global-editor', 'may edit everything of the open API')
-    .option('--group <name>', `member of this group (${groupsThereAre}); may be repeated`, collect)
+    .option('--superuser', 'all rights')
+    .option('--global-editor', 'can edit everything in the open API')
+    .option('--group <name>', `member of this group (${groupNames}); may be repeated`, collect)
     .action(async (email: string, options: GrantOptions & PasswordOptions & { service?: string }) => {
       const account = await context.call(createAccount, {
         email,
@@ -75,7 +75,7 @@ export function register(accounts: Command, context: CliContext): void {
 
   accounts
     .command('set-password <email>')
-    .description('Sets the password (asked for without --password-env) and revokes the tokens of the account')
+    .description('Sets the password (prompts without --password-env) and revokes the tokens of the account')
     .option('--password-env <name>', 'environment variable that holds the password')
     .action(async (email: string, options: PasswordOptions) => {
       const password = options.passwordEnv === undefined ? await promptForPassword() : readVariable(options.passwordEnv);
@@ -91,14 +91,14 @@ export function register(accounts: Command, context: CliContext): void {
 
   accounts
     .command('grant <email>')
-    .description('Changes what the account may do; only what is named changes')
-    .option('--superuser', 'may do everything')
-    .option('--no-superuser', 'take that back')
-    .option('--global-editor', 'may edit everything of the open API')
-    .option('--no-global-editor', 'take that back')
-    .option('--group <name>', `add to this group (${groupsThereAre}); may be repeated`, collect)
+    .description('Changes the rights of the account; rights that are not named stay unchanged')
+    .option('--superuser', 'all rights')
+    .option('--no-superuser', 'revoke that right')
+    .option('--global-editor', 'can edit everything in the open API')
+    .option('--no-global-editor', 'revoke that right')
+    .option('--group <name>', `add to this group (${groupNames}); may be repeated`, collect)
     .option('--remove-group <name>', 'remove from this group; may be repeated', collect)
-    .option('--activate', 'make a deactivated account active again')
+    .option('--activate', 'reactivate a deactivated account')
     .option('--person <id-or-key>', 'id or workspace key of its person')
     .action(async (email: string, options: GrantOptions) => {
       const account = await context.call(grantAccount, {
@@ -115,8 +115,8 @@ export function register(accounts: Command, context: CliContext): void {
 
   accounts
     .command('delete <email>')
-    .description('Deletes the account for good and revokes its tokens; its person and what they did stay (`people erase` removes them)')
-    .option('--yes', 'do not ask')
+    .description('Permanently deletes the account and revokes its tokens; its person remains (`people erase` removes people)')
+    .option('--yes', 'skip the confirmation')
     .action(async (email: string, { yes }: { yes?: true }) => {
       if (yes !== true) await confirm(`This deletes the account ${email} and cannot be undone.`, email, 'use --yes');
       show(await context.call(deleteAccount, { email }), 'Deleted, tokens revoked');
@@ -126,12 +126,12 @@ export function register(accounts: Command, context: CliContext): void {
 function registerList(accounts: Command, context: CliContext): void {
   accounts
     .command('list')
-    .description('Lists accounts in the order of their emails, in pages')
+    .description('Lists accounts by email')
     .option('--superuser', 'only superusers')
-    .option('--inactive', 'only those that are deactivated')
-    .option('--group <name>', `only members of this group (${groupsThereAre})`)
-    .option('--limit <count>', 'accounts of a page, at most 1000', parseLimit, 100)
-    .option('--after <email>', 'the page after the one that ends with this email')
+    .option('--inactive', 'only deactivated accounts')
+    .option('--group <name>', `only members of this group (${groupNames})`)
+    .option('--limit <count>', 'accounts per page, at most 1000', parseLimit, 100)
+    .option('--after <email>', 'accounts after this email')
     .action(async ({ superuser, inactive, group, limit, after }: ListOptions) => {
       const { items, next } = await context.call(directory.rpcs.listAccounts, {
         limit,
@@ -140,7 +140,7 @@ function registerList(accounts: Command, context: CliContext): void {
         ...(group === undefined ? {} : { group }),
         ...(after === undefined ? {} : { after }),
       });
-      context.print(items, table(items, accountColumns, 'No account.'), ...(next === null ? [] : [`There are more: --after ${next}`]));
+      context.print(items, table(items, accountColumns, 'No accounts.'), ...(next === null ? [] : [`More results: --after ${next}`]));
     });
 }
 
@@ -157,7 +157,7 @@ function rightsOf(account: Account): string[] {
   return [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
 }
 
-/** A number is an id, anything else a key of the workspace file. */
+/** A number is an id; any other text is a key of the workspace file. */
 function personOf(text: string): number | string {
   return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : text;
 }
@@ -169,10 +169,10 @@ function readVariable(name: string): string {
 }
 
 async function promptForPassword(): Promise<string> {
-  if (!process.stdin.isTTY) throw new CliError('There is no terminal to ask for the password; use --password-env NAME.');
+  if (!process.stdin.isTTY) throw new CliError('No terminal for the password prompt; use --password-env NAME.');
   const password = await promptSecret('New password: ');
   if (password === '') throw new CliError('The password must not be empty.');
-  if ((await promptSecret('Once more: ')) !== password) throw new CliError('The two passwords differ.');
+  if ((await promptSecret('Repeat the password: ')) !== password) throw new CliError('The two passwords differ.');
   return password;
 }
 

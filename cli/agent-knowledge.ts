@@ -1,4 +1,4 @@
-/** `agents knowledge list|approve|reject SLUG`: which sentences of visitors an agent may let other visitors hear (D70). */
+/** `agents knowledge list|approve|reject SLUG`: which sentences of visitors an agent can use in other threads (D70). */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
@@ -11,47 +11,45 @@ import { table } from './output/table.ts';
 type Knowledge = ReplyOf<typeof agents.rpcs.listKnowledge>;
 
 export function registerKnowledgeCommands(group: Command, context: CliContext): void {
-  const knowledge = group
-    .command('knowledge')
-    .description('What visitors told an agent and other visitors may hear from it (AGENT_KNOWLEDGE)');
+  const knowledge = group.command('knowledge').description('Sentences of visitors that an agent can use in all threads (AGENT_KNOWLEDGE)');
   knowledge
     .command('list <slug>')
-    .description('Shows the sentences that an agent gathered, approved and waiting, each with the thread that it comes from')
-    .option('--waiting', 'only those that nobody has approved')
+    .description('Lists the collected sentences of an agent, approved and waiting, with the thread of each')
+    .option('--waiting', 'only sentences that are not approved')
     .action(async (slug: string, { waiting }: { waiting?: true }) => {
       const state = waiting === true ? ({ state: 'waiting' } as const) : {};
       const { mode, items } = await context.call(agents.rpcs.listKnowledge, { slug, ...state });
-      context.print(items, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(items, columns, 'There are no such sentences.'));
+      context.print(items, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(items, columns, 'No sentences.'));
     });
 
   knowledge
     .command('approve <slug> <ids...>')
-    .description('Lets the agent draw on sentences in all its conversations: read them first, every word goes into its prompt')
+    .description('Approves sentences for use in all threads of the agent. Read them first: they become part of its prompt')
     .action(async (slug: string, ids: string[]) => {
       const { approved } = await context.call(agents.rpcs.approveKnowledge, { slug, ids: ids.map(parseSentenceId) });
-      const head = approved === 0 ? 'Nothing was changed: they are approved already.' : `Approved ${countSentences(approved)}.`;
+      const head = approved === 0 ? 'Nothing changed: already approved.' : `Approved ${countSentences(approved)}.`;
       context.print({ approved }, head);
     });
 
   knowledge
     .command('reject <slug> [ids...]')
-    .description('Deletes sentences for good, approved or not, with what was made of them')
+    .description('Permanently deletes sentences, approved or not, and everything derived from them')
     .option('--all', 'every sentence of the agent')
     .option('--yes', 'do not ask')
     .action(async (slug: string, ids: string[], { all, yes }: { all?: true; yes?: true }) => {
-      if ((all === true) === ids.length > 0) throw new CliError('Name ids, or --all.', 'usage');
+      if ((all === true) === ids.length > 0) throw new CliError('Specify ids or --all.', 'usage');
       const request = all === true ? { slug } : { slug, ids: ids.map(parseSentenceId) };
       const what = all === true ? 'all sentences' : countSentences(ids.length);
       if (yes !== true) await confirm(`This deletes ${what} of the agent ${slug} and cannot be undone.`, slug);
       const { rejected } = await context.call(agents.rpcs.rejectKnowledge, request);
-      context.print({ rejected }, rejected === 0 ? 'Nothing was deleted: there is no sentence.' : `Deleted ${countSentences(rejected)}.`);
+      context.print({ rejected }, rejected === 0 ? 'Nothing deleted: no sentences found.' : `Deleted ${countSentences(rejected)}.`);
     });
 }
 
 const meanings: Readonly<Record<Knowledge['mode'], string>> = {
-  off: 'off: none of these reaches anybody',
-  reviewed: 'reviewed: those that are approved reach every visitor',
-  automatic: 'automatic: all of these reach every visitor',
+  off: 'off: no sentence is used in other threads',
+  reviewed: 'reviewed: approved sentences are used in all threads',
+  automatic: 'automatic: all sentences are used in all threads',
 };
 
 type Sentence = Knowledge['items'][number];
@@ -59,7 +57,7 @@ type Sentence = Knowledge['items'][number];
 const columns = {
   ID: ({ id }: Sentence) => id,
   STATE: ({ approved_at: at }: Sentence) => (at === null ? toned('waiting', 'wait') : toned('approved', 'good')),
-  GATHERED: ({ created_at: at }: Sentence) => moment(at),
+  COLLECTED: ({ created_at: at }: Sentence) => moment(at),
   TURN: ({ up_to_turn: turn }: Sentence) => turn,
   THREAD: ({ thread_key: thread }: Sentence) => thread,
   VISITOR: ({ visitor_id: visitor }: Sentence) => visitor,
@@ -70,6 +68,6 @@ const countSentences = (count: number): string => (count === 1 ? '1 sentence' : 
 
 function parseSentenceId(text: string): number {
   const id = Number(text);
-  if (!/^[0-9]+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) throw new InvalidArgumentError('must be an id.');
+  if (!/^[0-9]+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) throw new InvalidArgumentError('must be a positive integer.');
   return id;
 }

@@ -1,4 +1,4 @@
-/** `agents set-webhook SLUG --url BASE` and `agents webhook-info SLUG`: the address under which Telegram reaches an agent. */
+/** `agents set-webhook SLUG --url BASE` and `agents webhook-info SLUG`: the address to which Telegram sends updates for an agent. */
 import type { Command } from 'commander';
 import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
@@ -8,20 +8,20 @@ import { fields } from './output/table.ts';
 export function registerWebhookCommands(group: Command, context: CliContext): void {
   group
     .command('set-webhook <slug>')
-    .description("Registers the agent's webhook with Telegram, its secret and the updates that are worked")
+    .description("Registers the agent's webhook with Telegram: address, secret and update types")
     .requiredOption('--url <base>', 'public base URL of the platform, e.g. https://coherence.example.org')
     .action(async (slug: string, { url }: { url: string }) => {
       const reply = await context.call(agents.rpcs.setWebhook, { slug, base_url: url });
       context.print(
         reply,
-        `Telegram sends updates of ${slug} to ${reply.url}: ${reply.allowed_updates.join(', ')}.`,
-        ...(reply.has_secret ? [] : ['The agent has no config.messaging.webhook_secret: anybody may send updates in its name.']),
+        `Telegram sends updates for ${slug} to ${reply.url}: ${reply.allowed_updates.join(', ')}.`,
+        ...(reply.has_secret ? [] : ['The agent has no config.messaging.webhook_secret: updates from other senders are accepted.']),
       );
     });
 
   group
     .command('webhook-info <slug>')
-    .description("Shows what Telegram knows about the agent's webhook")
+    .description("Shows the agent's webhook as Telegram reports it")
     .action(async (slug: string) => {
       const info = await context.call(agents.rpcs.getWebhookInfo, { slug });
       const failedAt = info.last_error_date === null ? null : new Date(info.last_error_date * 1000).toISOString();

@@ -1,4 +1,4 @@
-/** `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): what is stored of conversations with agents. */
+/** `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): stored chats with agents. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position } from '#libs/merged-list';
@@ -46,24 +46,24 @@ const agentColumns = {
 function registerLists(group: Command, context: CliContext): void {
   group
     .command('list')
-    .description('Lists agents by slug, with the sentences of visitors that wait for a decision')
-    .option('--limit <count>', 'agents of a page, at most 1000', parseLimit, 100)
+    .description('Lists agents by slug, with the number of sentences that wait for approval')
+    .option('--limit <count>', 'agents per page, at most 1000', parseLimit, 100)
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.agents))
-    .option('--after <slug>', 'the page after the one that ends with this agent')
+    .option('--after <slug>', 'agents after this slug')
     .action(async ({ cursor, after = cursor?.at, limit }: { cursor?: Position; after?: string; limit: number }) => {
       const { items } = await context.call(agents.rpcs.adminListAgents, { limit, ...(after === undefined ? {} : { after }) });
-      const more = items.length < limit ? [] : [`There may be more: --after ${items.at(-1)?.slug}`];
-      context.print(items, table(items, agentColumns, 'There is no agent.'), ...more);
+      const more = items.length < limit ? [] : [`More results may follow: --after ${items.at(-1)?.slug}`];
+      context.print(items, table(items, agentColumns, 'No agents.'), ...more);
     });
 }
 
 function registerRecord(group: Command, context: CliContext): void {
   group
     .command('record <slug>')
-    .description('Shows the threads of an agent with messages and memory, oldest first, in pages')
-    .option('--thread <id-or-key>', 'only this thread; the pages are of its messages')
-    .option('--limit <count>', 'threads or messages of a page, at most 1000', parseLimit, 100)
-    .option('--after <next>', 'the page after the one that named this', parseCount)
+    .description('Shows the threads of an agent with messages and memory, oldest first')
+    .option('--thread <id-or-key>', 'only this thread, paged by message')
+    .option('--limit <count>', 'threads or messages per page, at most 1000', parseLimit, 100)
+    .option('--after <next>', 'next page, as printed by the previous page', parseCount)
     .action(async (slug: string, { thread, after, limit }: Options) => {
       const record = await context.call(agents.rpcs.getRecord, {
         slug,
@@ -77,12 +77,12 @@ function registerRecord(group: Command, context: CliContext): void {
         `${agent.name} (${agent.slug}): ${threads.length === 1 ? '1 thread' : `${threads.length} threads`}`,
         fields({ knows: agent.memory.summary || null }),
         ...threads.flatMap(describeThread),
-        ...(next === null ? [] : [`\nMore with --after ${next}`]),
+        ...(next === null ? [] : [`\nMore results: --after ${next}`]),
       );
     });
 }
 
-/** No key is a number. */
+/** Thread keys are never numbers. */
 const toThread = (text: string) => (/^[1-9]\d{0,14}$/.test(text) ? { thread_id: Number(text) } : { thread_key: text });
 
 function describeThread({ thread_key: key, memory, message_count: count, messages }: Thread): View[] {
@@ -92,7 +92,7 @@ function describeThread({ thread_key: key, memory, message_count: count, message
     fields({ summary: memory.summary || null }),
     ...memory.facts.map((fact) => fields({ fact })),
     ...memory.notes.map((note) => fields({ note })),
-    table(messages, messageColumns, 'No message is left.'),
+    table(messages, messageColumns, 'No messages.'),
   ];
 }
 
@@ -105,17 +105,17 @@ const messageColumns = {
 function registerForget(group: Command, context: CliContext): void {
   group
     .command('forget [slug]')
-    .description('Deletes conversations for good, with messages, facts and what agents know from them')
-    .option('--thread <key>', 'the thread with this key; with or without the agent')
+    .description('Permanently deletes threads with their messages, facts and the knowledge derived from them')
+    .option('--thread <key>', 'the thread with this key; the agent can be omitted')
     .option('--all', 'every thread of the agent')
-    .option('--visitor <id>', 'the conversations of this visitor of the chat page, with any agent')
-    .option('--telegram-user <id>', 'the private chats of this Telegram user, and their turns in groups, with any agent', parseCount)
+    .option('--visitor <id>', 'all threads of this chat page visitor, with any agent')
+    .option('--telegram-user <id>', 'private chats of this Telegram user and their turns in groups, with any agent', parseCount)
     .option('--yes', 'do not ask')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
       const nothing = counts.threads + counts.messages + counts.facts === 0;
       const done = `Deleted ${counts.threads} threads, ${counts.messages} messages and ${counts.facts} facts.`;
-      context.print(counts, nothing ? 'Nothing was deleted: nothing is stored of it.' : done);
+      context.print(counts, nothing ? 'Nothing deleted: no matching data.' : done);
     });
 }
 
@@ -126,19 +126,19 @@ async function forget(
 ): Promise<ReplyOf<typeof agents.rpcs.forgetThreads>> {
   const { forgetThreads, forgetPerson } = agents.rpcs;
   const named = [thread, all, visitor, telegramUser].filter((value) => value !== undefined).length;
-  if (named !== 1) throw new CliError('Name exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
+  if (named !== 1) throw new CliError('Specify exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
   if (slug === undefined && all === true) throw new CliError('--all needs the slug of an agent.', 'usage');
   if (slug !== undefined && (visitor !== undefined || telegramUser !== undefined)) {
-    throw new CliError('--visitor and --telegram-user are forgotten by every agent: leave the slug out.', 'usage');
+    throw new CliError('--visitor and --telegram-user apply to all agents: omit the slug.', 'usage');
   }
-  if (yes !== true) await confirm('This deletes conversations with all that was made of them and cannot be undone.', 'forget');
+  if (yes !== true) await confirm('This permanently deletes threads and everything derived from them.', 'forget');
   if (slug !== undefined) return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
   if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
   if (visitor !== undefined) return await forgetVisitor(context, visitor);
   return await context.call(forgetPerson, { telegram_user_id: telegramUser ?? 0 });
 }
 
-/** Remembered before anything goes, so that a database of an earlier moment does not bring the chats back (rules/operations#after-a-restore). */
+/** Records the erasure first, so that a restore to an earlier time erases the chats again (rules/operations#after-a-restore). */
 async function forgetVisitor(context: CliContext, visitor: string): Promise<ReplyOf<typeof agents.rpcs.forgetPerson>> {
   const chats = { visitor_ids: [visitor], telegram_user_ids: [] };
   await context.call(media.rpcs.recordErasure, { person_id: null, digest: null, ...chats });
@@ -164,22 +164,22 @@ const usageColumns = {
 function registerUsage(group: Command, context: CliContext): void {
   group
     .command('usage [slug]')
-    .description('Shows calls, tokens and time of the language model by day (UTC), agent and purpose, newest day first')
-    .option('--since <day>', 'from this day on, YYYY-MM-DD', parseDay)
-    .option('--limit <count>', 'at most this many rows, at most 1000', parseLimit, 100)
+    .description('Shows language model calls, tokens and duration by day (UTC), agent and purpose, newest first')
+    .option('--since <day>', 'first day, YYYY-MM-DD', parseDay)
+    .option('--limit <count>', 'maximum number of rows, at most 1000', parseLimit, 100)
     .action(async (slug: string | undefined, { since, limit }: Options) => {
       const { items } = await context.call(agents.rpcs.listUsage, {
         ...(slug === undefined ? {} : { slug }),
         ...(since === undefined ? {} : { since }),
         ...(limit === undefined ? {} : { limit }),
       });
-      context.print(items, table(items, usageColumns, 'No call is recorded.'));
+      context.print(items, table(items, usageColumns, 'No calls recorded.'));
     });
 }
 
 function parseCount(text: string): number {
   const count = Number(text);
-  if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError('must be a number.');
+  if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError('must be a non-negative integer.');
   return count;
 }
 

@@ -1,4 +1,4 @@
-/** `bookings reconcile`: what the booking service has and never came (B1). */
+/** `bookings reconcile`: imports bookings whose webhooks were not received (B1). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { jobAdminRpcs, type ReplyOf } from '#libs/contract';
@@ -13,27 +13,27 @@ const pollMs = 500;
 export function register(group: Command, context: CliContext): void {
   group
     .command('reconcile')
-    .description('Asks Cal.com what it has, and works what is missing as if its webhook had come (CALCOM_API_KEY)')
-    .option('--since <time>', 'only bookings that changed then or later; else all', (text: string) => parseTime(text))
-    .option('--dry-run', 'count, and change nothing')
+    .description('Reads bookings from Cal.com and processes the missing ones like webhooks (CALCOM_API_KEY)')
+    .option('--since <time>', 'only bookings changed since then (default: all)', (text: string) => parseTime(text))
+    .option('--dry-run', 'count without changing anything')
     .action(async ({ since, dryRun = false }: { since?: string; dryRun?: boolean }) => {
       const request = { dry_run: dryRun, ...(since === undefined ? {} : { since }) };
       const { job_id: id } = await context.call(conversations.rpcs.reconcileBookings, request);
       const result = await waitFor(context, id);
       const verdict =
-        result.missing === 0 ? 'Nothing is missing.' : dryRun ? 'Nothing was changed.' : 'What is missing is worked now: webhooks list';
+        result.missing === 0 ? 'Nothing is missing.' : dryRun ? 'Nothing changed.' : 'Processing the missing bookings: see webhooks list';
       context.print(result, fields(result), verdict);
     });
 }
 
-/** The job goes on when this program ends. */
+/** Waits for the job, which continues when this program is interrupted. */
 async function waitFor(context: CliContext, id: string): Promise<ReconcileResult> {
   const { adminShowJob } = jobAdminRpcs('conversations');
   for (;;) {
     const job: ReplyOf<typeof adminShowJob> = await context.call(adminShowJob, { id });
     if (job.state === 'succeeded') return job.result as ReconcileResult;
     if (job.state === 'dead' || job.state === 'cancelled')
-      throw new CliError(`Job ${id} is ${job.state}: ${job.error ?? 'no reason is known'}`);
+      throw new CliError(`Job ${id} is ${job.state}: ${job.error ?? 'no error recorded'}`);
     await sleep(pollMs);
   }
 }

@@ -1,13 +1,13 @@
-/** Several services asked for the same: one that does not answer hides nothing that the others say or do (P2 to P4). */
+/** Calls several services. A service that does not reply hides no results of the others (P2 to P4). */
 import { CliError, describeFailure } from './failure.ts';
 
 export interface Replies<T> {
   readonly found: readonly T[];
-  /** Why, by the service that did not answer. */
+  /** Error text by service. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Asks all of them at once. */
+/** Calls all services in parallel. */
 export async function callAll<T>(services: readonly string[], call: (service: string) => Promise<T>): Promise<Replies<T>> {
   const found: T[] = [];
   const failures = new Map<string, string>();
@@ -26,20 +26,20 @@ export async function callAll<T>(services: readonly string[], call: (service: st
 const describeAll = (failures: Replies<unknown>['failures']): string =>
   [...failures].map(([service, failure]) => `${service}: ${failure}`).join('; ');
 
-/** @throws CliError when a list misses somebody */
+/** @throws CliError when a service did not reply */
 export function requireAll({ failures }: Replies<unknown>): void {
-  if (failures.size > 0) throw new CliError(`No answer from ${describeAll(failures)}`, 'unavailable');
+  if (failures.size > 0) throw new CliError(`No reply from ${describeAll(failures)}`, 'unavailable');
 }
 
 /**
- * What an act came to where somebody did not answer: the others have done their part, and the one that is missing may have.
- * @param summary what was done, for a terminal
- * @param done the same by service, for a program
- * @throws CliError when somebody is missing
+ * Reports a partial result. A service that did not reply may have completed the change.
+ * @param summary result as text
+ * @param done result by service, for --json
+ * @throws CliError when a service did not reply
  */
 export function requireDone(failures: Replies<unknown>['failures'], summary: string, done: Readonly<Record<string, unknown>>): void {
   if (failures.size === 0) return;
-  const again = 'Run it again: what is done changes nothing more.';
+  const again = 'You can safely run the command again.';
   const details = { done, missing: [...failures.keys()].toSorted() };
-  throw new CliError(`${summary === '' ? '' : `${summary} `}No answer from ${describeAll(failures)}. ${again}`, 'unavailable', details);
+  throw new CliError(`${summary === '' ? '' : `${summary} `}No reply from ${describeAll(failures)}. ${again}`, 'unavailable', details);
 }

@@ -1,4 +1,4 @@
-/** `completion bash|zsh|fish`: a script that holds all commands, so that pressing Tab does not start a process. */
+/** `completion bash|zsh|fish`: a static script with all commands, so that completion starts no process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
@@ -21,7 +21,7 @@ in ~/.zshrc, after compinit:            source <(coherence completion zsh)
 in ~/.config/fish/config.fish:          coherence completion fish | source`,
     )
     .action((shell: keyof typeof writers) => {
-      // Written by `node tools/generate.ts`: reading the tree from the modules takes a second.
+      // Written by `node tools/generate.ts`: loading all command modules takes a second.
       const nodes = JSON.parse(readFileSync(join(import.meta.dirname, 'completion', 'commands.json'), 'utf8')) as Node[];
       const script = writers[shell]('coherence', nodes);
       context.print({ shell, script }, script.trimEnd());

@@ -1,4 +1,4 @@
-/** What every command is given: calls to the services over NATS, and how results and failures are shown. */
+/** The context of a command: calls to services over NATS, output of results and errors. */
 import { join } from 'node:path';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { buildNatsUrl } from '#libs/config';
@@ -15,19 +15,19 @@ export interface CliContext {
   readonly json: boolean;
   /**
    * Calls a service.
-   * @param subject what is asked for, e.g. `conversation 12`: named when the service answers just that it is not there
+   * @param subject e.g. `conversation 12`, for the error message when the service replies a plain `not_found`
    * @throws AppError of the service; CliError when NATS cannot be reached
    */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, subject?: string): Promise<ReplyOf<R>>;
-  /** The connection, made on first use. @throws CliError when NATS cannot be reached. */
+  /** The connection, opened on first use. @throws CliError when NATS cannot be reached */
   bus(): Promise<Bus>;
-  /** Settings of the platform: the environment, else those of the running `npm start` of this folder. */
+  /** A setting of the platform, from the environment or from the running `npm start` of this folder. */
   setting(name: string): string | undefined;
-  /** All of them; an empty variable counts as absent. */
+  /** All settings; empty variables count as absent. */
   settings(): Readonly<Record<string, string | undefined>>;
-  /** What a command answers, once: `data` with --json, else the views under each other. */
+  /** Prints the result, once per command: `data` with --json, otherwise the views. */
   print(data: unknown, ...views: readonly View[]): void;
-  /** Tells of a failure, with --json on standard output unless the answer is there already. @returns the exit status */
+  /** Prints an error, with --json to standard output unless a result was printed. @returns the exit status */
   fail(error: unknown): number;
   close(): Promise<void>;
 }
@@ -36,8 +36,8 @@ const connectTimeoutMs = 3_000;
 const repoDir = join(import.meta.dirname, '..');
 
 /**
- * @param json print JSON alone, failures too
- * @param variables in the place of the environment's
+ * @param json print only JSON, also for errors
+ * @param variables replace the environment variables
  */
 export function createContext({ json, variables }: { json: boolean; variables?: Readonly<Record<string, string>> }): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
@@ -48,9 +48,9 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
 
   const connect = async (): Promise<Bus> => {
     if (setting('NATS_URL') === undefined) {
-      throw new CliError(`NATS_URL is not set and no platform started by \`npm start\` runs in ${repoDir}.`, 'unavailable');
+      throw new CliError(`NATS_URL is not set and no platform of \`npm start\` is running in ${repoDir}.`, 'unavailable');
     }
-    // Loaded when a command needs it: completion and help do without.
+    // Loaded on first use, so that completion and help start faster.
     const [{ createLogger }, { connectBus }] = await Promise.all([import('#libs/logger'), import('#libs/nats')]);
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
@@ -77,7 +77,7 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
       }
     },
     print: (data, ...views) => {
-      if (answered) throw new Error('A command answers once');
+      if (answered) throw new Error('A command must print its result only once');
       answered = true;
       if (json) {
         write(JSON.stringify(data, null, 2));
@@ -85,7 +85,7 @@ export function createContext({ json, variables }: { json: boolean; variables?: 
       }
       const screen = screenOf(process.stdout);
       for (const view of views) {
-        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // whose cells are printable
+        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // its cells are printable
         process.stdout.write(lines.map((line) => `${line}\n`).join(''));
       }
     },

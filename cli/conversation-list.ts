@@ -1,4 +1,4 @@
-/** `conversations list` and `conversations show ID`: what there is, and everything that is stored with one. */
+/** `conversations list` and `conversations show ID`: lists conversations, and shows one with all stored data. */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
@@ -24,14 +24,16 @@ interface ListOptions {
 export function registerListCommands(group: Command, context: CliContext): void {
   group
     .command('list')
-    .description('Lists conversations that are not deleted, those made last first, in pages')
-    .option('--journey <slug>', 'only those of this journey')
-    .option('--event <slug>', 'only those of this conversation event')
-    .option('--person <key-id-or-email>', 'only those in which this person takes part')
-    .option('--since <time>', 'only those that start then or later: a date, an instant, or how long ago (7d)', (text) => parseTime(text))
-    .option('--until <time>', 'only those that start before', (text) => parseTime(text))
-    .option('--limit <count>', 'conversations of a page, at most 1000', parseLimit, 100)
-    .option('--before <id>', 'the page after the one that ends with this conversation', parseId)
+    .description('Lists conversations, newest first, without deleted ones')
+    .option('--journey <slug>', 'only conversations on this journey')
+    .option('--event <slug>', 'only conversations of this conversation event')
+    .option('--person <key-id-or-email>', 'only conversations of this participant')
+    .option('--since <time>', 'only conversations that start at this time or later: a date, an instant, or an age (7d)', (text) =>
+      parseTime(text),
+    )
+    .option('--until <time>', 'only conversations that start before this time', (text) => parseTime(text))
+    .option('--limit <count>', 'conversations per page, at most 1000', parseLimit, 100)
+    .option('--before <id>', 'conversations older than this one', parseId)
     .action(async ({ journey, event, person: identifier, since, until, before, limit }: ListOptions) => {
       const person = identifier === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who: identifier });
       const { items, next } = await context.call(conversations.rpcs.adminList, {
@@ -43,13 +45,13 @@ export function registerListCommands(group: Command, context: CliContext): void 
         ...(until === undefined ? {} : { until }),
         ...(before === undefined ? {} : { before }),
       });
-      const more = next === null ? [] : [`There are more: --before ${next}`];
-      context.print(items, table(items, columns, 'There are no such conversations.'), ...more);
+      const more = next === null ? [] : [`More results: --before ${next}`];
+      context.print(items, table(items, columns, 'No conversations found.'), ...more);
     });
 
   group
     .command('show')
-    .description('Shows a conversation, a deleted one too; with --json all that is stored with it')
+    .description('Shows a conversation, also a deleted one; with --json all stored data')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
       const details = await context.call(conversations.rpcs.adminShow, { conversation_id: id }, `conversation ${id}`);
@@ -75,7 +77,7 @@ function fieldsOf(details: Details) {
     title: details.title,
     state: deleted === null ? null : toned(`deleted: ${deleted.reason.replaceAll('_', ' ')} (${deleted.by})`, 'bad'),
     deleted: deleted === null ? null : moment(deleted.deleted_at),
-    'kept until': deleted === null ? null : moment(deleted.removed_from),
+    'restorable until': deleted === null ? null : moment(deleted.removed_from),
     journey: details.journey,
     step: details.step,
     event: details.event,
@@ -84,7 +86,7 @@ function fieldsOf(details: Details) {
     participants: details.participants.map(({ id, name }) => `${name} (${id})`).join(', ') || null,
     connected: details.connected.map(({ slug }) => slug).join(', ') || null,
     booking: booking === null ? null : `${booking.id}${booking.cancelled ? ' (cancelled)' : ''}`,
-    'key of the workspace file': details.import_key,
+    'workspace file key': details.import_key,
     audio: details.audio_blob_id === null ? null : `blob ${details.audio_blob_id}`,
     notes: details.notes,
     infos: sizeOf(details.infos),
@@ -95,7 +97,7 @@ function fieldsOf(details: Details) {
   };
 }
 
-/** Names of what is there; the values are for --json. */
+/** Property names only; --json prints the values. */
 function sizeOf(value: unknown): string | null {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.length === 0 ? null : names.join(', ');

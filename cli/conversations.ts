@@ -20,15 +20,15 @@ export function register(group: Command, context: CliContext): void {
   registerListCommands(group, context);
   group
     .command('move')
-    .description('Moves a conversation to a step of its journey; noted with your name')
+    .description('Moves a conversation to a step of its journey, and adds a note with your name')
     .argument('<id>', 'conversation', parseId)
     .argument('[step]', 'slug of the step')
-    .option('--step <slug>', 'the step, as an option')
+    .option('--step <slug>', 'slug of the step')
     .action(async (id: number, step: string | undefined, options: Options) => {
       const step_slug = requireSlug(step ?? options.step, 'step');
       const reply = await context.call(adminMove, { conversation_id: id, step_slug, operator: userInfo().username }, `conversation ${id}`);
       const where = reply.from === '' ? 'no step' : reply.from;
-      context.print(reply, reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is at ${reply.to} already.`);
+      context.print(reply, reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is already at ${reply.to}.`);
     });
 
   for (const [name, rpc, done] of [
@@ -40,7 +40,7 @@ export function register(group: Command, context: CliContext): void {
       .description(name === 'connect' ? 'Links a conversation to a holon' : 'Removes the link between a conversation and a holon')
       .argument('<id>', 'conversation', parseId)
       .argument('[holon]', 'slug of the holon')
-      .option('--holon <slug>', 'the holon, as an option')
+      .option('--holon <slug>', 'slug of the holon')
       .action(async (id: number, holon: string | undefined, options: Options) => {
         const holon_slug = requireSlug(holon ?? options.holon, 'holon');
         const reply = await context.call(rpc, { conversation_id: id, holon_slug }, `conversation ${id}`);
@@ -59,7 +59,7 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('delete')
-    .description('Deletes a conversation: nobody sees it any more, `conversations restore` brings it back until it is removed for good')
+    .description('Deletes a conversation. It can be restored with `conversations restore` until it is permanently removed')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
       const reply = await context.call(
@@ -67,21 +67,21 @@ export function register(group: Command, context: CliContext): void {
         { conversation_id: id, operator: userInfo().username },
         `conversation ${id}`,
       );
-      context.print(reply, `Conversation ${id} is deleted; \`conversations restore ${id}\` brings it back until ${reply.removed_from}.`);
+      context.print(reply, `Conversation ${id} is deleted; \`conversations restore ${id}\` restores it until ${reply.removed_from}.`);
     });
 
   group
     .command('deleted')
-    .description('Lists deleted conversations that can be restored, latest first')
-    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, 100)
+    .description('Lists deleted conversations that can be restored, newest deletion first')
+    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, 100)
     .action(async ({ limit }: { limit: number }) => {
       const { items } = await context.call(adminListDeleted, { limit });
-      context.print(items, table(items, deletedColumns, 'No conversation is deleted.'));
+      context.print(items, table(items, deletedColumns, 'No deleted conversations.'));
     });
 
   group
     .command('restore')
-    .description('Brings a deleted conversation back with all that belongs to it; noted with your name')
+    .description('Restores a deleted conversation with all its data, and adds a note with your name')
     .argument('<id>', 'conversation', parseId)
     .action(async (id: number) => {
       const reply = await context.call(adminRestore, { conversation_id: id, operator: userInfo().username }, `conversation ${id}`);
@@ -94,7 +94,7 @@ type Deleted = ReplyOf<typeof conversations.rpcs.adminListDeleted>['items'][numb
 const deletedColumns = {
   ID: ({ id }: Deleted) => id,
   DELETED: ({ deleted_at: at }: Deleted) => moment(at),
-  KEPT: ({ removed_from: end }: Deleted) => moment(end),
+  'RESTORABLE UNTIL': ({ removed_from: end }: Deleted) => moment(end),
   REASON: ({ reason }: Deleted) => reason,
   BY: ({ by }: Deleted) => by,
   TITLE: ({ title }: Deleted) => title,
@@ -102,10 +102,10 @@ const deletedColumns = {
 
 function describeBooking(hasBooking: boolean | null): string {
   if (hasBooking === null) return '';
-  return hasBooking ? ' Its booking counts as booked again.' : ' Its booking has another conversation by now, and keeps it.';
+  return hasBooking ? ' Its booking is active again.' : ' Its booking now belongs to another conversation.';
 }
 
 function requireSlug(slug: string | undefined, what: string): string {
-  if (slug === undefined || slug === '') throw new CliError(`Name the ${what}.`, 'usage');
+  if (slug === undefined || slug === '') throw new CliError(`Specify the ${what}.`, 'usage');
   return slug;
 }

@@ -1,4 +1,4 @@
-/** `doctor`: checks every dependency and says what is wrong (rules/cli#admin-cli). */
+/** `doctor`: checks every dependency and reports problems (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
 import { conversationAccess, jobAdminRpcs } from '#libs/contract';
@@ -22,26 +22,26 @@ import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
 interface Finding {
   readonly name: string;
   readonly ok: boolean;
-  /** False for what only some features need: without it the rest is well. */
+  /** False for dependencies of optional features. */
   readonly needed: boolean;
   readonly detail: string;
 }
 
-/** Services that work jobs; listing them asks the service and, through it, PostgreSQL. */
+/** Services with jobs. Listing jobs checks the service and its database. */
 const workers = ['directory', 'conversations', 'transcripts', 'media', 'events'] as const;
 const maxDeadJobs = 1_000;
 const maxLinks = 20;
 
 export function register(doctor: Command, context: CliContext): void {
   doctor
-    .option('--after-restore', 'put right what a restore of the database leaves: once before the services start, once after')
+    .option('--after-restore', 'repair state after a database restore: run it once before the services start, and once after')
     .action(async ({ afterRestore }: { afterRestore?: true }) => {
       if (afterRestore === true) return printRestored(context, await examineRestored(context));
       const findings = await examine(context);
       const wrong = findings.filter(({ ok, needed }) => needed && !ok);
-      const summary = findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.';
+      const summary = findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; some optional parts are off.';
       context.print(findings, table(findings, columns, ''), ...(wrong.length === 0 ? [summary] : []));
-      if (wrong.length > 0) throw new CliError(`Not well: ${wrong.map(({ name }) => name).join(', ')}.`);
+      if (wrong.length > 0) throw new CliError(`Problems found: ${wrong.map(({ name }) => name).join(', ')}.`);
     });
 }
 
@@ -55,10 +55,11 @@ async function examine(context: CliContext): Promise<Finding[]> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store, OIDC_ISSUER: issuer } = context.settings();
   const allowedHosts = context.setting('OUTBOUND_ALLOWED_HOSTS') ?? '';
   const servers = await Promise.all([
-    // Without an address the failure says so.
     check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(buildNatsUrl(context.settings())))),
     check('PostgreSQL', () =>
-      database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(buildDatabaseUrl(context.settings())),
+      database === undefined
+        ? unchecked('DATABASE_URL', 'checked through the services')
+        : checkDatabase(buildDatabaseUrl(context.settings())),
     ),
     check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),
@@ -101,16 +102,16 @@ async function check(name: string, work: () => Promise<string>): Promise<Finding
   }
 }
 
-/** Users whose addresses are known here; a service that lacks a permission says so itself, and is not ready. */
+/** Checks users whose addresses are set here. A service that lacks a permission reports it and is not ready. */
 async function checkUsers(context: CliContext): Promise<string> {
   const { checked, problems } = await checkNatsUsers(context.settings());
   if (problems.length > 0) throw new CliError(problems.join('; '));
-  return checked.length === 0 ? unchecked('NATS_URL_<SERVICE>') : `may do what this release needs: ${checked.join(', ')}`;
+  return checked.length === 0 ? unchecked('NATS_URL_<SERVICE>') : `have the permissions that this release needs: ${checked.join(', ')}`;
 }
 
 async function checkStream(bus: Bus, name: StreamName): Promise<string> {
   const { messages, bytes, maxBytes } = await bus.streamSize(name);
-  if (maxBytes < 0) throw new CliError('holds any number of bytes; run tools/streams.ts');
+  if (maxBytes < 0) throw new CliError('has no size limit; run tools/streams.ts');
   return `${messages} messages, ${bytes} of ${maxBytes} bytes`;
 }
 
@@ -121,42 +122,42 @@ async function checkWorker(context: CliContext, name: (typeof workers)[number]):
   return `answers; ${items.length === maxDeadJobs ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;
 }
 
-/** Links from before they were checked: nothing takes them away, and browsers may run some of them. */
+/** Finds links that were stored before links were validated; browsers may execute some of them. */
 async function checkLinks(context: CliContext): Promise<string> {
   const { items } = await context.call(directory.rpcs.listRefusedLinks, {});
   const problems = items.slice(0, maxLinks).map(({ kind, id, field, problem }) => `${kind} ${id} ${field} ${problem}`);
   if (items.length > maxLinks) problems.push(`${items.length - maxLinks} more`);
   if (items.length > 0) throw new CliError(problems.join('; '));
-  return 'lead where links may lead';
+  return 'all valid';
 }
 
-/** Which of the two is active is a decision, and neither is wrong (D92). */
+/** Only reports the setting: both values are valid (D92). */
 async function checkAccess(context: CliContext): Promise<string> {
   const { access } = await context.call(conversations.rpcs.describeAccess, {});
   return `${conversationAccess[access]} (CONVERSATION_ACCESS)`;
 }
 
-/** Recordings cannot be trimmed without it; asked of the media service, which runs it. */
+/** Recordings are trimmed with ffmpeg, which the media service runs. */
 async function checkFfmpeg(context: CliContext): Promise<string> {
   const { ffmpeg, hint } = await context.call(media.rpcs.describeTools, {});
-  if (ffmpeg === null) throw new CliError(hint ?? 'cannot be run by the media service');
+  if (ffmpeg === null) throw new CliError(hint ?? 'the media service cannot run it');
   return ffmpeg;
 }
 
-/** Rows of a CSV have no ends, and so none of them is imported (D86). */
+/** CSV rows have no end times, so they are not imported (D86). */
 async function checkTranscriptFormat(context: CliContext): Promise<string> {
   const { latest } = await context.call(transcripts.rpcs.findLatestFormat, {});
-  if (latest === null) return 'none was imported yet';
+  if (latest === null) return 'none imported yet';
   const { conversation_id: id, format, read_at: readAt } = latest;
   if (format === 'csv')
     throw new CliError(
-      `the latest one, of conversation ${id} (${readAt}), came as CSV although JSON was asked for. Its rows have no end times, so nothing ` +
-        'of it was imported: ask the provider why it no longer offers JSON, then run `conversations import-transcript` again',
+      `the latest one, of conversation ${id} (${readAt}), was CSV although JSON was requested. CSV rows have no end times, so ` +
+        'nothing was imported. Ask the provider why JSON is not available, then run `conversations import-transcript` again',
     );
-  return format === 'json' ? 'come as JSON' : 'come as CSV with end times';
+  return format === 'json' ? 'JSON' : 'CSV with end times';
 }
 
-/** Asks for an agent that cannot exist: the answer comes from the service's database. */
+/** Requests an agent that cannot exist, which checks the service and its database. */
 async function checkAgents(context: CliContext): Promise<string> {
   try {
     await context.call(agents.rpcs.getAgent, { slug: '-doctor-' });
@@ -175,26 +176,24 @@ async function checkGateway(context: CliContext): Promise<string> {
     if (status >= 500) throw new CliError(`answers ${status} on ${url}`);
     return `answers on port ${port}`;
   } catch (error) {
-    throw error instanceof CliError ? error : new CliError(`nobody answers on ${url}`);
+    throw error instanceof CliError ? error : new CliError(`no reply from ${url}`);
   }
 }
 
-/** Chats and summaries need one. */
+/** Chats and summaries need a language model. */
 async function checkModel(context: CliContext): Promise<string> {
   const { LLM_BASE_URL: url, LLM_MODEL: model, DEMO_MODEL: demo } = context.settings();
   if (demo !== undefined)
-    throw new CliError(
-      'the demo model answers, which knows nothing. For a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY and start again',
-    );
+    throw new CliError('the demo model is active. For a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY and restart');
   return url === undefined ? unchecked('LLM_BASE_URL') : `${model ?? 'the default model'} of ${new URL(url).host}`;
 }
 
-/** Imports of recorded meetings need it. */
+/** Imports of recorded meetings need a meeting provider. */
 async function checkProvider(context: CliContext): Promise<string> {
   const { REALTIMEKIT_BASE_URL: url, DEMO_PROVIDER_PORT: demo } = context.settings();
   if (demo !== undefined)
     throw new CliError(
-      'imports of recorded meetings wait for one. Set REALTIMEKIT_BASE_URL and REALTIMEKIT_API_TOKEN; `npm run demo` plays one',
+      'not configured, so imports of recorded meetings wait. Set REALTIMEKIT_BASE_URL and REALTIMEKIT_API_TOKEN; `npm run demo` simulates a provider',
     );
   return url === undefined ? unchecked('REALTIMEKIT_BASE_URL') : `configured: ${new URL(url).host}`;
 }

@@ -1,4 +1,4 @@
-/** `endpoints list|show|deliveries|test|redeliver|recover|disable|enable`: where events are sent, and what was sent (rules/cli#admin-cli; V5, V11). */
+/** `endpoints list|show|deliveries|test|redeliver|recover|disable|enable`: webhook endpoints and their deliveries (rules/cli#admin-cli; V5, V11). */
 import { Option, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { events } from '#services/events';
@@ -32,13 +32,13 @@ export function register(group: Command, context: CliContext): void {
   group
     .command('list')
     .description('Lists endpoints, newest first')
-    .option('--account <id>', 'only those of this account', parseId)
-    .option('--limit <count>', `at most this many, at most ${maxListed}`, parseLimit, 100)
-    .option('--offset <count>', 'endpoints before the page', parseOffset, 0)
+    .option('--account <id>', 'only endpoints of this account', parseId)
+    .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 100)
+    .option('--offset <count>', 'number of endpoints to skip', parseOffset, 0)
     .action(async ({ account, limit, offset }: ListOptions) => {
       const request = { limit: Math.min(limit, maxListed), offset, ...(account !== undefined && { account_id: account }) };
       const { items } = await context.call(listAllEndpoints, request);
-      context.print(items, table(items, columns, 'No endpoint.'));
+      context.print(items, table(items, columns, 'No endpoints.'));
     });
 
   group
@@ -52,64 +52,60 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('deliveries')
-    .description('Lists what was sent to an endpoint, newest first')
+    .description('Lists the deliveries of an endpoint, newest first')
     .argument('<id>', 'endpoint', parseId)
-    .addOption(new Option('--status <status>', 'only these').choices(['pending', 'delivered', 'failed']))
-    .option('--limit <count>', `at most this many, at most ${maxListed}`, parseLimit, 50)
-    .option('--cursor <cursor>', 'the page after, as the page before tells')
+    .addOption(new Option('--status <status>', 'only deliveries with this status').choices(['pending', 'delivered', 'failed']))
+    .option('--limit <count>', `maximum number of results, at most ${maxListed}`, parseLimit, 50)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
       const request = { endpoint_id: id, limit: Math.min(limit, maxListed), ...(status && { status }), ...(cursor && { cursor }) };
       const { items, next } = await context.call(listAllDeliveries, request, `endpoint ${id}`);
-      context.print(
-        items,
-        table(items, deliveryColumns, 'Nothing was sent.'),
-        ...(next === null ? [] : [`There are more: --cursor ${next}`]),
-      );
+      context.print(items, table(items, deliveryColumns, 'No deliveries.'), ...(next === null ? [] : [`More results: --cursor ${next}`]));
     });
 
   group
     .command('test')
-    .description('Sends a test, which is not in the feed')
+    .description('Sends a test event, which does not appear in the feed')
     .argument('<id>', 'endpoint', parseId)
     .action(async (id: number) => {
       const { delivery } = await context.call(testAnyEndpoint, { endpoint_id: id }, `endpoint ${id}`);
-      context.print(delivery, `On its way: ${delivery.event_id}. What became of it: endpoints deliveries ${id}`);
+      context.print(delivery, `Queued: ${delivery.event_id}. See the result with: endpoints deliveries ${id}`);
     });
 
   group
     .command('redeliver')
     .description('Sends an event again, delivered or not')
     .argument('<id>', 'endpoint', parseId)
-    .argument('<delivery>', 'id, as `endpoints deliveries` shows it')
+    .argument('<delivery>', 'id, as printed by `endpoints deliveries`')
     .action(async (id: number, deliveryId: string) => {
       const request = { endpoint_id: id, delivery_id: deliveryId };
       const { delivery } = await context.call(redeliverAny, request, `delivery ${deliveryId} of endpoint ${id}`);
-      context.print(delivery, `On its way again: ${delivery.event_id}. What became of it: endpoints deliveries ${id}`);
+      context.print(delivery, `Queued again: ${delivery.event_id}. See the result with: endpoints deliveries ${id}`);
     });
 
   group
     .command('recover')
-    .description('Sends what happened since a time and was not delivered')
+    .description('Sends undelivered events since a time')
     .argument('<id>', 'endpoint', parseId)
-    .requiredOption('--since <time>', 'a date, an instant, or how long ago (7d)', (text) => parseTime(text))
+    .requiredOption('--since <time>', 'a date, an instant, or an age (7d)', (text) => parseTime(text))
     .action(async (id: number, { since }: { since: string }) => {
       const { endpoint } = await context.call(recoverAnyEndpoint, { endpoint_id: id, since }, `endpoint ${id}`);
-      context.print(endpoint, `What happened since ${since} and was not delivered is sent.`);
+      context.print(endpoint, `Sending undelivered events since ${since}.`);
     });
 
   group
     .command('disable')
-    .description('Sends nothing any more; what waits is given up')
+    .description('Disables an endpoint and drops its pending deliveries')
     .argument('<id>', 'endpoint', parseId)
-    .option('--yes', 'without asking')
+    .option('--yes', 'skip the confirmation')
     .action(async (id: number, { yes }: { yes?: true }) => {
-      if (yes !== true) await confirm(`Nothing is sent to endpoint ${id} any more, and what waits is given up.`, 'disable');
+      if (yes !== true) await confirm(`This disables endpoint ${id} and drops its pending deliveries.`, 'disable');
       await setDisabled(id, true);
     });
 
   group
     .command('enable')
-    .description('Sends what happens from now on; recover brings the rest')
+    .description('Enables an endpoint for new events; use `recover` for missed ones')
     .argument('<id>', 'endpoint', parseId)
     .action((id: number) => setDisabled(id, false));
 
@@ -152,7 +148,7 @@ function describe(endpoint: Endpoint): View {
     'failing since': moment(endpoint.failing_since),
     types: endpoint.types?.join(' ') ?? 'all',
     description: endpoint.description,
-    made: moment(endpoint.created_at),
+    created: moment(endpoint.created_at),
     recovering: endpoint.recovering,
     'old secret until': endpoint.rotating_until === null ? 'ended' : moment(endpoint.rotating_until),
   });

@@ -1,4 +1,4 @@
-/** `events tail|prune`: the feed of what happens, as nobody's eyes limit it (rules/cli#admin-cli; V10). */
+/** `events tail|prune`: the event feed without access limits (rules/cli#admin-cli; V10). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { events } from '#services/events';
@@ -20,23 +20,23 @@ const waitSeconds = 20;
 export function register(group: Command, context: CliContext): void {
   group
     .command('tail')
-    .description('Shows what happens as it happens, a line each (JSON with --json), until Ctrl-C')
-    .option('--types <list>', 'only these types, separated by commas; conversation.* is all of them')
-    .option('--after <cursor>', 'begin behind this cursor instead of now; empty: with the oldest event that is kept')
-    .option('--count <count>', 'end after so many', parseLimit)
+    .description('Follows the feed, one line per event (JSON with --json), until Ctrl-C')
+    .option('--types <list>', 'only these types, separated by commas; conversation.* matches all types of conversations')
+    .option('--after <cursor>', 'start after this cursor (default: now; empty: the oldest stored event)')
+    .option('--count <count>', 'stop after this many events', parseLimit)
     .action(async (options: TailOptions) => {
       for await (const item of follow(context, options)) process.stdout.write(`${context.json ? JSON.stringify(item) : describe(item)}\n`);
     });
 
   group
     .command('prune')
-    .description('Ends what happened before a time; cursors from before are answered 410')
-    .requiredOption('--before <time>', 'a date, an instant, or how long ago (7d)', (text) => parseTime(text))
-    .option('--yes', 'without asking')
+    .description('Removes events from before a time; older cursors then return 410')
+    .requiredOption('--before <time>', 'a date, an instant, or an age (7d)', (text) => parseTime(text))
+    .option('--yes', 'skip the confirmation')
     .action(async ({ before, yes }: { before: string; yes?: true }) => {
-      if (yes !== true) await confirm(`All events from before ${before} go.`, 'prune');
+      if (yes !== true) await confirm(`This removes all events from before ${before}.`, 'prune');
       const { removed } = await context.call(events.rpcs.pruneFeed, { before });
-      context.print({ removed }, `${removed} events are no longer kept.`);
+      context.print({ removed }, `${removed} events removed.`);
     });
 }
 

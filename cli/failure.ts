@@ -1,4 +1,4 @@
-/** Why a command failed: its text for a terminal, its JSON for a program, and the status that the process ends with. */
+/** Errors of commands: text for a terminal, JSON for --json, and the exit status. */
 import { types } from 'node:util';
 import { CommanderError } from 'commander';
 import { AppError, describeWithCause } from '#libs/errors';
@@ -7,10 +7,10 @@ const exitCodes = { failed: 1, invalid_workspace: 1, not_found: 1, unavailable: 
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** A failure whose text is all that a user needs. */
+/** An error whose message is sufficient for the user: no stack is printed. */
 export class CliError extends Error {
   readonly code: keyof typeof exitCodes;
-  /** What a program wants to know besides. */
+  /** Additional data for --json. */
   readonly details: Details | undefined;
 
   constructor(message: string, code: keyof typeof exitCodes = 'failed', details?: Details) {
@@ -25,7 +25,7 @@ export interface Failure {
   readonly exitCode: number;
   /** Of `{error}` with --json. */
   readonly body: { readonly code: string; readonly reason?: string; readonly message: string; readonly details?: Details };
-  /** Empty when it has been told. */
+  /** Empty when Commander has already printed it. */
   readonly text: string;
 }
 
@@ -41,7 +41,7 @@ export function toFailure(error: unknown): Failure {
   return { exitCode: exitCodes.failed, body: { code: isOfSystem(error) ? 'failed' : 'internal', message }, text };
 }
 
-/** What went wrong, for a terminal. */
+/** The error as text for a terminal. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (error instanceof AppError) return error.reason === undefined ? describeWithCause(error) : `${error.message} (${error.reason})`;
@@ -49,18 +49,18 @@ export function describeFailure(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** A file that cannot be written, a disk without space: its message says what and where. */
+/** System errors, e.g. of a full disk: their messages name the call and the path. */
 function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
   return types.isNativeError(error) && 'syscall' in error;
 }
 
-/** True when a service says no more than that something is not there. */
+/** True for a `not_found` without a reason or a message of its own. */
 export function isBareNotFound(error: unknown): boolean {
   return error instanceof AppError && error.code === 'not_found' && error.reason === undefined && error.message === 'Not Found';
 }
 
 function usageBody({ code, message }: CommanderError): Failure['body'] {
-  // A group without a command shows its help, which is no message.
-  const text = code === 'commander.help' ? 'Name a command; --help shows which there are.' : message.replace(/^error: /, '');
+  // For a group without a command Commander prints the help; its message is a placeholder.
+  const text = code === 'commander.help' ? 'Specify a command; --help lists them.' : message.replace(/^error: /, '');
   return { code: 'usage', message: text };
 }

@@ -1,4 +1,4 @@
-/** `holons search|show`: holons by text, class and parent, as `/api/v1/holons` finds them, and one of them; private ones too (rules/cli#admin-cli). */
+/** `holons search|show`: searches holons like `/api/v1/holons`, and shows one; private holons included (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -40,11 +40,11 @@ const relationshipColumns = {
 };
 
 export function register(group: Command, context: CliContext): void {
-  registerSearch(group, 'Lists holons by name, of which name or description has a text')
-    .option('--class <slug>', 'only those of this class and of every class below it')
+  registerSearch(group, 'Lists holons whose name or description contains a text')
+    .option('--class <slug>', 'only holons of this class or its subclasses')
     .option('--parent <id>', 'only children of this holon', parseId)
     .action(async (text: string | undefined, { limit, offset, ...filter }: Page & { class?: string; parent?: number }) => {
-      // Without a class a text is needed; the empty one is in every name.
+      // The operation needs a text or a class; the empty text matches every name.
       const q = text ?? (filter.class === undefined ? '' : undefined);
       const { items, count } = await context.call(directory.rpcs.searchHolons, {
         ...(q === undefined ? {} : { q }),
@@ -52,7 +52,7 @@ export function register(group: Command, context: CliContext): void {
         limit,
         offset,
       });
-      context.print(items, table(items, columns, 'There is no such holon.'), ...describeMore({ limit, offset }, count));
+      context.print(items, table(items, columns, 'No holons found.'), ...describeMore({ limit, offset }, count));
     });
 
   withPage(group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'), 200).action(
@@ -68,9 +68,9 @@ export function register(group: Command, context: CliContext): void {
         details,
         fields({ id, name, class: type, slug, parent, links: JSON.stringify(links), description }),
         '',
-        table(memberships.items, membershipColumns, 'Nobody is a member.'),
+        table(memberships.items, membershipColumns, 'No members.'),
         '',
-        table(relationships.items, relationshipColumns, 'No relationship.'),
+        table(relationships.items, relationshipColumns, 'No relationships.'),
         ...describeMore(page, Math.max(memberships.count, relationships.count)),
       );
     },

@@ -50,10 +50,9 @@ interface ListOptions extends Filter {
 
 export const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents, events];
 
-/** Services whose jobs can be listed. */
 export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'adminListJobs' in rpcs).map(({ service }) => service);
 const list = jobList(jobServices);
-/** Of those that may stand at one place, so that nothing at that place is behind it. */
+/** The last service in cursor order, so that `--before` skips the same position of every service. */
 const lastService = jobServices.toSorted().at(-1) ?? '';
 
 const defaultLimit = 100;
@@ -61,7 +60,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function parseJobId(text: string): string {
   const id = text.toLowerCase();
-  if (!uuid.test(id)) throw new InvalidArgumentError('must be the id of a job, as `jobs list` shows it.');
+  if (!uuid.test(id)) throw new InvalidArgumentError('must be a job id, as printed by `jobs list`.');
   return id;
 }
 
@@ -69,20 +68,22 @@ export function register(group: Command, context: CliContext): void {
   const withFilter = (command: Command): Command =>
     command
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))
-      .option('--type <type>', 'only this type, e.g. transcripts.transcript-import')
-      .option('--key <key>', 'only this key')
-      .option('--error <text>', 'only jobs whose error contains this')
+      .option('--type <type>', 'only jobs of this type, e.g. transcripts.transcript-import')
+      .option('--key <key>', 'only jobs with this key')
+      .option('--error <text>', 'only jobs whose error contains this text')
       .option('--conversation <id>', 'only jobs of this conversation', parseId)
-      .option('--request <id>', 'only jobs that this request has caused')
-      .option('--created-after <time>', 'only jobs of then or later: a date, an instant, or how long ago (2h)', (text) => parseTime(text))
-      .option('--created-before <time>', 'only jobs of before', (text) => parseTime(text));
+      .option('--request <id>', 'only jobs caused by this request')
+      .option('--created-after <time>', 'only jobs created at this time or later: a date, an instant, or an age (2h)', (text) =>
+        parseTime(text),
+      )
+      .option('--created-before <time>', 'only jobs created before this time', (text) => parseTime(text));
 
   withFilter(group.command('list'))
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
-    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
     .option('--cursor <cursor>', cursorText, parseMergedCursor(list))
-    .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
+    .option('--before <id>', 'jobs older than this one', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
       const start = cursor ?? (before === undefined ? startCursor : { ...startCursor, position: { at: before, source: lastService } });
       const services = jobServices.filter((service) => (filter.service ?? service) === service && hasMore(start, service));
@@ -102,8 +103,8 @@ export function register(group: Command, context: CliContext): void {
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
       const nextPosition = nextCursor(start, { next, missing: [...failures.keys()] });
-      const more = nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(list, nextPosition)}`];
-      context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
+      const more = nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(list, nextPosition)}`];
+      context.print(items, table(items, columns, 'No jobs found.'), ...more);
       requireAll(answers);
     });
 
@@ -143,46 +144,46 @@ export function register(group: Command, context: CliContext): void {
       name: 'redrive',
       change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminRedriveJobs, request),
       counted: 'redriven',
-      description: 'Queues dead jobs again, with all their attempts: one by its id (a cancelled one too), or all that match',
+      description: 'Queues dead jobs again with all attempts: all that match, or one by its id (also a cancelled one)',
       done: 'queued again',
     },
     {
       name: 'discard',
       change: (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, { ...request, state: 'dead' }),
       counted: 'discarded',
-      description: 'Gives dead jobs up, one by its id or all that match: they are cancelled, and no longer counted or warned of',
+      description: 'Cancels dead jobs, all that match or one by its id: they no longer count for alerts',
       done: 'cancelled',
     },
   ] as const) {
     withFilter(group.command(name))
       .description(description)
       .argument('[id]', 'job', parseJobId)
-      .option('--all', 'every dead job, when nothing else limits them')
-      .option('--dry-run', 'count the jobs, and change nothing')
+      .option('--all', 'all dead jobs; required without a filter')
+      .option('--dry-run', 'count the jobs without changing them')
       .action(async (id: string | undefined, { all, dryRun, ...filter }: Filter & { all?: true; dryRun?: true }) => {
         const limited = Object.keys(filter).length > 0;
-        if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 'usage');
-        await changeJobs(context, { id, filter, dryRun, change, counted, done, refused: 'No dead job matches: nothing was changed.' });
+        if (id === undefined && !limited && all !== true) throw new CliError('Specify a job id, a filter, or --all.', 'usage');
+        await changeJobs(context, { id, filter, dryRun, change, counted, done, refused: 'No dead jobs match: nothing changed.' });
       });
   }
 
   withFilter(group.command('cancel'))
-    .description('Ends queued and running jobs, one by its id or all that match: they are cancelled, and can be redriven by their ids')
+    .description('Cancels queued and running jobs, all that match or one by its id; they can be redriven by id')
     .argument('[id]', 'job', parseJobId)
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(['queued', 'running']))
-    .option('--dry-run', 'count the jobs, and change nothing')
+    .option('--dry-run', 'count the jobs without changing them')
     .action(async (id: string | undefined, { dryRun, ...filter }: Filter & { state?: 'queued' | 'running'; dryRun?: true }) => {
-      if (id === undefined && Object.keys(filter).length === 0) throw new CliError('Name a job or a filter.', 'usage');
+      if (id === undefined && Object.keys(filter).length === 0) throw new CliError('Specify a job id or a filter.', 'usage');
       if (id !== undefined && (await findJob(context, id)).job.state === 'dead') throw new CliError(await describeRefusal(context, id));
       const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.adminCancelJobs, request);
-      const refused = 'No queued or running job matches: nothing was changed.';
+      const refused = 'No queued or running jobs match: nothing changed.';
       await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
     });
 }
 
 type Request = RequestOf<Rpcs['adminRedriveJobs']>;
 
-/** Asks every service to change its jobs, and tells how many it has changed. */
+/** Changes the jobs of every service, and prints the number of changed jobs. */
 async function changeJobs(
   context: CliContext,
   act: {
@@ -209,7 +210,7 @@ async function changeJobs(
   const count = found.reduce((sum, own) => sum + own.count, 0);
   const verb = dryRun ? 'would be' : count === 1 ? 'is' : 'are';
   const summary = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
-  // One job is in one service: those that do not answer have nothing to do with it.
+  // A job belongs to one service: once it is changed, missing replies of others do not matter.
   if (id === undefined || count === 0) {
     const parts = found.filter((own) => own.count > 0).map((own) => `${own.service} ${own.count}`);
     const counts = Object.fromEntries(found.map((own) => [own.service, { [counted]: own.count }]));
@@ -220,14 +221,14 @@ async function changeJobs(
 }
 
 const nextActions: Readonly<Record<Job['state'], string>> = {
-  queued: '`jobs cancel` ends it',
-  running: '`jobs cancel` ends it',
-  dead: '`jobs redrive` queues it again, `jobs discard` gives it up',
-  cancelled: '`jobs redrive` with its id queues it again',
-  succeeded: 'there is nothing left to do',
+  queued: 'cancel it with `jobs cancel`',
+  running: 'cancel it with `jobs cancel`',
+  dead: 'queue it again with `jobs redrive`, or cancel it with `jobs discard`',
+  cancelled: 'queue it again with `jobs redrive` and its id',
+  succeeded: 'no action is possible',
 };
 
-/** Why nothing was done to a job, and what can be. @throws CliError when there is no such job */
+/** The state of an unchanged job and the possible actions. @throws CliError when the job does not exist */
 async function describeRefusal(context: CliContext, id: string): Promise<string> {
   const { job } = await findJob(context, id);
   return `Job ${id} is ${job.state}: ${nextActions[job.state]}.`;
@@ -246,7 +247,7 @@ function toRequest({ type, key, error, conversation, request, createdAfter, crea
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Every service that has jobs, or the named one. */
+/** Calls all services with jobs, or only the named one. */
 async function callServices<T>(
   context: CliContext,
   only: string | undefined,

@@ -1,4 +1,4 @@
-/** `journeys audit JOURNEY STEP` (rules/cli#admin-cli; rules/steps#step-configuration): who changed what in a step's configuration. */
+/** `journeys audit JOURNEY STEP` (rules/cli#admin-cli; rules/steps#step-configuration): changes of a step's configuration. */
 import type { Command } from 'commander';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
@@ -12,7 +12,7 @@ export function register(journeys: Command, context: CliContext): void {
     .description("Shows the audit history of a step's configuration, newest first")
     .argument('<journey>', 'slug of the journey')
     .argument('<step>', 'slug of the step')
-    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, 100)
+    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, 100)
     .action(async (journey: string, step: string, { limit }: { limit: number }) => {
       const { items } = await context.call(
         directory.rpcs.listConfigAudit,
@@ -28,7 +28,7 @@ export function register(journeys: Command, context: CliContext): void {
             BY: ({ source, account }) => account?.email ?? source,
             PATHS: ({ paths }) => paths.join(', '),
           },
-          'Nothing has changed its configuration.',
+          'No changes.',
         ),
       );
     });

@@ -30,32 +30,32 @@ interface ListOptions {
 export function register(keys: Command, context: CliContext): void {
   const { issueKey, listAllKeys, showAnyKey, rotateAnyKey, revokeAnyKey } = directory.rpcs;
   const showToken = (issued: Issued, done: string): void =>
-    context.print(issued, `${done}: ${issued.key.name}. The token is shown this once:`, issued.token, describeKey(issued.key));
+    context.print(issued, `${done}: ${issued.key.name}. Copy the token now, it is not shown again:`, issued.token, describeKey(issued.key));
 
   keys
     .command('create [email]')
-    .description('Makes a key of this account and shows its token, once')
-    .option('--account <id>', 'the account, in the place of its email', parseId)
-    .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scope <scope...>', `what it may do: "*", or some of ${scopes.join(', ')}`)
-    .option('--expires-at <time>', 'from then on it is not accepted; a date or an instant', (text: string) => parseTime(text))
+    .description('Creates a key for an account and prints its token, once')
+    .option('--account <id>', 'id of the account, instead of its email', parseId)
+    .requiredOption('--name <name>', 'purpose of the key')
+    .requiredOption('--scope <scope...>', `permissions: "*" or one or more of ${scopes.join(', ')}`)
+    .option('--expires-at <time>', 'expiry time: a date or an instant', (text: string) => parseTime(text))
     .action(async (email: string | undefined, { account, name, scope, expiresAt }: CreateOptions) => {
-      if ((email === undefined) === (account === undefined)) throw new CliError('Name the account by its email or its id.', 'usage');
+      if ((email === undefined) === (account === undefined)) throw new CliError('Specify the account by email or by id.', 'usage');
       const request = { ...toAccount(email, account), name, scopes: scope, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
-      showToken(await context.call(issueKey, request), 'Made');
+      showToken(await context.call(issueKey, request), 'Created');
     });
 
   keys
     .command('list [email]')
-    .description('Lists the keys of this account, or of all, newest first, in pages')
-    .option('--limit <count>', 'keys of a page, at most 1000', parseLimit, 100)
-    .option('--offset <count>', 'keys before the page', parseOffset, 0)
-    .option('--account <id>', 'the account, in the place of its email', parseId)
+    .description('Lists the keys of an account, or of all accounts, newest first')
+    .option('--limit <count>', 'keys per page, at most 1000', parseLimit, 100)
+    .option('--offset <count>', 'number of keys to skip', parseOffset, 0)
+    .option('--account <id>', 'id of the account, instead of its email', parseId)
     .action(async (email: string | undefined, { limit, offset, account }: ListOptions) => {
-      if (email !== undefined && account !== undefined) throw new CliError('Name the account by its email or its id.', 'usage');
+      if (email !== undefined && account !== undefined) throw new CliError('Specify the account by email or by id.', 'usage');
       const { items, count } = await context.call(listAllKeys, { limit, offset, ...toAccount(email, account) });
       const next = offset + items.length;
-      context.print(items, table(items, keyColumns, 'No key.'), ...(next < count ? [`There are more: --offset ${next}`] : []));
+      context.print(items, table(items, keyColumns, 'No keys.'), ...(next < count ? [`More results: --offset ${next}`] : []));
     });
 
   keys
@@ -68,8 +68,8 @@ export function register(keys: Command, context: CliContext): void {
 
   keys
     .command('rotate <id>')
-    .description('Gives a key a new secret and shows its token, once; the old one is accepted until the overlap ends')
-    .option('--overlap-seconds <count>', `default a day, at most ${maxOverlapSeconds}; 0 ends the old one at once`, parseOffset)
+    .description('Creates a new token for a key and prints it, once; the old one is accepted until the overlap ends')
+    .option('--overlap-seconds <count>', `default one day, at most ${maxOverlapSeconds}; 0 revokes the old token at once`, parseOffset)
     .action(async (id: string, { overlapSeconds }: { overlapSeconds?: number }) => {
       const request = { key_id: id, ...(overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }) };
       showToken(await context.call(rotateAnyKey, request, `key ${id}`), 'Rotated');
@@ -77,10 +77,10 @@ export function register(keys: Command, context: CliContext): void {
 
   keys
     .command('revoke <id>')
-    .description('Ends a key for good, at once')
-    .option('--yes', 'do not ask')
+    .description('Permanently revokes a key, effective at once')
+    .option('--yes', 'skip the confirmation')
     .action(async (id: string, { yes }: { yes?: true }) => {
-      if (yes !== true) await confirm(`Programs with the key ${id} are refused from now on; it cannot be undone.`, id);
+      if (yes !== true) await confirm(`This permanently revokes the key ${id}.`, id);
       const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
       context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key), ...describeEndpoints(revoked.webhook_endpoints));
     });

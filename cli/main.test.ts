@@ -59,7 +59,7 @@ describe('the admin CLI without a platform', () => {
     [['jobs', 'show'], 2, 'usage', "missing required argument 'id'"],
     [['jobs', 'list', '--frob'], 2, 'usage', "unknown option '--frob'"],
     [['frobnicate'], 2, 'usage', "unknown command 'frobnicate'"],
-    [['jobs'], 2, 'usage', 'Name a command; --help shows which there are.'],
+    [['jobs'], 2, 'usage', 'Specify a command; --help lists them.'],
     [['jobs', 'list'], 1, 'unavailable', expect.stringContaining('NATS_URL is not set')],
   ])('prints the failure of %j as JSON alone with --json', (args, status, code, message) => {
     const { stdout, ...outcome } = run(['--json', ...args]);

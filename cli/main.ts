@@ -3,6 +3,6 @@ import { runCommand } from './run.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-  process.exit(); // a reader such as `head` has seen enough
+  process.exit(); // a reader such as `head` has closed the pipe
 });
 await runCommand(process.argv.slice(2));

@@ -1,4 +1,4 @@
-/** `media orphans`: compares the object store with what is recorded, and deletes what nobody names (architecture#orphans). */
+/** `media orphans`: finds stored objects without a record, and records without an object (architecture#orphans). */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { media } from '#services/media';
@@ -31,26 +31,22 @@ const defaultAgeHours = 24;
 
 function parseHours(text: string): number {
   const hours = Number(text);
-  if (text.trim() === '' || !(hours >= 0) || hours > 87_600) throw new InvalidArgumentError('must be 0 to 87600 hours.');
+  if (text.trim() === '' || !(hours >= 0) || hours > 87_600) throw new InvalidArgumentError('must be between 0 and 87600 hours.');
   return hours;
 }
 
 export function register(group: Command, context: CliContext): void {
   group
     .command('orphans')
-    .description('Objects that no record names, and records whose object is missing; only shows them unless --delete is given')
-    .option('--min-age-hours <hours>', 'leave out what is younger', parseHours, defaultAgeHours)
-    .option('--delete', 'delete the objects; records are never deleted, their objects may come back from a backup')
-    .option('--yes', 'with --delete: do not ask')
+    .description('Lists objects without a record and records without an object; deletes the objects with --delete')
+    .option('--min-age-hours <hours>', 'ignore newer objects', parseHours, defaultAgeHours)
+    .option('--delete', 'delete the objects (records are never deleted: their objects can be restored from a backup)')
+    .option('--yes', 'with --delete: skip the confirmation')
     .option('--json', 'print {orphans, missing, deleted, scanned}')
     .action(async (options: Options) => {
       const needsConfirmation = options.delete === true && options.yes !== true;
       if (needsConfirmation)
-        await confirm(
-          'This deletes all objects that no record names and cannot be undone.',
-          'delete',
-          'use --yes, or leave --delete out first',
-        );
+        await confirm('This permanently deletes all objects without a record.', 'delete', 'use --yes, or omit --delete');
       const total: { orphans: Page['orphans']; missing: Page['missing']; deleted: number; scanned: number } = {
         orphans: [],
         missing: [],
@@ -68,7 +64,7 @@ export function register(group: Command, context: CliContext): void {
         after = page.next;
       } while (after !== null);
       const bytes = total.orphans.reduce((sum, { size_bytes: size }) => sum + size, 0);
-      const done = options.delete === true ? `${total.deleted} deleted` : 'nothing deleted; --delete does';
+      const done = options.delete === true ? `${total.deleted} deleted` : 'nothing deleted; use --delete';
       context.print(
         total,
         ...(total.orphans.length === 0 ? [] : [table(total.orphans, orphanColumns, ''), '']),

@@ -22,17 +22,17 @@ type Note = ReplyOf<typeof directory.rpcs.listNotes>['items'][number] | ReplyOf<
 export function register(notes: Command, context: CliContext): void {
   notes
     .command('list')
-    .description('Lists notes, newest first, in pages')
+    .description('Lists notes, newest first')
     .option('--conversation <id>', 'notes of this conversation', parseId)
     .option('--person <id>', 'notes of this person', parseId)
     .option('--holon <id>', 'notes of this holon', parseId)
-    .option('--limit <count>', 'notes of a page, at most 1000', parseLimit, 100)
-    .option('--before <id>', 'the page after the one that ends with this note', parseId)
+    .option('--limit <count>', 'notes per page, at most 1000', parseLimit, 100)
+    .option('--before <id>', 'notes older than this one', parseId)
     .action(async (options: Options) => {
       const notes = await listNotes(context, options);
       const last = notes.length < options.limit ? undefined : notes.at(-1);
-      const more = last === undefined ? [] : [`There may be more: --before ${last.id}`];
-      context.print(notes, table(notes, columns, 'There are no notes.'), ...more);
+      const more = last === undefined ? [] : [`More results may follow: --before ${last.id}`];
+      context.print(notes, table(notes, columns, 'No notes.'), ...more);
     });
 }
 
@@ -46,7 +46,7 @@ const columns = {
 
 async function listNotes(context: CliContext, { conversation, person, holon, limit, before }: Options): Promise<readonly Note[]> {
   const given = [conversation, person, holon].filter((id) => id !== undefined);
-  if (given.length !== 1) throw new CliError('Name exactly one of --conversation, --person and --holon.', 'usage');
+  if (given.length !== 1) throw new CliError('Specify exactly one of --conversation, --person and --holon.', 'usage');
   const page = { limit, ...(before === undefined ? {} : { before }) };
   if (conversation !== undefined)
     return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation, ...page }, `conversation ${conversation}`))

@@ -1,4 +1,4 @@
-/** `overview`: how the platform is, as the services say it (P1). */
+/** `overview`: state of the platform, as reported by the services (P1). */
 import type { Command } from 'commander';
 import { statusRpcs } from '#libs/contract';
 import { streamNames } from '#libs/nats';
@@ -29,22 +29,22 @@ export function register(overview: Command, context: CliContext): void {
     });
     const { services, dependencies, jobs, webhooks, streams, logins } = overview;
     context.print(
-      // A gateway answers nobody on the bus: each tells of itself and its spool over HTTP.
+      // Gateways have no RPCs: each reports its state and its spool over HTTP only.
       { ...overview, spool: null },
       table(services, serviceColumns, ''),
       '',
-      table(dependencies, dependencyColumns, 'No service has told what it needs.'),
+      table(dependencies, dependencyColumns, 'No dependencies reported.'),
       '',
-      table(jobs, jobColumns, 'There are no jobs.'),
+      table(jobs, jobColumns, 'No jobs.'),
       '',
-      table(webhooks, webhookColumns, 'No webhook came within a day.'),
+      table(webhooks, webhookColumns, 'No webhooks received within a day.'),
       '',
       table(streams, streamColumns, ''),
       '',
-      `Logins refused within the last hour: ${logins.failed_last_hour}.`,
-      'The gateway and its spool are shown by GET /api/ops/overview and in the console.',
+      `Failed logins within the last hour: ${logins.failed_last_hour}.`,
+      'For the gateway and its spool see GET /api/ops/overview or the console.',
     );
-    if (failures.length > 0) throw new CliError(`No answer from ${failures.join('; ')}`, 'unavailable');
+    if (failures.length > 0) throw new CliError(`No reply from ${failures.join('; ')}`, 'unavailable');
   });
 }
 

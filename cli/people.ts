@@ -1,4 +1,4 @@
-/** `people …` (rules/cli#people-and-their-data): everything about one person, handed out or removed; two people made one; and who there is. */
+/** `people …` (rules/cli#people-and-their-data): finds, exports, merges and erases people. */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
@@ -25,9 +25,9 @@ interface EraseOptions extends IdentityOptions {
 
 export function register(people: Command, context: CliContext): void {
   registerMerging(people, context);
-  registerSearch(people, 'Lists people by name, of whose name this is a part').action(async (text: string | undefined, page: Page) => {
+  registerSearch(people, 'Lists people whose name contains a text').action(async (text: string | undefined, page: Page) => {
     const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
-    context.print(items, table(items, personColumns, 'Nobody has such a name.'), ...describeMore(page, count));
+    context.print(items, table(items, personColumns, 'No people found.'), ...describeMore(page, count));
   });
   withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
     async (who: string, page: Page) => {
@@ -39,33 +39,30 @@ export function register(people: Command, context: CliContext): void {
         details,
         fields({ id, name: facts.name, kind: facts.actor_kind, contact: JSON.stringify(contact), description: facts.description }),
         '',
-        table(memberships.items, membershipColumns, 'No membership.'),
+        table(memberships.items, membershipColumns, 'No memberships.'),
         ...describeMore(page, memberships.count),
       );
     },
   );
   const withIdentity = (command: Command): Command =>
     command
-      .option('--visitor <id>', 'also this visitor of the chat page; may be repeated', collectText)
-      .option('--telegram-user <id>', 'also this Telegram user; may be repeated', collectNumber);
+      .option('--visitor <id>', 'also this chat page visitor; can be repeated', collectText)
+      .option('--telegram-user <id>', 'also this Telegram user; can be repeated', collectNumber);
 
   withIdentity(people.command('export <key-id-or-email>'))
-    .description('Writes a ZIP of JSON files with everything that is stored about a person; no hashes of passwords or tokens')
-    .requiredOption('--out <file>', 'the ZIP to write; it must not exist')
+    .description('Writes all stored data about a person as a ZIP of JSON files, without hashes of passwords and tokens')
+    .requiredOption('--out <file>', 'output file; must not exist')
     .action(async (who: string, options: ExportOptions) => {
       const person = await identify(context, who, options);
       if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
       const counts = await exportPerson(context, person, options.out);
-      context.print(
-        { person_id: person.id, file: options.out, counts },
-        `Wrote what is stored about ${describe(person)} to ${options.out}.`,
-      );
+      context.print({ person_id: person.id, file: options.out, counts }, `Wrote the data of ${describe(person)} to ${options.out}.`);
     });
 
   withIdentity(people.command('erase <key-id-or-email>'))
-    .description('Removes a person from every service; repeat it when it was broken off')
-    .option('--dry-run', 'show what would be removed, and change nothing')
-    .option('--yes', 'do not ask')
+    .description('Removes a person from every service; run it again after an interruption')
+    .option('--dry-run', 'show the number of affected rows without changing anything')
+    .option('--yes', 'skip the confirmation')
     .action(async (who: string, options: EraseOptions) => {
       const person = await identify(context, who, options);
       const dryRun = options.dryRun === true;
@@ -76,8 +73,8 @@ export function register(people: Command, context: CliContext): void {
       if (!dryRun) await storeErasuresWithBackups(context);
       context.print(
         { person_id: person.id, dry_run: dryRun, counts },
-        dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`,
-        table(rowsOf(counts), countColumns, 'Nothing is stored.'),
+        dryRun ? `Would be removed for ${describe(person)} (nothing changed):` : `Erased ${describe(person)}:`,
+        table(rowsOf(counts), countColumns, 'No data.'),
       );
     });
 }

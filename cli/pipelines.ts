@@ -1,4 +1,4 @@
-/** `pipelines list|retry`: where conversations stand in their pipeline steps (P5; rules/steps#pipeline-jobs). */
+/** `pipelines list|retry`: conversations in pipeline steps and their jobs (P5; rules/steps#pipeline-jobs). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
 import { operatorLists, type Position, encodePosition } from '#libs/merged-list';
@@ -23,7 +23,7 @@ interface ListOptions {
 }
 
 function parseEntry(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be what the page before tells.');
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an entry id printed by the previous page.');
   return Number(text);
 }
 
@@ -35,14 +35,14 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('list')
-    .description('Lists conversations in pipeline steps, those that entered last first')
-    .option('--journey <slug>', 'only those on this journey')
-    .option('--step <slug>', 'only those in this step')
-    .addOption(new Option('--state <state>', 'only those whose job is in this state').choices([...jobStates, 'none']))
+    .description('Lists conversations in pipeline steps, latest entry first')
+    .option('--journey <slug>', 'only conversations on this journey')
+    .option('--step <slug>', 'only conversations in this step')
+    .addOption(new Option('--state <state>', 'only conversations whose job is in this state').choices([...jobStates, 'none']))
     .option('--conversation <id>', 'only this conversation', parseId)
-    .option('--limit <count>', 'at most this many, at most 200', parseLimit, 100)
+    .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 100)
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.pipelines))
-    .option('--before <entry>', 'the page after the one that ends with this entry', parseEntry)
+    .option('--before <entry>', 'entries older than this one', parseEntry)
     .action(async ({ journey, step, state, conversation, limit, cursor, before }: ListOptions) => {
       const filter = {
         ...(journey === undefined ? {} : { journey }),
@@ -60,16 +60,18 @@ export function register(group: Command, context: CliContext): void {
       });
       context.print(
         items,
-        table(items, columns, 'No conversation is in such a step.'),
+        table(items, columns, 'No conversations in pipeline steps.'),
         ...(next === undefined
           ? []
-          : [`There may be more: --cursor ${encodePosition(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`]),
+          : [
+              `More results may follow: --cursor ${encodePosition(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`,
+            ]),
       );
     });
 
   group
     .command('retry')
-    .description('Runs the job of a conversation now: the same one, no second')
+    .description('Runs the existing job of a conversation now')
     .argument('<conversation>', 'id', parseId)
     .action(async (id: number) => {
       const { items, is_known: isKnown } = await context.call(conversations.rpcs.adminListPipelines, { conversation_id: id, limit: 1 });
@@ -78,7 +80,7 @@ export function register(group: Command, context: CliContext): void {
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
       const [job] = type === undefined ? [] : await readJobs(type, [id]);
       if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
-        throw new CliError(`Conversation ${id} has no job that could be run now.`);
+        throw new CliError(`Conversation ${id} has no job that can be run now.`);
       const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
       await context.call(rpcs.adminRetryJob, { id: job.id, conversation_id: id });
       const standing = describePipelineStatus(entry, (await readJobs(type, [id]))[0]);

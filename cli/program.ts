@@ -16,7 +16,7 @@ interface DeclaredGroup {
   load(): Promise<CommandGroup>;
 }
 
-/** Groups of commands. The module of a group is loaded when the group is used: all of them take a second of processor time. */
+/** Command groups. Modules are loaded on first use, since loading all of them takes a second. */
 const groups: Readonly<Record<string, DeclaredGroup>> = {
   workspace: { description: 'Set-up data from a file', load: () => import('./workspace.ts') },
   accounts: { description: 'Accounts that may log in', load: () => import('./accounts.ts') },
@@ -54,8 +54,7 @@ const groups: Readonly<Record<string, DeclaredGroup>> = {
 };
 
 /**
- * `--json` is for every command, wherever it stands and even in a line that is wrong otherwise: it is taken out before the line is
- * read, and commands know it from their context alone.
+ * Removes `--json` from the arguments before they are parsed, so that it also applies to usage errors. Commands read it from their context.
  */
 export function takeJson(args: readonly string[]): { json: boolean; rest: string[] } {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
@@ -64,7 +63,7 @@ export function takeJson(args: readonly string[]): { json: boolean; rest: string
 }
 
 export interface ProgramOptions {
-  /** Print JSON alone, failures too. */
+  /** Print only JSON, also for errors. */
   readonly json: boolean;
   /** Called once, and only when a group is loaded. */
   openContext(): CliContext | Promise<CliContext>;
@@ -79,7 +78,7 @@ export async function createProgram(args: readonly string[] | 'all', { json, ope
   program
     .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.')
     .version(releaseVersion)
-    .showHelpAfterError('(--help shows what is possible)')
+    .showHelpAfterError('(see --help)')
     .exitOverride()
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .configureOutput({
@@ -93,14 +92,14 @@ export async function createProgram(args: readonly string[] | 'all', { json, ope
     if (context === undefined || !used.includes(name)) continue;
     (await load()).register(command, context);
     for (const leaf of listLeafCommands(command)) {
-      const declared = leaf.options.some(({ long }) => long === '--json'); // where it says what is printed
-      if (!declared) leaf.option('--json', 'print JSON alone, failures too');
+      const declared = leaf.options.some(({ long }) => long === '--json'); // its description names the printed object
+      if (!declared) leaf.option('--json', 'print only JSON, also for errors');
     }
   }
   return program;
 }
 
-/** The commands that do something. */
+/** Commands with an action. */
 function listLeafCommands(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(listLeafCommands);
 }

@@ -1,6 +1,6 @@
 import { CliError } from './failure.ts';
 
-/** Asks on the terminal without showing what is typed. @throws CliError on Ctrl-C. */
+/** Reads a line from the terminal without echo. @throws CliError on Ctrl-C. */
 export function promptSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   stderr.write(prompt);

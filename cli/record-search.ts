@@ -1,14 +1,12 @@
-/** What the searches of people and of holons have in common. */
+/** Options of `people search` and `holons search`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseLimit, parseOffset } from './parse-options.ts';
 
-/** Rows of a list by their places. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** `search [text]`, in pages. */
 export function registerSearch(group: Command, description: string): Command {
   return withPage(group.command('search [text]').description(description), 100);
 }
@@ -16,14 +14,14 @@ export function registerSearch(group: Command, description: string): Command {
 export function withPage(command: Command, maxLimit: number): Command {
   const parsePageLimit = (text: string): number => {
     const limit = parseLimit(text);
-    if (limit > maxLimit) throw new InvalidArgumentError(`must be 1 to ${maxLimit}.`);
+    if (limit > maxLimit) throw new InvalidArgumentError(`must be between 1 and ${maxLimit}.`);
     return limit;
   };
   return command
-    .option('--limit <count>', `rows of a page, at most ${maxLimit}`, parsePageLimit, 100)
-    .option('--offset <count>', 'rows before the page', parseOffset, 0);
+    .option('--limit <count>', `rows per page, at most ${maxLimit}`, parsePageLimit, 100)
+    .option('--offset <count>', 'number of rows to skip', parseOffset, 0);
 }
 
 export function describeMore({ limit, offset }: Page, count: number): string[] {
-  return offset + limit < count ? [`There are more: --offset ${offset + limit}`] : [];
+  return offset + limit < count ? [`More results: --offset ${offset + limit}`] : [];
 }

@@ -1,4 +1,4 @@
-/** One command line, from its words to the exit status. */
+/** Runs one command line. */
 import { CommanderError } from 'commander';
 import type { CliContext } from './context.ts';
 import { createProgram, takeJson } from './program.ts';
@@ -7,7 +7,7 @@ import { createProgram, takeJson } from './program.ts';
 export async function runCommand(args: readonly string[]): Promise<void> {
   const { json, rest } = takeJson(args);
   let context: CliContext | undefined;
-  // Loaded on first use: `--help` and `--version` need none of it.
+  // Loaded on first use, so that `--help` and `--version` start faster.
   const openContext = async (): Promise<CliContext> => (context ??= (await import('./context.ts')).createContext({ json }));
   try {
     const program = await createProgram(rest, { json, openContext });

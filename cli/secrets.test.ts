@@ -44,7 +44,7 @@ describe('secrets generate', () => {
   });
 
   it('names what an installation has to decide, with the careful answer and what it means (D92)', () => {
-    expect(printed).toMatch(/^# Whose conversations .*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
+    expect(printed).toMatch(/^# Access of accounts to conversations.*`members`.*`open`: all\nCONVERSATION_ACCESS=members$/m);
   });
 
   it('prints one object with --json', () => {
@@ -52,12 +52,12 @@ describe('secrets generate', () => {
   });
 
   it('writes a file for its owner alone with --out, and never over another', () => {
-    expect(generate('--out', '.env')).toMatch(/^\d+ secrets are in \.env, which nobody else can read\.$/m);
+    expect(generate('--out', '.env')).toMatch(/^Wrote \d+ secrets to \.env, readable only by its owner\.$/m);
     const file = join(folder, '.env');
     const text = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const again = spawnSync(process.execPath, [program, 'secrets', 'generate', '--out', '.env'], options());
-    expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('.env is there already') });
+    expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('.env exists already') });
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 

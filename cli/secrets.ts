@@ -1,4 +1,4 @@
-/** `secrets generate`: needs no platform, since it comes before there is one. */
+/** `secrets generate`: runs without a platform. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
@@ -14,11 +14,13 @@ interface Options {
 export function register(secrets: Command, context: CliContext): void {
   secrets
     .command('generate')
-    .description('Makes a new set: an env file as docker compose reads it, or with --postgresql and --nats as the chart wants its Secret')
-    .option('--postgresql <host:port/database>', 'where PostgreSQL is, as the pods reach it')
-    .option('--nats <host:port>', 'where NATS is, as the pods reach it')
-    .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
-    .option('--json', 'one object instead of an env file')
+    .description(
+      'Generates a new set of secrets: an env file for docker compose, or with --postgresql and --nats for the Secret of the chart',
+    )
+    .option('--postgresql <host:port/database>', 'address of PostgreSQL from inside the cluster')
+    .option('--nats <host:port>', 'address of NATS from inside the cluster')
+    .option('--out <file>', 'write to this new file, readable only by its owner, instead of standard output')
+    .option('--json', 'print one JSON object instead of an env file')
     .action((options: Options) => {
       const addresses = readAddresses(options);
       const secrets = generateSecrets(addresses);
@@ -31,11 +33,11 @@ export function register(secrets: Command, context: CliContext): void {
       }
       writeNew(options.out, `${text}\n`);
       const count = secrets.flatMap(([, variables]) => Object.keys(variables)).length;
-      context.print({ file: options.out, secrets: count }, `${count} secrets are in ${options.out}, which nobody else can read.`);
+      context.print({ file: options.out, secrets: count }, `Wrote ${count} secrets to ${options.out}, readable only by its owner.`);
     });
 }
 
-/** @throws CliError when one is missing or is no place */
+/** @throws CliError when an address is missing or malformed */
 function readAddresses({ postgresql, nats }: Options): ServerAddresses | undefined {
   if (postgresql === undefined && nats === undefined) return undefined;
   if (postgresql === undefined || !/^[^\s/@:]+(:\d+)?\/[^\s/@]+$/.test(postgresql))
@@ -50,6 +52,6 @@ function writeNew(file: string, text: string): void {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CliError(code === 'EEXIST' ? `${file} is there already; its secrets would be lost. Move it away first.` : message);
+    throw new CliError(code === 'EEXIST' ? `${file} exists already. Move it first, or its secrets would be lost.` : message);
   }
 }

@@ -10,7 +10,7 @@ const environmentFile = (): string =>
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Variables of the environment; without NATS_URL those of the platform that runs in this folder fill in what is missing. */
+/** Environment variables; without NATS_URL, missing ones come from the platform that runs in this folder. */
 export function readSettings(env: Variables = readEnvironment(), file = environmentFile()): Variables {
   if (env['NATS_URL'] !== undefined && env['NATS_URL'] !== '') return env;
   return { ...readRunning(file), ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
@@ -23,9 +23,9 @@ function readRunning(file: string): Record<string, string> {
     const settings = Object.fromEntries(
       Object.entries(content.settings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
-    // The CLI has a user of its own, which may do what its commands do.
+    // The CLI has its own NATS user with the permissions of its commands.
     return settings['NATS_URL_CLI'] === undefined ? settings : { ...settings, NATS_URL: settings['NATS_URL_CLI'] };
   } catch {
-    return {}; // no platform of this folder
+    return {}; // no platform has run in this folder
   }
 }

@@ -1,4 +1,4 @@
-/** `threads list|show|take|say|hand-back`: chats with agents in the hands of operators (H1 to H5). */
+/** `threads list|show|take|say|hand-back`: chats with agents, taken over by operators (H1 to H5). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/merged-list';
@@ -19,7 +19,7 @@ interface ListOptions {
   cursor?: Position;
 }
 
-/** The service gives no more at once. */
+/** Limit of the service. */
 const maxThreads = 200;
 
 export function register(group: Command, context: CliContext): void {
@@ -27,12 +27,12 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('list')
-    .description('Lists chats, those where something was said last first')
-    .option('--agent <slug>', 'only those with this agent')
-    .addOption(new Option('--channel <channel>', 'only those of this kind').choices(['web', 'telegram']))
-    .option('--taken', 'only those that a person has')
-    .option('--no-taken', 'only those that the agent has')
-    .option('--limit <count>', 'at most this many, at most 200', parseLimit, 50)
+    .description('Lists chats, latest message first')
+    .option('--agent <slug>', 'only chats with this agent')
+    .addOption(new Option('--channel <channel>', 'only chats of this channel').choices(['web', 'telegram']))
+    .option('--taken', 'only chats taken over by an operator')
+    .option('--no-taken', 'only chats answered by the agent')
+    .option('--limit <count>', 'maximum number of results, at most 200', parseLimit, 50)
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
     .action(async ({ limit: requestedLimit, cursor, ...filter }: ListOptions) => {
       const limit = Math.min(requestedLimit, maxThreads);
@@ -41,29 +41,29 @@ export function register(group: Command, context: CliContext): void {
       const { items: found } = await context.call(adminListThreads, { ...filter, ...page });
       const items = found.slice(0, limit);
       const last = found.length > limit ? items.at(-1) : undefined;
-      context.print(items, table(items, threadColumns, 'There is no such chat.'), ...(last === undefined ? [] : [describeMore(last)]));
+      context.print(items, table(items, threadColumns, 'No chats found.'), ...(last === undefined ? [] : [describeMore(last)]));
     });
 
   group
     .command('show')
-    .description('Shows a chat with its newest messages and who wrote them')
+    .description('Shows a chat with its newest messages and their authors')
     .argument('<thread>', 'id', parseThread)
-    .option('--limit <count>', 'at most this many messages, at most 200', parseLimit, 50)
-    .option('--before <turn>', 'earlier messages, as those after them tell', parseId)
+    .option('--limit <count>', 'maximum number of messages, at most 200', parseLimit, 50)
+    .option('--before <turn>', 'messages before this turn, as printed by the previous page', parseId)
     .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
       const request = { thread_id: id, limit: Math.min(limit, maxThreads), ...(before === undefined ? {} : { before }) };
       const found = await context.call(adminReadThread, request);
       context.print(
         found,
         table([found.thread], threadColumns, ''),
-        table(found.messages, messageColumns, 'No message is left.'),
-        ...(found.before === null ? [] : [`There are earlier ones: --before ${found.before}`]),
+        table(found.messages, messageColumns, 'No messages.'),
+        ...(found.before === null ? [] : [`Earlier messages: --before ${found.before}`]),
       );
     });
 
   group
     .command('take')
-    .description('Takes a chat over: the agent says nothing until it is handed back')
+    .description('Takes over a chat: the agent does not reply until it is handed back')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
       const { thread } = await context.call(adminTakeThread, { thread_id: id });
@@ -72,7 +72,7 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('say')
-    .description('Writes in a chat that was taken over with this program')
+    .description('Sends a message in a chat that was taken over with the CLI')
     .argument('<thread>', 'id', parseThread)
     .argument('<message>', 'Markdown')
     .action(async (id: number, body: string) => {
@@ -82,7 +82,7 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('hand-back')
-    .description('Hands a chat back to the agent, whoever has it')
+    .description('Hands a chat back to the agent')
     .argument('<thread>', 'id', parseThread)
     .action(async (id: number) => {
       const { thread } = await context.call(adminHandThreadBack, { thread_id: id });
@@ -91,7 +91,7 @@ export function register(group: Command, context: CliContext): void {
 }
 
 const describeMore = ({ updated_at: at, id }: Thread): string =>
-  `There are more: --cursor ${encodePosition(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
+  `More results: --cursor ${encodePosition(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
 
 function parseThread(text: string): number {
   const id = Number(text);

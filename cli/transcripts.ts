@@ -1,5 +1,6 @@
 /**
- * `transcripts read ID` and `transcripts search` (rules/transcripts#search): what was said. `transcripts verify FILE` (rules/transcripts#import-evidence): recomputes the import evidence from a caller's copy of the artifact, here, row by row.
+ * `transcripts read ID`, `transcripts search` (rules/transcripts#search) and `transcripts verify FILE` (rules/transcripts#import-evidence), which
+ * recomputes the import evidence locally from a copy of the artifact.
  */
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -30,7 +31,7 @@ interface Result {
   conversation_id: number;
   status: string;
   matches: boolean;
-  /** Null when the evidence names no artifact, and so nothing to compare with. */
+  /** Null when no artifact was imported. */
   copy: Recomputed | null;
   evidence: Basis['evidence'];
   differences: Difference[];
@@ -40,16 +41,16 @@ export function register(group: Command, context: CliContext): void {
   registerReading(group, context);
   group
     .command('verify')
-    .description('Compares your copy of a provider artifact with the evidence of the import that read it; exit status 1 when they differ')
-    .argument('<file>', "the artifact, as the provider's download gave it")
-    .option('--conversation <id>', 'the conversation; default: every one that imported exactly this file', parseId)
+    .description('Compares a copy of a provider artifact with the evidence of its import; exits with status 1 if they differ')
+    .argument('<file>', 'the artifact, as downloaded from the provider')
+    .option('--conversation <id>', 'the conversation (default: all that imported this file)', parseId)
     .action(async (file: string, options: Options) => {
       const sha256 = await reading(file, () => hashArtifact(createReadStream(file)));
       const by = options.conversation === undefined ? { sha256 } : { conversation_id: options.conversation };
       const subject = `transcript import of conversation ${options.conversation}`;
       const { items } = await context.call(transcripts.rpcs.listVerificationBases, by, subject);
       if (items.length === 0)
-        throw new CliError(`No conversation imported this file (sha256 ${sha256}). Name one with --conversation to see how it differs.`);
+        throw new CliError(`No conversation imported this file (sha256 ${sha256}). Use --conversation to compare it with one.`);
       const results: Result[] = [];
       for (const basis of items) results.push(await verify(file, basis));
       context.print(options.conversation === undefined ? results : results[0], ...results.map(describe));
@@ -79,10 +80,10 @@ function registerReading(group: Command, context: CliContext): void {
     .command('read')
     .description('Writes the transcript of a conversation')
     .argument('<conversation>', 'id', parseId)
-    .addOption(new Option('--format <format>', 'how it is written: default md, with --json json').choices(transcriptFormats))
-    .option('--person <id>', 'only this speaker: a person, or the negative id of an unresolved speaker', parseSpeaker)
-    .option('--limit <count>', 'at most this many utterances, at most 1000; default all', parseLimit)
-    .option('--offset <count>', 'utterances before them', parseOffset, 0)
+    .addOption(new Option('--format <format>', 'output format (default: md, with --json json)').choices(transcriptFormats))
+    .option('--person <id>', 'only this speaker: a person id, or the negative id of an unresolved speaker', parseSpeaker)
+    .option('--limit <count>', 'maximum number of utterances, at most 1000 (default: all)', parseLimit)
+    .option('--offset <count>', 'number of utterances to skip', parseOffset, 0)
     .action(async (id: number, { format = context.json ? 'json' : 'md', person, ...part }: ReadOptions) => {
       const request = { conversation_id: id, format, ...(person === undefined ? {} : { person_id: person }), ...part };
       if (format === 'json') {
@@ -97,17 +98,17 @@ function registerReading(group: Command, context: CliContext): void {
 
   group
     .command('search')
-    .description('Finds what was said, best first: all words, "a phrase", -without, begin*')
-    .argument('<words...>', 'what was said')
-    .option('--person <id>', 'only what this person said', parseId)
-    .option('--holon <slug>', 'only in conversations whose event is this holon or below it')
-    .option('--journey <slug>', 'only in conversations of this journey')
-    .option('--from <time>', 'only in conversations that start then or later: a date, an instant, or how long ago (7d)', (text) =>
+    .description('Searches transcripts, best match first. Syntax: all words, "a phrase", -excluded, prefix*')
+    .argument('<words...>', 'search text')
+    .option('--person <id>', 'only utterances of this person', parseId)
+    .option('--holon <slug>', 'only conversations whose event is this holon or below it')
+    .option('--journey <slug>', 'only conversations of this journey')
+    .option('--from <time>', 'only conversations that start at this time or later: a date, an instant, or an age (7d)', (text) =>
       parseTime(text),
     )
-    .option('--to <time>', 'only in conversations that start before', (text) => parseTime(text))
-    .option('--limit <count>', 'at most this many, at most 100', parseLimit, 20)
-    .option('--cursor <cursor>', 'the page after, as the page before of the same search tells')
+    .option('--to <time>', 'only conversations that start before this time', (text) => parseTime(text))
+    .option('--limit <count>', 'maximum number of results, at most 100', parseLimit, 20)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page of the same search')
     .action(async (words: string[], { person, holon, journey, from, to, limit, cursor }: SearchOptions) => {
       const found = await context.call(transcripts.rpcs.searchAll, {
         q: words.join(' '),
@@ -120,13 +121,13 @@ function registerReading(group: Command, context: CliContext): void {
         ...(cursor === undefined ? {} : { cursor }),
       });
       const { items, next } = found;
-      const more = next === null ? [] : [`There are more: --cursor ${next}`];
-      context.print(items, table(items, matchColumns, 'Nobody said that.'), ...more);
+      const more = next === null ? [] : [`More results: --cursor ${next}`];
+      context.print(items, table(items, matchColumns, 'No matches.'), ...more);
     });
 }
 
 function parseSpeaker(text: string): number {
-  if (!/^-?[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an id.');
+  if (!/^-?[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be a person id or a negative speaker id.');
   return Number(text);
 }
 
@@ -162,11 +163,11 @@ async function verify(file: string, basis: Basis): Promise<Result> {
 }
 
 function describe({ conversation_id: id, status, matches, copy, differences }: Result): string {
-  if (copy === null) return `Conversation ${id} (${status}): no artifact was imported, there is nothing to compare with.`;
+  if (copy === null) return `Conversation ${id} (${status}): no artifact was imported.`;
   const counts = `${copy.counts.raw} rows, ${copy.counts.accepted} inside the window, sha256 ${copy.sha256}`;
-  if (matches) return `Conversation ${id} (${status}): the file is what was imported, and the evidence is right: ${counts}.`;
+  if (matches) return `Conversation ${id} (${status}): the file matches the import and its evidence: ${counts}.`;
   const lines = differences.map((item) => `  ${item.field}: evidence ${String(item.evidence)}, file ${String(item.copy)}`);
-  return `Conversation ${id} (${status}): the file differs from what was imported.\n${lines.join('\n')}`;
+  return `Conversation ${id} (${status}): the file differs from the import.\n${lines.join('\n')}`;
 }
 
 async function reading<T>(file: string, work: () => Promise<T>): Promise<T> {

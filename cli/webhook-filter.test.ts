@@ -18,13 +18,13 @@ describe('filter of webhooks', () => {
   it('takes a text and a person to those that have them', () => {
     expect(toRequests({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
     expect(toRequests({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
-    expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('No receipt of telegram names a person.');
+    expect(() => toRequests({ provider: 'telegram', person: 9 })).toThrow('Receipts of telegram have no person.');
   });
 
   it('says which outcomes a provider has', () => {
     expect(() => toRequests({ provider: 'telegram', outcome: 'applied' })).toThrow(
-      /^No receipt of telegram has the outcome applied; theirs are pending, answering, answered, /,
+      /^Receipts of telegram cannot have the outcome applied; use one of pending, answering, answered, /,
     );
-    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; theirs are pending, applied, stale, /);
+    expect(() => toRequests({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; use one of pending, applied, stale, /);
   });
 });

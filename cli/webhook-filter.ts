@@ -1,4 +1,4 @@
-/** Which receipts of webhooks are meant: `webhooks list` and `webhooks replay` take the same options. */
+/** Filter options of `webhooks list` and `webhooks replay`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { RequestOf } from '#libs/contract';
 import { type agents, updateOutcomes } from '#services/agents';
@@ -6,7 +6,7 @@ import { bookingOutcomes, type conversations } from '#services/conversations';
 import { CliError } from './failure.ts';
 import { parseId, parseTime } from './parse-options.ts';
 
-/** Who sent it, and the source that its receipts name. */
+/** Provider → source of its receipts. */
 const sources = { 'cal.com': 'booking', realtimekit: 'meeting', telegram: 'telegram' } as const;
 type Provider = keyof typeof sources;
 const providers = Object.keys(sources) as Provider[];
@@ -21,7 +21,7 @@ export interface Filter {
   readonly person?: number;
 }
 
-/** What each service is asked for; undefined = it has no such receipt. */
+/** Request to each service; undefined = the service has no matching receipts. */
 export interface ReceiptRequests {
   readonly bookings: Omit<RequestOf<typeof conversations.rpcs.listReceipts>, 'limit'> | undefined;
   readonly updates: Omit<RequestOf<typeof agents.rpcs.listReceipts>, 'limit'> | undefined;
@@ -29,12 +29,12 @@ export interface ReceiptRequests {
 
 export function withFilter(command: Command): Command {
   return command
-    .addOption(new Option('--provider <name>', 'only those of this provider').choices(providers))
-    .addOption(new Option('--outcome <outcome>', 'only those with this outcome').choices(outcomes))
-    .option('--since <time>', 'only those that came then or later: a date, an instant, or how long ago (2h)', (text) => parseTime(text))
-    .option('--until <time>', 'only those that came before', (text) => parseTime(text))
-    .option('--text <text>', 'only those whose body has this text; letters of ASCII match whatever their case', parseText)
-    .option('--person <id>', 'only those whose path names this person', parseId);
+    .addOption(new Option('--provider <name>', 'only receipts of this provider').choices(providers))
+    .addOption(new Option('--outcome <outcome>', 'only receipts with this outcome').choices(outcomes))
+    .option('--since <time>', 'only receipts from this time or later: a date, an instant, or an age (2h)', (text) => parseTime(text))
+    .option('--until <time>', 'only receipts from before this time', (text) => parseTime(text))
+    .option('--text <text>', 'only receipts whose body contains this text, ignoring the case of ASCII letters', parseText)
+    .option('--person <id>', 'only receipts for this person', parseId);
 }
 
 function parseText(text: string): string {
@@ -53,7 +53,7 @@ export function toRequests({ outcome, provider, since, until, text, person }: Fi
     ...(until === undefined ? {} : { until }),
     ...(text === undefined ? {} : { text }),
   };
-  if (person !== undefined && provider === 'telegram') throw new CliError('No receipt of telegram names a person.', 'usage');
+  if (person !== undefined && provider === 'telegram') throw new CliError('Receipts of telegram have no person.', 'usage');
   const source = provider === undefined ? undefined : sources[provider];
   const ofBookings = bookingOutcomes.find((known) => known === outcome);
   const ofUpdates = updateOutcomes.find((known) => known === outcome);
@@ -75,7 +75,10 @@ export function toRequests({ outcome, provider, since, until, text, person }: Fi
   };
   if (requests.bookings === undefined && requests.updates === undefined) {
     const there = source === 'telegram' ? updateOutcomes : bookingOutcomes;
-    throw new CliError(`No receipt of ${provider ?? 'a person'} has the outcome ${outcome}; theirs are ${there.join(', ')}.`, 'usage');
+    throw new CliError(
+      `Receipts of ${provider ?? 'a person'} cannot have the outcome ${outcome}; use one of ${there.join(', ')}.`,
+      'usage',
+    );
   }
   return requests;
 }

@@ -32,11 +32,11 @@ const defaultLimit = 100;
 
 function parseReplayLimit(text: string): number {
   const limit = Number(text);
-  if (!/^[1-9]\d{0,5}$/.test(text) || limit > 2 * maxReplayed) throw new InvalidArgumentError(`must be 1 to ${2 * maxReplayed}.`);
+  if (!/^[1-9]\d{0,5}$/.test(text) || limit > 2 * maxReplayed) throw new InvalidArgumentError(`must be between 1 and ${2 * maxReplayed}.`);
   return limit;
 }
 
-/** One number names one receipt: those of messaging updates begin high. */
+/** Ids are unique across services: ids of messaging updates start at a high number. */
 function isUpdate(id: number): boolean {
   return id >= firstUpdateReceiptId;
 }
@@ -44,7 +44,7 @@ function isUpdate(id: number): boolean {
 export function register(group: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
-    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option('--limit <count>', 'maximum number of results, at most 1000', parseLimit, defaultLimit)
     .option('--cursor <cursor>', cursorText, parseMergedCursor(operatorLists.webhooks))
     .action(async ({ limit, cursor: position = startCursor, ...filter }: Filter & { limit: number; cursor?: MergedCursor }) => {
       const { bookings, updates } = toRequests(filter);
@@ -64,15 +64,14 @@ export function register(group: Command, context: CliContext): void {
       if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf });
       const nextPosition = nextCursor(position, { next, missing: [...failures.keys()] });
-      const more =
-        nextPosition === undefined ? [] : [`There are more: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
-      context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
+      const more = nextPosition === undefined ? [] : [`More results: --cursor ${encodeMergedCursor(operatorLists.webhooks, nextPosition)}`];
+      context.print(items, table(items, columns, 'No receipts found.'), ...more);
       requireAll(answers);
     });
 
   group
     .command('show')
-    .description('Shows a receipt with its body, secrets left out, and the sends of a reply')
+    .description('Shows a receipt with its redacted body and the sends of its reply')
     .argument('<id>', 'receipt', parseId)
     .action(async (id: number) => {
       const receipt = withoutSecrets(
@@ -86,41 +85,39 @@ export function register(group: Command, context: CliContext): void {
     });
 
   withFilter(group.command('replay'))
-    .description(
-      'Works receipts again: one by its id, or those that match, oldest first; of an update, a send of unknown outcome is repeated',
-    )
+    .description('Processes receipts again: one by its id, or all that match, oldest first; sends of unknown outcome are repeated')
     .argument('[id]', 'receipt', parseId)
     .option(
       '--limit <count>',
-      `at most this many, those of bookings and meetings first; at most ${maxReplayed} of these and of updates`,
+      `maximum number of receipts, bookings and meetings first; at most ${maxReplayed} of each kind`,
       parseReplayLimit,
       defaultLimit,
     )
-    .option('--dry-run', 'count what would be worked again, and change nothing')
+    .option('--dry-run', 'count the receipts without processing them')
     .action(async (id: number | undefined, { limit, dryRun, ...filter }: Filter & { limit: number; dryRun?: true }) => {
       if (id === undefined) {
         if (!isFilter(filter))
-          throw new CliError('Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.', 'usage');
+          throw new CliError('Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.', 'usage');
         await replayMatching(context, toRequests(filter), limit, dryRun === true);
         return;
       }
-      if (isFilter(filter) || dryRun === true) throw new CliError('Name a receipt or a filter, not both.', 'usage');
+      if (isFilter(filter) || dryRun === true) throw new CliError('Specify a receipt id or a filter, not both.', 'usage');
       const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
       const reply = await context.call(rpcs.replayReceipt, { id }, `receipt ${id}`);
-      const done = reply.job_id === null ? 'nothing is left to do.' : `job ${reply.job_id} works it again.`;
+      const done = reply.job_id === null ? 'nothing to process.' : `processed again by job ${reply.job_id}.`;
       context.print(reply, `Receipt ${id}: ${done}`);
     });
 }
 
 type Details = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
 
-/** As the API shows it (P4). */
+/** Redacts like the API (P4). */
 function withoutSecrets(receipt: Details): Details {
   const body = receipt.body === null ? null : redactBody(receipt.body);
   return { ...receipt, headers: redactHeaders(receipt.headers), body };
 }
 
-/** Services that can have what is wanted, in the order in which they work it again. */
+/** Services that can have matching receipts, in replay order. */
 function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
   return [...(bookings === undefined ? [] : ['conversations']), ...(updates === undefined ? [] : ['agents'])];
 }
@@ -128,7 +125,7 @@ function receiversOf({ bookings, updates }: ReceiptRequests): string[] {
 type Counts = Omit<ReplyOf<typeof conversations.rpcs.replayReceipts>, 'more'> & { readonly no_agent?: number };
 const countNames = ['matched', 'replayed', 'without_body', 'nothing_left', 'no_agent'] as const satisfies (keyof Counts)[];
 
-/** The limit counts for both services together; bookings go first. One that does not answer keeps the other from nothing. */
+/** Applies the limit to both services together, bookings first. A service that does not reply does not stop the other. */
 async function replayMatching(context: CliContext, { bookings, updates }: ReceiptRequests, limit: number, dryRun: boolean): Promise<void> {
   const done: Record<string, Counts> = {};
   const failures = new Map<string, string>();
@@ -152,19 +149,19 @@ async function replayMatching(context: CliContext, { bookings, updates }: Receip
   }
   const describeCount = (count: number): string => {
     const receipts = count === 1 ? '1 receipt' : `${count} receipts`;
-    return `${receipts} ${dryRun ? 'would be' : count === 1 ? 'is' : 'are'} worked again.`;
+    return `${receipts} ${dryRun ? 'would be' : count === 1 ? 'is' : 'are'} processed again.`;
   };
   const parts = Object.entries(done).map(([service, { replayed }]) => `${service}: ${describeCount(replayed)}`);
   requireDone(failures, parts.join(' '), done);
   context.print(
     { ...Object.fromEntries(countNames.map((name) => [name, sum(name)])), more, dry_run: dryRun },
-    sum('matched') === 0 ? 'No receipt matches: nothing was changed.' : describeCount(sum('replayed')),
+    sum('matched') === 0 ? 'No receipts match: nothing changed.' : describeCount(sum('replayed')),
     fields({
-      'body not kept': sum('without_body') || null,
-      'nothing left to do': sum('nothing_left') || null,
-      'agent is not there': sum('no_agent') || null,
+      'body not stored': sum('without_body') || null,
+      'nothing to process': sum('nothing_left') || null,
+      'agent does not exist': sum('no_agent') || null,
     }),
-    ...(more ? ['More match: the oldest were taken, --limit says how many.'] : []),
+    ...(more ? ['More receipts match; the oldest were processed. Raise --limit to process more at once.'] : []),
   );
 }
 
@@ -173,7 +170,7 @@ const positionOf = ({ received_at: at, id }: Receipt): Position => ({
   source: isUpdate(id) ? 'agents' : 'conversations',
 });
 
-/** Whom it is for and what it tells of: a person and a booking, or an agent and an update of its bot. */
+/** The recipient and the subject: a person and a booking, or an agent and an update of its bot. */
 function partsOf(receipt: Receipt): { owner: string; event: string | null; about: string | null } {
   if (receipt.source === 'telegram') {
     const { agent_slug: agent, kind, chat_id: chat } = receipt;
@@ -207,10 +204,10 @@ function describe(receipt: Receipt): View {
   return fields({ id, received: moment(at), for: owner, event, outcome: outcomeOf(receipt), about, message });
 }
 
-/** What is known of a body that is not there. */
+/** Size and digest of a body that was not stored. */
 function describeAbsence(receipt: object): string {
   const { body_digest: digest = null, body_size: size = null } = receipt as { body_digest?: string | null; body_size?: number | null };
-  return digest === null ? '(the body was not kept)' : `(the body of ${size} bytes was not kept; SHA-256 ${digest})`;
+  return digest === null ? '(body not stored)' : `(body of ${size} bytes not stored; SHA-256 ${digest})`;
 }
 
 type Send = ReplyOf<typeof agents.rpcs.showReceipt>['sends'][number];

@@ -1,4 +1,4 @@
-/** `workspace export`: the set-up data of the platform as a workspace file, which `workspace apply` reads. */
+/** `workspace export`: writes the set-up data as a workspace file for `workspace apply`. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -17,24 +17,23 @@ import { table } from './output/table.ts';
 
 type Page = ReplyOf<typeof directory.rpcs.exportWorkspace>;
 
-/** What was written, and what was not. */
 interface Tally {
   readonly counts: Record<string, number>;
   readonly omitted: Record<string, number>;
   readonly variables: Set<string>;
 }
 
-/** Told each page of a list that has items. */
+/** Receives each non-empty page of a list. */
 type Sink = (list: string, items: readonly unknown[]) => Promise<void>;
 
 export function registerExport(workspace: Command, context: CliContext): void {
   workspace
     .command('export')
     .description(
-      'Writes the set-up data as a workspace file (YAML, with --json JSON) that `workspace apply` reads; conversations and passwords are not in it, ' +
-        'secrets of configurations are names of variables',
+      'Writes the set-up data as a workspace file (YAML, with --json JSON) that `workspace apply` reads; without conversations and passwords; ' +
+        'secrets of configurations become names of environment variables',
     )
-    .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
+    .option('--out <file>', 'write to this new file, readable only by its owner, instead of standard output')
     .action(async ({ out }: { out?: string }) => {
       if (out === undefined) return print(context);
       const tally = await writeFile(context, out);
@@ -42,7 +41,7 @@ export function registerExport(workspace: Command, context: CliContext): void {
       const rows = Object.entries(counts).map(([list, count]) => ({ list, count, left: omitted[list] ?? 0 }));
       context.print(
         { file: out, counts, left_out: omitted, variables: [...variables] },
-        table(rows, columns, 'There is nothing to write.'),
+        table(rows, columns, 'No data.'),
         ...describeOmissions(tally),
       );
     });
@@ -62,7 +61,7 @@ async function print(context: CliContext): Promise<void> {
   for (const note of describeOmissions(tally)) process.stderr.write(`${note}\n`);
 }
 
-/** Whole or not at all. @throws CliError when the file exists already or cannot be written */
+/** Removes the file when the export fails. @throws CliError when the file exists already or cannot be written */
 async function writeFile(context: CliContext, out: string): Promise<Tally> {
   const stream = createWriteStream(out, { mode: 0o600, flags: 'wx' });
   try {
@@ -83,7 +82,7 @@ async function writeFile(context: CliContext, out: string): Promise<Tally> {
   }
 }
 
-/** List by list and page by page, so that memory does not grow with the platform. */
+/** Exports page by page, so that memory use does not grow with the data. */
 async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
   const tally: Tally = { counts: {}, omitted: {}, variables: new Set() };
   for (const list of workspaceLists)
@@ -122,13 +121,12 @@ function createYamlSink(stream: Writable): Sink {
   };
 }
 
-/** As `workspace apply` reads it. */
 const yamlOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
 
-/** Without quotes it takes over another object. */
+/** Unquoted, YAML would merge another object. */
 const mergeKey = '<<';
 
-/** Numbers with all their digits, and in quotes what `toPrintable` would write by numbers, so that it reads as it was. */
+/** Keeps all digits of numbers, and quotes texts that `toPrintable` escapes, so that they are read unchanged. */
 function toYaml(value: unknown): unknown {
   if (isRawNumber(value)) return /^-?[0-9]+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(toYaml);
@@ -144,7 +142,7 @@ function describeOmissions({ omitted: counts, variables }: Tally): string[] {
   return [
     ...(omitted.length === 0
       ? []
-      : [`Left out, as no file can name them (people without a key, and what is theirs): ${omitted.join(', ')}.`]),
+      : [`Omitted, because a workspace file cannot refer to them (people without a key, and their data): ${omitted.join(', ')}.`]),
     ...(variables.size === 0 ? [] : [`Before the file is applied, set ${[...variables].join(', ')}.`]),
   ];
 }

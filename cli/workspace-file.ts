@@ -11,36 +11,36 @@ export type Path = readonly (string | number)[];
 export interface FileProblem {
   readonly path: Path;
   readonly message: string;
-  /** Line in the file, where whoever found the problem knows it. */
+  /** Line in the file, if known. */
   readonly line?: number;
 }
 
 export interface WorkspaceFile {
-  /** The document with secrets resolved; numbers keep what a double would lose. */
+  /** The document with secrets resolved; numbers keep all digits. */
   readonly document: unknown;
   /** Variables that are not set. */
   readonly problems: readonly FileProblem[];
-  /** Line, from 1, of the value at a path, or of what is nearest above it. */
+  /** Line, from 1, of the value at a path or of its closest existing parent. */
   lineOf(path: Path): number;
 }
 
-/** Syntax errors that are shown; a broken file may have one a character. */
+/** Limits the printed syntax errors: a broken file can have one per character. */
 const maxSyntaxErrors = 50;
-/** Lists and objects within each other; the outermost is level 1. */
+/** Nesting of lists and objects; the document is level 1. */
 const maxDepth = 100;
 const tooDeep = `is nested more than ${maxDepth} levels deep`;
-/** Those of JSON's values, which a value may be marked with. */
+/** YAML tags of JSON types. */
 const knownTags: ReadonlySet<string> = new Set([
   '!',
   ...['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
 ]);
-/** Aliases that a document may have, one in an alias counting for each time that it is written out. */
+/** Limit of aliases in a document, counted after expansion. */
 const maxAliases = 10_000;
-/** Name of what comes without a file; files that it names are looked for where the user stands. */
+/** Name of the input `-`; its relative paths are resolved from the working directory. */
 export const standardInput = 'standard input';
-/** It is held in memory, so a larger document has to be a file. */
+/** Standard input is read into memory; larger documents must be files. */
 const maxInputBytes = 16 * 1_048_576;
-/** Characters that they may add to it: a small file of them could name gigabytes. */
+/** Characters that aliases may add: a small file could expand to gigabytes. */
 const maxAliasedCharacters = 16 * 1_048_576;
 
 /** @throws CliError with the first syntax errors and their lines when the file cannot be read as YAML or JSON. */
@@ -48,7 +48,7 @@ export function readWorkspaceFile(file: string, env: Readonly<Record<string, str
   return parseWorkspace(file, readText(file), env);
 }
 
-/** As `readWorkspaceFile`, of text that stands in `file`; `lineInFile` tells the number there of a line of the text, from 1. */
+/** Parses a part of `file`. @param lineInFile maps a line of the text to the line of the file, both from 1 */
 export function parseWorkspace(
   file: string,
   text: string,
@@ -90,7 +90,7 @@ export function parseWorkspace(
   };
 }
 
-/** What the parser says of a document that is too deep for it. */
+/** The parser's error for documents that exceed its stack. */
 const isTooDeep = (message: string): boolean => message.includes('call stack');
 
 interface NodeProblem {
@@ -98,7 +98,7 @@ interface NodeProblem {
   readonly message: string;
 }
 
-/** Values that a file may not have, in the order of the document; below what is too deep nothing is looked at. */
+/** Invalid values in document order; values below `maxDepth` are not checked. */
 function listNodeProblems(document: Document): NodeProblem[] {
   const problems: NodeProblem[] = [];
   const pending: [node: unknown, depth: number][] = [[document.contents, 1]];
@@ -107,8 +107,7 @@ function listNodeProblems(document: Document): NodeProblem[] {
     if (!isNode(node)) continue;
     const offset = node.range?.[0] ?? 0;
     const { tag } = node;
-    if (tag !== undefined && !knownTags.has(tag))
-      problems.push({ offset, message: `the tag ${showTag(tag)} is not supported; leave it out` });
+    if (tag !== undefined && !knownTags.has(tag)) problems.push({ offset, message: `the tag ${showTag(tag)} is not supported; remove it` });
     const items = isMap(node) ? node.items.flatMap(({ key, value }) => [key, value]) : isSeq(node) ? node.items : [];
     if (items.length > 0 && depth > maxDepth) problems.push({ offset, message: tooDeep });
     else for (const item of items.toReversed()) pending.push([item, depth + 1]);
@@ -116,7 +115,7 @@ function listNodeProblems(document: Document): NodeProblem[] {
   return problems;
 }
 
-/** Aliases nest what does not look nested. */
+/** Checks the depth after expanding aliases. */
 function isNestedTooDeep(root: unknown): boolean {
   const pending: [value: unknown, depth: number][] = [[root, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -131,7 +130,7 @@ function isNestedTooDeep(root: unknown): boolean {
 
 const showTag = (tag: string): string => tag.slice(0, 100).replace(/^tag:yaml\.org,2002:/, '!!');
 
-/** Offset of the first alias at which those up to it add more to the document than they may. */
+/** Offset of the alias that exceeds `maxAliasedCharacters`. */
 function findTooLong(document: Document): number | undefined {
   const anchors = new Map<string, readonly [start: number, end: number]>();
   const aliases: Alias[] = [];
@@ -157,7 +156,7 @@ function findTooLong(document: Document): number | undefined {
 
 interface Alias {
   readonly offset: number;
-  /** By it and all before it. */
+  /** Characters added by this and all earlier aliases. */
   readonly added: number;
 }
 
@@ -172,7 +171,7 @@ function addedBefore(aliases: readonly Alias[], offset: number): number {
   return aliases[low - 1]?.added ?? 0;
 }
 
-/** @throws CliError when it is too long or no text. */
+/** @throws CliError when the input is too long or is not UTF-8. */
 export async function readStandardInput(stream: AsyncIterable<Buffer> = process.stdin, maxBytes = maxInputBytes): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -189,7 +188,7 @@ function readText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new CliError(`${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error)}`);
+    throw new CliError(`${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'file not found' : String(error)}`);
   }
   return toText(file, bytes);
 }
@@ -221,10 +220,10 @@ function offsetOf(document: Document, path: Path): number {
   return offset;
 }
 
-/** Stands for a variable that is not set, so that the rest of the file can still be checked. */
+/** Replaces a variable that is not set, so that the rest of the file can be checked. */
 const unsetPlaceholder = 'unset';
 
-/** Secrets stand in an account's password, a step's configuration and an agent's configuration; elsewhere `{env: …}` is data. */
+/** Resolves `{env: NAME}` in passwords of accounts and configurations of steps and agents; elsewhere it is data. */
 function resolveSecrets(document: unknown, env: Readonly<Record<string, string | undefined>>, problems: FileProblem[]): unknown {
   const resolve = (value: unknown, path: Path): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => resolve(item, [...path, index]));

@@ -1,4 +1,4 @@
-/** `workspace apply FILE` and `workspace export`: set-up data from a declarative file, and as one (rules/workspace#workspace-file). */
+/** `workspace apply FILE` and `workspace export`: imports and exports set-up data as a declarative file (rules/workspace#workspace-file). */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { standardInput, type FileProblem, type WorkspaceFile } from './workspace
 type Applied = ReplyOf<typeof directory.rpcs.applyWorkspace>;
 type Change = Applied['diff'][number];
 
-/** Larger documents travel in parts; the broker takes 8 MiB, JSON text in JSON may grow. */
+/** Larger documents are sent in parts: messages have at most 8 MiB, and escaping makes JSON longer. */
 const maxDirectCharacters = 2_000_000;
 const partCharacters = 1_000_000;
 
@@ -26,8 +26,8 @@ export function register(workspace: Command, context: CliContext): void {
   registerExport(workspace, context);
   workspace
     .command('apply <file>')
-    .description('Applies a workspace file (YAML or JSON; - is standard input): whole or not at all, as often as you like')
-    .option('--dry-run', 'show what would change and change nothing')
+    .description('Applies a workspace file (YAML or JSON, - for standard input) in one transaction; can be repeated')
+    .option('--dry-run', 'show the changes without applying them')
     .option('--json', 'print {created, updated, unchanged, ids}')
     .action(async (file: string, options: { dryRun?: true }) => {
       const dryRun = options.dryRun === true;
@@ -38,7 +38,7 @@ export function register(workspace: Command, context: CliContext): void {
     });
 }
 
-/** npm runs scripts in the project's folder; a relative path means the folder where the user stands. */
+/** Resolves relative paths from the user's folder: npm runs scripts in the project's folder. */
 function findFile(file: string): string {
   if (file === '-') return standardInput;
   const fromUser = resolve(process.env['INIT_CWD'] ?? '.', file);
@@ -55,7 +55,7 @@ async function applyFile(context: CliContext, name: string, dryRun: boolean): Pr
       .then((reply) => ({ ...reply, diff_truncated: false }));
   const bulk = conversations === undefined ? undefined : new ConversationImport(context, name, rest, conversations);
 
-  // Several services own lists of the file: none writes before all have agreed.
+  // Lists of the file belong to several services: all validate before the first one writes.
   const checkFirst = dryRun || agentItems !== undefined || bulk !== undefined || misplaced || file.problems.length > 0;
   const problems: FileProblem[] = [...file.problems];
   if (misplaced) problems.push({ path: ['conversations'], message: 'must be a list' });
@@ -78,7 +78,7 @@ async function importConversations(bulk: ConversationImport, dryRun: boolean): P
   return { created, updated, unchanged, ids: { conversations: ids }, diff, diff_truncated: diffTruncated };
 }
 
-/** The agents list goes to the agents service; everything else, known or not, to the directory. */
+/** Splits the list of agents from the rest, which the directory validates. */
 function splitDocument(document: unknown): { agentItems: unknown[] | undefined; rest: unknown } {
   if (!isJsonObject(document) || !Array.isArray(document['agents'])) return { agentItems: undefined, rest: document };
   return {
@@ -101,7 +101,7 @@ async function createSender(context: CliContext, document: unknown): Promise<(dr
   return (dryRun) => context.call(applyWorkspace, { upload_id: uploadId, dry_run: dryRun });
 }
 
-/** Runs `work`; problems of the document are added to `problems`, any other failure is thrown. */
+/** Runs `work` and adds problems of the document to `problems`. Rethrows other errors. */
 async function collectProblems(work: () => Promise<Applied>, prefix: readonly string[], problems: FileProblem[]): Promise<Applied[]> {
   try {
     return [await work()];
@@ -122,7 +122,7 @@ function toWorkspaceError(name: string, file: WorkspaceFile, found: readonly Fil
     .toSorted((left, right) => left.line - right.line);
   const lines = problems.map(({ line, path, message }) => `${name}:${line}: ${path}${path === '' ? '' : ': '}${message}`);
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return new CliError([...new Set(lines), `${count}; nothing was changed.`].join('\n'), 'invalid_workspace', { file: name, problems });
+  return new CliError([...new Set(lines), `${count}; nothing changed.`].join('\n'), 'invalid_workspace', { file: name, problems });
 }
 
 /** `people[3].contact.email` */
@@ -146,7 +146,7 @@ function summarize({ created, updated, unchanged, diff, diff_truncated: isTrunca
   return [
     ...diff.flatMap(showChange),
     ...(isTruncated ? ['… and more'] : []),
-    `${created} would be created, ${updated} updated, ${unchanged} stay as they are. Nothing was changed.`,
+    `${created} would be created, ${updated} updated, ${unchanged} unchanged. Nothing changed.`,
   ];
 }
 

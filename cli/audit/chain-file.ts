@@ -1,4 +1,4 @@
-/** Chains as JSON lines: what `audit export` writes and `audit verify FILE` judges without any server. */
+/** Audit chains as JSON lines, written by `audit export` and verified offline by `audit verify FILE`. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type ChainEnd, type ChainReport, ChainVerifier } from '#libs/audit';
@@ -7,7 +7,7 @@ import { isJsonObject, parseJson } from '#libs/json';
 import { compileSchema } from '#libs/schema';
 import { CliError } from '../failure.ts';
 
-/** A line of the file; a link of a chain with its service. */
+/** One line: a link of a chain with its service. */
 export const writeLine = (service: string, link: AuditLink): string => `${JSON.stringify({ service, ...link })}\n`;
 
 interface Chain {
@@ -20,8 +20,8 @@ interface Chain {
 const checkLink = compileSchema(auditLink);
 
 /**
- * Judges every chain of a file on its own, each from its first line on, which names what it follows.
- * @throws CliError for a line that is none
+ * Verifies every chain of a file separately. The first line of a chain names its predecessor.
+ * @throws CliError for malformed lines
  */
 export async function verifyFile(file: string): Promise<Map<string, ChainReport>> {
   const chains = new Map<string, Chain>();

@@ -41,31 +41,31 @@ export function register(group: Command, context: CliContext): void {
   group
     .command('list')
     .description('Lists entries, newest first')
-    .option('--actor <email-or-id>', 'only what this account did')
-    .option('--action <action>', 'only this action, e.g. login')
-    .option('--target <type:id>', 'only what was done to this, e.g. account:7')
-    .option('--from <time>', 'only entries of then or later: a date, an instant, or how long ago (7d)', (text) => parseTime(text))
-    .option('--to <time>', 'only entries of before', (text) => parseTime(text))
+    .option('--actor <email-or-id>', 'only entries of this account')
+    .option('--action <action>', 'only entries with this action, e.g. login')
+    .option('--target <type:id>', 'only entries about this target, e.g. account:7')
+    .option('--from <time>', 'only entries from this time or later: a date, an instant, or an age (7d)', (text) => parseTime(text))
+    .option('--to <time>', 'only entries from before this time', (text) => parseTime(text))
     .addOption(service())
-    .option('--limit <count>', 'entries of a page, at most 1000', parseLimit, 100)
-    .option('--cursor <cursor>', 'the page after, as the page before tells')
+    .option('--limit <count>', 'entries per page, at most 1000', parseLimit, 100)
+    .option('--cursor <cursor>', 'next page, as printed by the previous page')
     .action(async (options: ListOptions) => {
       const { items, next } = await list(context, options);
-      context.print(items, table(items, columns, 'No entry.'), ...(next === undefined ? [] : [`There are more: --cursor ${next}`]));
+      context.print(items, table(items, columns, 'No entries.'), ...(next === undefined ? [] : [`More results: --cursor ${next}`]));
     });
 
   group
     .command('verify')
-    .description('Judges the chains and names the first broken entry; with a file, what `audit export` wrote')
-    .argument('[file]', 'JSON lines of `audit export`, judged without any server')
+    .description('Verifies the chains and prints the first broken entry')
+    .argument('[file]', 'output of `audit export`, verified offline')
     .addOption(service())
-    .option('--head <service:id:hash>', 'the entry with this id must have this hash, noted before; may be repeated', collectHead)
+    .option('--head <service:id:hash>', 'require this hash, recorded earlier, for this entry; can be repeated', collectHead)
     .action(async (file: string | undefined, options: { service?: string; head?: Head[] }) => {
       const heads = options.head ?? [];
-      if (file !== undefined && heads.length > 0) throw new CliError('--head is for the running platform, not for a file.', 'usage');
+      if (file !== undefined && heads.length > 0) throw new CliError('--head cannot be used with a file.', 'usage');
       const reports = file === undefined ? await verifyLogs(context, listLogs(options.service), heads) : await verifyFile(file);
       const items = [...reports].map(([name, report]) => describeReport(name, report));
-      context.print(items, table(items, reportColumns, 'There is no entry.'));
+      context.print(items, table(items, reportColumns, 'No entries.'));
       const broken = items.filter((item) => item.broken !== null);
       if (broken.length === 0) return;
       const descriptions = broken.map((item) => `${item.service}: entry ${item.broken?.id} ${item.broken?.problem}.`);
@@ -74,9 +74,9 @@ export function register(group: Command, context: CliContext): void {
 
   group
     .command('export')
-    .description('Writes every entry with its hashes as JSON lines, oldest first')
+    .description('Writes all entries with their hashes as JSON lines, oldest first')
     .addOption(service())
-    .option('--out <file>', 'a file that does not exist yet; default standard output')
+    .option('--out <file>', 'output file, must not exist (default: standard output)')
     .action(async ({ service: only, out }: { service?: string; out?: string }) => {
       const stream = out === undefined ? process.stdout : await openNew(out);
       const broken: string[] = [];
@@ -98,7 +98,7 @@ export function register(group: Command, context: CliContext): void {
       if (out !== undefined) {
         (stream as WriteStream).end();
         await once(stream, 'close');
-        context.print({ entries: count, file: out }, `${count} entries are in ${out}.`);
+        context.print({ entries: count, file: out }, `Wrote ${count} entries to ${out}.`);
       }
       if (broken.length > 0) throw new CliError(`The audit log is broken. ${broken.join(' ')}`);
     });
@@ -119,7 +119,7 @@ const columns = {
 async function list(context: CliContext, options: ListOptions): Promise<{ items: PublicAuditEntry[]; next: string | undefined }> {
   const { actor, action, target, from, to, limit, cursor } = options;
   const position = cursor === undefined ? undefined : readCursor(cursor, auditServices);
-  if (cursor !== undefined && position === undefined) throw new CliError('The cursor is none of this list.', 'usage');
+  if (cursor !== undefined && position === undefined) throw new CliError('The cursor does not belong to this list.', 'usage');
   const account = actor === undefined ? undefined : await findAccount(context, actor);
   const [type = '', ...rest] = target?.split(':') ?? [];
   const filter = {
@@ -163,7 +163,7 @@ interface Head extends ChainEnd {
 
 function collectHead(text: string, known: Head[] = []): Head[] {
   const [, service = '', id = '', hash = ''] = /^([a-z-]+):([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (!auditServices.includes(service)) throw new CliError(`"${text}" is not a head: it is written service:id:hash.`, 'usage');
+  if (!auditServices.includes(service)) throw new CliError(`"${text}" is not a head; the format is service:id:hash.`, 'usage');
   return [...known, { service, id: Number(id), hash }];
 }
 
@@ -189,8 +189,8 @@ async function verifyLogs(context: CliContext, logs: readonly AuditLog[], heads:
       changed === undefined
         ? missing === undefined
           ? undefined
-          : { id: missing, problem: 'is missing, although it was noted' }
-        : { id: changed, problem: 'is not the one that was noted: the chain was written anew' };
+          : { id: missing, problem: 'is missing, although its hash was recorded' }
+        : { id: changed, problem: 'does not have the recorded hash: the chain was rewritten' };
     reports.set(log.service, { ...report, broken: report.broken ?? noted });
   }
   return reports;
@@ -209,7 +209,7 @@ function describeReport(service: string, { checked, head, broken }: ChainReport)
 
 const reportColumns = {
   SERVICE: ({ service }: Described) => service,
-  STATE: ({ broken }: Described) => (broken === null ? toned('whole', 'good') : toned(`broken at ${broken.id}`, 'bad')),
+  STATE: ({ broken }: Described) => (broken === null ? toned('intact', 'good') : toned(`broken at ${broken.id}`, 'bad')),
   ENTRIES: ({ entries }: Described) => entries,
   HEAD: ({ service, head }: Described) => `${service}:${head.id}:${head.hash}`,
 };

@@ -1,4 +1,4 @@
-/** The logs of all services, asked by the admin CLI. */
+/** Audit logs of the services. */
 import { auditRpcs } from '#libs/contract';
 import { contracts } from '../jobs.ts';
 
@@ -13,7 +13,7 @@ export interface AuditLog {
   readonly rpcs: ReturnType<typeof auditRpcs>;
 }
 
-/** All of them, or the named one. */
+/** All logs, or only the named one. */
 export function listLogs(only: string | undefined): AuditLog[] {
   return auditServices
     .filter((service) => only === undefined || service === only)

@@ -1,10 +1,10 @@
-/** Who was erased is told beside the backups at once where the CLI knows the place, so that the loss of everything does not bring them back. */
+/** Stores erasure records beside the backups at once, so that a restore after a total loss erases the people again. */
 import { keepErasures } from '#libs/backup';
 import type { CliContext } from '../context.ts';
 import { describeFailure } from '../failure.ts';
 import { openStore, openTarget } from './settings.ts';
 
-/** A failure is told and no more: the person is erased, and the next backup does it. */
+/** Does nothing without BACKUP_URL. Failures are only printed: the next backup stores the records. */
 export async function storeErasuresWithBackups(context: CliContext): Promise<void> {
   const store = (context.setting('BACKUP_URL') ?? '') === '' ? undefined : openStore(context);
   if (store === undefined) return;
@@ -17,7 +17,7 @@ export async function storeErasuresWithBackups(context: CliContext): Promise<voi
     }
   } catch (error) {
     process.stderr.write(
-      `The erasure is not told beside the backups yet; the next backup does it: ${describeFailure(error).split('\n')[0]}\n`,
+      `The erasure record was not stored beside the backups; the next backup stores it: ${describeFailure(error).split('\n')[0]}\n`,
     );
   } finally {
     store.close();

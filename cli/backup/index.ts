@@ -56,13 +56,13 @@ export function register(group: Command, context: CliContext): void {
 function registerMaking(group: Command, context: CliContext): void {
   group
     .command('create')
-    .description('Backs up the database as it is at one moment; goes on with a backup that was broken off behind its database')
+    .description('Creates a backup of a consistent snapshot; resumes a backup that was interrupted after its database')
     .option('--out <place>', 'a folder or s3://bucket/prefix (default: BACKUP_URL)')
-    .option('--objects', 'also the bytes of all files; those that an earlier backup in this place has are not copied again')
-    .option('--fresh', 'begin anew although a backup was broken off')
+    .option('--objects', 'include the contents of all files; contents of earlier backups are not copied again')
+    .option('--fresh', 'do not resume an interrupted backup')
     .option(
       '--connections <count>',
-      'tables that are read at once, of one moment; one more connection holds that moment (1 to 16)',
+      'number of tables read in parallel, 1 to 16; one more connection holds the snapshot',
       parseConnections,
       4,
     )
@@ -71,19 +71,19 @@ function registerMaking(group: Command, context: CliContext): void {
 
   group
     .command('prune')
-    .description('Removes backups older than some days, and the bytes that no other names; the newest complete one always stays')
-    .requiredOption('--keep-days <days>', 'backups younger than that stay', parseDays)
-    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .description('Removes backups older than some days and file contents without a backup; keeps the newest complete backup')
+    .requiredOption('--keep-days <days>', 'keep newer backups', parseDays)
+    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .option('--dry-run', 'show what would be removed')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .action((options: PruneOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const dryRun = options.dryRun === true;
-          const question = `This removes all backups that are older than ${options.keepDays} days but the newest complete one.`;
+          const question = `This removes all backups older than ${options.keepDays} days except the newest complete one.`;
           if (!dryRun && options.yes !== true) await confirm(question, 'prune', 'use --yes, or --dry-run first');
           const pruned = await pruneBackups(target, options.keepDays, new Date(), dryRun);
-          const done = dryRun ? 'would be removed; nothing was changed' : 'removed';
+          const done = dryRun ? 'would be removed (nothing changed)' : 'removed';
           context.print({ ...pruned, dry_run: dryRun }, `${pruned.backups.length} backups and ${pruned.objects} objects ${done}.`);
         }),
       ),
@@ -91,8 +91,8 @@ function registerMaking(group: Command, context: CliContext): void {
 
   group
     .command('keygen')
-    .description('Makes a pair of keys: the secret one is written to a file, the public one is for BACKUP_RECIPIENTS')
-    .requiredOption('--out <file>', 'of the secret key; it must not exist')
+    .description('Generates a key pair: writes the secret key to a file and prints the public key for BACKUP_RECIPIENTS')
+    .requiredOption('--out <file>', 'file for the secret key; must not exist')
     .action(async ({ out }: { out: string }) => {
       const { secret, recipient } = await generateKeys();
       const file = openSync(out, 'wx', 0o600);
@@ -101,7 +101,7 @@ function registerMaking(group: Command, context: CliContext): void {
       context.print(
         { recipient, file: out },
         `BACKUP_RECIPIENTS=${recipient}`,
-        `The secret key is in ${out}: keep it where the platform is not. Without it no backup can be read.`,
+        `The secret key is in ${out}. Store it away from the platform: without it, encrypted backups cannot be read.`,
       );
     });
 }
@@ -110,43 +110,43 @@ function registerReading(group: Command, context: CliContext): void {
   group
     .command('list')
     .description('Lists backups, newest first')
-    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
     .action((options: SourceOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const items: Listed[] = [];
           for (const id of await listIds(target)) items.push(await describe(target, id));
-          context.print(items, table(items, columns, `There are no backups in ${target.place}.`));
+          context.print(items, table(items, columns, `No backups in ${target.place}.`));
         }),
       ),
     );
 
   group
     .command('verify')
-    .description('Reads a backup to its last byte and compares it with its manifest; needs no secret key')
-    .argument('[id]', 'a backup (default: the newest complete one)')
-    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
-    .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
-    .option('--no-objects', 'leave the bytes of the files out')
+    .description('Reads a complete backup and compares it with its manifest; needs no secret key')
+    .argument('[id]', 'backup id (default: the newest complete backup)')
+    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
+    .option('--digest <sha256>', 'require this digest, as printed by `backup create`', parseDigest)
+    .option('--no-objects', 'do not verify the contents of files')
     .action((id: string | undefined, options: VerifyOptions) =>
       withBackupErrors(() => withTarget(context, options, (target) => verify(context, target, id, options))),
     );
 
   group
     .command('restore')
-    .description('Puts a backup into an empty installation: the same release or a newer one, no service running')
-    .argument('[id]', 'a backup (default: the newest complete one)')
-    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
-    .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
+    .description('Restores a backup into an empty installation of the same or a newer release, while no service is running')
+    .argument('[id]', 'backup id (default: the newest complete backup)')
+    .option('--from <place>', 'location of the backups (default: BACKUP_URL)')
+    .option('--digest <sha256>', 'require this digest, as printed by `backup create`', parseDigest)
     .option('--identity-file <file>', 'secret keys of an encrypted backup (default: BACKUP_IDENTITY)')
-    .option('--allow-plain', 'restore a backup that is not encrypted although a secret key is given')
-    .option('--yes', 'do not ask')
+    .option('--allow-plain', 'accept an unencrypted backup although a secret key is set')
+    .option('--yes', 'skip the confirmation')
     .action((id: string | undefined, options: RestoreOptions) =>
       withBackupErrors(() =>
         withTarget(context, options, async (target) => {
           const { manifest } = await openBackup(target, id, options.digest);
           const when = `the backup ${manifest.id}, of ${manifest.taken_at}`;
-          if (options.yes !== true) await confirm(`This puts ${when} into the database of DATABASE_URL.`, manifest.id);
+          if (options.yes !== true) await confirm(`This restores ${when} into the database of DATABASE_URL.`, manifest.id);
           const { restore } = await import('./restore.ts'); // slow to load, and only needed here
           await restore(context, target, manifest, options);
         }),
@@ -182,9 +182,9 @@ async function create(context: CliContext, options: CreateOptions): Promise<void
         digest,
         of: moment(manifest.taken_at),
         database: `${sizes.rows} rows in ${sizes.tables} tables, ${sizeOf(sizes.database_bytes)}`,
-        objects: sizes.objects === null ? 'left out; --objects takes them along' : String(sizes.objects),
+        objects: sizes.objects === null ? 'not included; use --objects' : String(sizes.objects),
         encrypted: seal.recipients.length > 0 ? 'yes' : 'no: BACKUP_RECIPIENTS is not set',
-        continued: resumed ? 'a backup that was broken off' : null,
+        resumed: resumed ? 'yes' : null,
       }),
     );
   } finally {
@@ -198,7 +198,7 @@ async function verify(context: CliContext, target: BackupTarget, id: string | un
   const result = await verifyBackup({ target, manifest, withObjects: options.objects, onProgress: createProgress() });
   const ok = result.problems.length === 0;
   const count = `${result.files} files, ${sizeOf(result.bytes)}`;
-  context.print({ id: manifest.id, digest, ok, ...result }, ...(ok ? [`${manifest.id} is as it was made: ${count}.`] : result.problems));
+  context.print({ id: manifest.id, digest, ok, ...result }, ...(ok ? [`${manifest.id} is intact: ${count}.`] : result.problems));
   if (!ok) throw new CliError(`${manifest.id} cannot be trusted: ${result.problems.length} problems.`);
 }
 
@@ -247,7 +247,7 @@ async function withTarget(context: CliContext, { from }: SourceOptions, work: (t
   }
 }
 
-/** What is wrong with a backup is all that a user needs to know. */
+/** Prints errors of backups without a stack. */
 async function withBackupErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** The broker after a restore: what it holds is about another state of the database (rules/operations#after-a-restore). */
+/** Rebuilds the queues after a restore: messages of the broker refer to another state of the database (rules/operations#after-a-restore). */
 import { jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { rebuildQueue } from '#libs/jobs';
@@ -8,14 +8,14 @@ import type { CliContext } from '../context.ts';
 import { jobServices } from '../jobs.ts';
 
 export interface Rebuilt {
-  /** Messages that were dropped; null: the broker was not there. */
+  /** Dropped messages; null when the broker was not available. */
   readonly dropped: number | null;
-  /** Jobs that will be sent, and messages of services for each other. */
+  /** Jobs and outbox messages that will be sent again. */
   readonly jobs: number;
   readonly outbox: number;
 }
 
-/** Services that answer; none when no broker is there. */
+/** Services that reply; empty when the broker is not available. */
 export async function listRunning(context: CliContext): Promise<string[]> {
   const answers = await Promise.all(
     jobServices.map(async (service) => {
@@ -23,7 +23,7 @@ export async function listRunning(context: CliContext): Promise<string[]> {
         await context.call(jobAdminRpcs(service).adminListJobs, { limit: 1 });
         return [service];
       } catch (error) {
-        // A service that fails is there all the same.
+        // A service that replies with an error is running.
         return error instanceof AppError && error.code !== 'unavailable' ? [service] : [];
       }
     }),
@@ -32,8 +32,8 @@ export async function listRunning(context: CliContext): Promise<string[]> {
 }
 
 /**
- * Drops what the broker has of jobs and events, and marks every job and message of the database to be sent again. Webhooks stay: their senders were
- * told that they arrived. Run it while no service runs: a message between two of them may be nowhere else.
+ * Drops jobs and events from the broker, and marks every job and outbox message of the database to be sent again. Webhooks are kept, since they
+ * were acknowledged to their senders. Must run while no service is running: messages between services can exist only in the broker.
  */
 export async function rebuildQueues(context: CliContext, url: string): Promise<Rebuilt> {
   const dropped = await dropMessages(context);
@@ -58,6 +58,6 @@ async function dropMessages(context: CliContext): Promise<number | null> {
     const dropped = await Promise.all((['JOBS', 'EVENTS', 'FEED'] as const).map((stream) => bus.purgeStream(stream)));
     return dropped.reduce((sum, count) => sum + count, 0);
   } catch {
-    return null; // away, or without streams: then nothing is left of them
+    return null; // not available or without streams: nothing to drop
   }
 }

@@ -1,4 +1,4 @@
-/** `backup restore`: into an empty installation in which no service runs. */
+/** `backup restore`, into an empty installation without running services. */
 import { type BackupTarget, behindRows, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
 import { createLogger } from '#libs/logger';
 import { listMigrations } from '#libs/release';
@@ -18,12 +18,12 @@ export async function restore(
 ): Promise<void> {
   const url = readDatabaseUrl(context);
   const running = await listRunning(context);
-  if (running.length > 0) throw new CliError(`Stop the services first; these answer: ${running.join(', ')}.`);
+  if (running.length > 0) throw new CliError(`Stop the services first. Running: ${running.join(', ')}.`);
   const identities = readIdentities(context, options.identityFile);
-  // Whoever can write where backups are kept can make a plain one, but none that the keys open.
+  // An attacker with write access can forge an unencrypted backup, but not one for these keys.
   if (manifest.encrypted_to.length === 0 && identities.length > 0 && options.allowPlain !== true) {
     throw new CliError(
-      `${manifest.id} is not encrypted, although a secret key is given: it may have been put in the place of yours. If it is the right one, use --allow-plain.`,
+      `${manifest.id} is not encrypted although a secret key is set: it may be forged. If you trust it, use --allow-plain.`,
     );
   }
   const unseal = createUnseal(manifest.encrypted_to, identities);
@@ -40,7 +40,7 @@ export async function restore(
       store,
       known: listMigrations(),
       migrate: async (only) => {
-        // Rights come with the last migration: they are about tables of this release.
+        // Grants need the tables of this release, so they are part of the last step.
         const roles = only === undefined ? { serviceUrls, auditUrl: readAuditUrl(settings) } : {};
         await migrateServices({ url, logger, only, ...roles });
       },
@@ -53,12 +53,10 @@ export async function restore(
       fields({
         restored: manifest.id,
         objects:
-          restored.objects === null
-            ? 'none in the backup'
-            : `${restored.objects.restored} restored, ${restored.objects.present} were there`,
-        erasures: `${restored.erasures} brought from beside the backups`,
+          restored.objects === null ? 'none in the backup' : `${restored.objects.restored} restored, ${restored.objects.present} existed`,
+        erasures: `${restored.erasures} copied from the backup location`,
         queues: `${queues.jobs} jobs and ${queues.outbox} messages will be sent${queues.dropped === null ? '' : `, ${queues.dropped} old messages dropped`}`,
-        rights: hasRoles ? null : 'run tools/migrate.ts with the addresses of the services: their roles have no rights in the new schemas',
+        rights: hasRoles ? null : 'missing: run tools/migrate.ts with the addresses of the services to grant them',
         next: 'start the services, then `doctor --after-restore`',
       }),
     );

@@ -1,4 +1,4 @@
-/** What `backup` and `doctor --after-restore` read of the settings (docs/guides/backup.md). */
+/** Settings of `backup` and `doctor --after-restore` (docs/guides/backup.md). */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createFolderTarget, createStoreTarget, type BackupTarget, readStoreAddress } from '#libs/backup';
@@ -11,11 +11,11 @@ import { CliError } from '../failure.ts';
 /** Settings of the admin CLI for backups; the addresses of PostgreSQL, NATS and the object store are those of the platform. */
 export const backupSettings = Type.Object({
   BACKUP_URL: Type.Optional(
-    Type.String({ description: 'where backups are kept: a folder, or s3://bucket/prefix; `--out` and `--from` name another place' }),
+    Type.String({ description: 'location of backups: a folder, or s3://bucket/prefix; overridden by `--out` and `--from`' }),
   ),
   BACKUP_RECIPIENTS: Type.Optional(
     Type.String({
-      description: 'public keys (age1…), separated by whitespace, that backups are encrypted to; unset = they are not encrypted',
+      description: 'public keys (age1…), separated by whitespace, for the encryption of backups; unset = not encrypted',
     }),
   ),
   BACKUP_IDENTITY: Type.Optional(
@@ -28,12 +28,12 @@ export const backupSettings = Type.Object({
   BACKUP_S3_ENDPOINT: Type.Optional(
     Type.String({
       description:
-        'object store of an s3:// place; unset = that of the platform, and then the other BACKUP_S3_ settings default to its settings',
+        'object store of s3:// locations; unset = the object store of the platform, whose settings are then the defaults of the other BACKUP_S3_ settings',
     }),
   ),
   BACKUP_S3_REGION: Type.Optional(Type.String({ description: 'region of that object store' })),
   BACKUP_S3_ACCESS_KEY_ID: Type.Optional(
-    Type.String({ description: 'access key of that object store; unset = the credentials that the AWS SDK finds' }),
+    Type.String({ description: 'access key of that object store; unset = the default credentials of the AWS SDK' }),
   ),
   BACKUP_S3_SECRET_ACCESS_KEY: Type.Optional(secret(Type.String({ description: 'secret key of that object store' }))),
   BACKUP_S3_SESSION_TOKEN: Type.Optional(secret(Type.String({ description: 'session token of temporary keys of that object store' }))),
@@ -45,13 +45,13 @@ export const backupSettings = Type.Object({
 
 const identityFileBytes = 64 * 1024;
 
-/** The place of the command's line, else that of the settings. @throws CliError when neither names one */
+/** Opens the location of the option, or of BACKUP_URL. @throws CliError when neither is set */
 export function openTarget(context: CliContext, given: string | undefined, option: string): BackupTarget {
   const location = given ?? context.setting('BACKUP_URL') ?? '';
-  if (location === '') throw new CliError(`Name the place of the backups: ${option}, or BACKUP_URL.`, 'usage');
+  if (location === '') throw new CliError(`Specify the location of the backups: ${option} or BACKUP_URL.`, 'usage');
   const address = readStoreAddress(location);
   if (address === undefined) {
-    if (/^[a-z0-9+.-]+:\/\//i.test(location)) throw new CliError(`"${location}" is no folder and no s3:// address.`, 'usage');
+    if (/^[a-z0-9+.-]+:\/\//i.test(location)) throw new CliError(`"${location}" must be a folder or an s3:// URL.`, 'usage');
     return createFolderTarget(resolve(location));
   }
   const settings = context.settings();
@@ -61,7 +61,7 @@ export function openTarget(context: CliContext, given: string | undefined, optio
   return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, location);
 }
 
-/** The platform's own objects; undefined when the settings name no store. */
+/** The object store of the platform; undefined when it is not set. */
 export function openStore(context: CliContext): ObjectStore | undefined {
   const settings = context.settings();
   if (settings['S3_ENDPOINT'] === undefined) return undefined;
@@ -74,13 +74,13 @@ export function openStore(context: CliContext): ObjectStore | undefined {
 /** @throws CliError when it is not set */
 export function readDatabaseUrl(context: CliContext): string {
   const url = context.setting('DATABASE_URL') ?? '';
-  if (url === '') throw new CliError('DATABASE_URL is not set: the address of PostgreSQL, as the migrations have it.');
+  if (url === '') throw new CliError('DATABASE_URL is not set. Use the URL of the migrations.');
   return buildDatabaseUrl(context.settings());
 }
 
 export const readRecipients = (context: CliContext): string[] => splitWords(context.setting('BACKUP_RECIPIENTS') ?? '');
 
-/** Secret keys: never from the command line, which other processes can see. @throws CliError when the file cannot be read */
+/** Reads secret keys from a file or BACKUP_IDENTITY, never from arguments, which other processes can see. */
 export function readIdentities(context: CliContext, file: string | undefined): string[] {
   if (file === undefined) return splitWords(context.setting('BACKUP_IDENTITY') ?? '');
   const text = readFileSync(file, 'utf8');

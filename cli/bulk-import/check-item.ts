@@ -1,4 +1,4 @@
-/** Structure of one conversation of the workspace file (rules/workspace#bulk-import): known fields, types, no references, no files yet. */
+/** Validates the structure of a conversation in a workspace file (rules/workspace#bulk-import), without references and files. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { formatInstant, parseInstant } from '#libs/time';
@@ -15,12 +15,12 @@ export interface TranscriptRow {
   readonly end_ms: number;
   /** Workspace key; null = unresolved. */
   readonly person: string | null;
-  /** Name to show of an unresolved speaker. */
+  /** Display name of an unresolved speaker. */
   readonly speaker: string | null;
   readonly text: string;
 }
 
-/** What an item names; what it does not name is absent. */
+/** Fields of an item; fields that it does not name are absent. */
 export interface CheckedItem {
   readonly key: string;
   journey?: string | null;
@@ -35,7 +35,7 @@ export interface CheckedItem {
   /** Without the room state. */
   config?: JsonObject;
   room?: JsonObject | null;
-  /** Paths as they are written. */
+  /** Paths as written in the file. */
   audio?: string;
   full?: string;
   front_trimmed?: string;
@@ -43,13 +43,12 @@ export interface CheckedItem {
   transcript?: readonly TranscriptRow[];
 }
 
-/** Adds a problem. */
 type Fail = (path: Path, message: string) => undefined;
 
 const maxKeyLength = 500;
 const roomKey = 'enter-coherence';
 
-/** The item's fields, or undefined after problems were added. */
+/** @returns the fields, or undefined when problems were added */
 export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem | undefined {
   const before = problems.length;
   const fail: Fail = (path, message) => {
@@ -59,9 +58,9 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
   if (bound !== undefined) return fail(bound.path, jsonProblemTexts[bound.kind]);
   if (!isJsonObject(value)) return fail([], 'must be an object');
   const { key } = value;
-  if (key === undefined) fail([], 'needs "key"');
+  if (key === undefined) fail([], 'requires "key"');
   else if (typeof key !== 'string' || isBlank(key) || key.length > maxKeyLength) {
-    fail(['key'], `must be a text of 1 to ${maxKeyLength} characters that is not blank`);
+    fail(['key'], `must be a non-blank text of 1 to ${maxKeyLength} characters`);
   } else if (!isSingleLine(key)) fail(['key'], 'must have no control characters');
   const item: CheckedItem = { key: String(key) };
   for (const [name, given] of Object.entries(value)) {
@@ -71,7 +70,7 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
     else read(item, given, fail);
   }
   if (isBefore(item.finish, item.start)) fail(['finish'], 'is before start');
-  if (item.step !== undefined && item.step !== null && typeof value['journey'] !== 'string') fail(['step'], 'needs a journey beside it');
+  if (item.step !== undefined && item.step !== null && typeof value['journey'] !== 'string') fail(['step'], 'requires a journey');
   return problems.length > before ? undefined : item;
 }
 
@@ -118,7 +117,7 @@ const readers: Readonly<Record<string, (item: CheckedItem, value: unknown, fail:
 
 function readSlug(item: CheckedItem, name: 'journey' | 'step' | 'event', value: unknown, fail: Fail): void {
   if (value === null || (typeof value === 'string' && !isBlank(value))) item[name] = value;
-  else fail([name], 'must be a text that is not blank, or null');
+  else fail([name], 'must be a non-blank text or null');
 }
 
 function readTime(item: CheckedItem, name: 'start' | 'finish', value: unknown, fail: Fail): void {
@@ -139,7 +138,7 @@ function readList(item: CheckedItem, name: 'participants' | 'connected', value: 
   const list: unknown[] = value ?? [];
   const seen = new Set<unknown>();
   for (const [index, entry] of list.entries()) {
-    if (typeof entry !== 'string' || isBlank(entry)) fail([name, index], 'must be a text that is not blank');
+    if (typeof entry !== 'string' || isBlank(entry)) fail([name, index], 'must be a non-blank text');
     else if (seen.has(entry)) fail([name, index], `repeats "${entry}"`);
     seen.add(entry);
   }

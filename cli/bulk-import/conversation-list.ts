@@ -1,4 +1,4 @@
-/** The workspace file with its list `conversations:` apart, which is read item by item, as often as it is needed. */
+/** Reads a workspace file and, separately, its list `conversations:` item by item, repeatedly if needed. */
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { isJsonObject, parseJson } from '#libs/json';
@@ -8,7 +8,7 @@ import { createItemSpool, type ItemSpool } from './item-spool.ts';
 import { splitFile, type ItemText } from './split-file.ts';
 
 export interface ListedItem {
-  /** Place in the list, from 0. */
+  /** Position in the list, from 0. */
   readonly index: number;
   readonly value: unknown;
   /** Line in the file of the value at a path within the item. */
@@ -20,12 +20,12 @@ export interface SplitWorkspace {
   readonly file: WorkspaceFile;
   /** Undefined when the file has no such list. */
   readonly conversations: (() => AsyncIterable<ListedItem>) | undefined;
-  /** The list is there and is no list: where. */
+  /** True when `conversations` is not a list. */
   readonly misplaced: boolean;
 }
 
 const listName = 'conversations';
-/** Smaller files are read whole, with every freedom of YAML. */
+/** Smaller files are read at once and can use all of YAML. */
 const wholeBytes = 1_048_576;
 
 /** @throws CliError with every syntax error and its line. */
@@ -49,8 +49,8 @@ export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> 
 }
 
 /**
- * Reading makes gigabytes of garbage and keeps almost nothing: the young generation stays small and the old one is collected early, as in the
- * importer of transcripts (docs/performance-notes.md#incremental-json-parsing-in-the-importer). A heap that has grown does not shrink.
+ * Keeps the heap small: reading allocates gigabytes of short-lived objects, and a heap that has grown does not shrink
+ * (docs/performance-notes.md#incremental-json-parsing-in-the-importer).
  */
 function collectEarly(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -79,7 +79,7 @@ async function* listItems(file: WorkspaceFile, list: readonly unknown[]): AsyncG
   }
 }
 
-/** Reads the items as often as it is called; those of YAML are parsed the first time alone. */
+/** Reads the items on each call; YAML items are parsed only on the first call. */
 function createReader(name: string): () => AsyncIterable<ListedItem> {
   let spool: ItemSpool | undefined;
   return async function* () {
@@ -105,7 +105,7 @@ function createReader(name: string): () => AsyncIterable<ListedItem> {
 
 const isJsonText = (text: string): boolean => text.trimStart().startsWith('{');
 
-/** An item of JSON is read as JSON; lines within it are found only when somebody asks. */
+/** Parses JSON items as JSON; their line numbers are computed only when needed. */
 function readItem(name: string, index: number, { text, line }: ItemText): ListedItem {
   const lineInFile = (at: number): number => at + line - 1;
   const trimmed = text.trimStart();
@@ -114,7 +114,7 @@ function readItem(name: string, index: number, { text, line }: ItemText): Listed
       const value = parseJson(trimmed);
       return { index, value, lineOf: (path) => parseWorkspace(name, trimmed, {}, lineInFile).lineOf(path) };
     } catch {
-      // Said better, and with its line, by the reader of YAML below.
+      // The YAML parser below reports the error with its line.
     }
     const whole = parseWorkspace(name, trimmed, {}, lineInFile);
     return { index, value: whole.document, lineOf: (path) => whole.lineOf(path) };

@@ -1,4 +1,4 @@
-/** Audio and recordings of a bulk import: found and judged before anything is changed, sent to the media service when they differ. */
+/** Audio and recordings of a bulk import: validated before anything changes, and uploaded when they differ. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, openAsBlob, statSync } from 'node:fs';
@@ -15,13 +15,12 @@ import { standardInput } from '../workspace-file.ts';
 type FileKind = StoredFile['kind'];
 const kinds: readonly FileKind[] = ['audio', 'full', 'front_trimmed'];
 
-/** Files sent at the same time. */
 const concurrentUploads = 4;
 const connectTimeoutMs = 5_000;
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const attemptDelaysMs = [500, 2_000, 5_000];
 
-/** A conversation that exists now, with the item that names its files. */
+/** An existing conversation with the item that names its files. */
 export interface FileTarget {
   readonly id: number;
   readonly item: CheckedItem;
@@ -37,7 +36,7 @@ export class FileImport {
     this.#folder = workspaceFile === standardInput ? (process.env['INIT_CWD'] ?? process.cwd()) : dirname(resolve(workspaceFile));
   }
 
-  /** Adds what is wrong with the files that the item names. */
+  /** Adds the problems of the item's files. */
   check(item: CheckedItem, problems: ItemProblem[]): void {
     for (const kind of kinds) {
       const given = item[kind];
@@ -47,10 +46,10 @@ export class FileImport {
     }
   }
 
-  /** @throws CliError when files are to be sent and nobody would take them. */
+  /** @throws CliError when the media service cannot be reached */
   async checkService(): Promise<void> {
     const { origin, hostname, port, protocol } = new URL(this.#base());
-    // No request: one without a ticket is an alarm there.
+    // Only connects: a request without a ticket would raise an alert.
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPorts[protocol]) });
     try {
       await once(socket, 'connect', { signal: AbortSignal.timeout(connectTimeoutMs) });
@@ -64,11 +63,11 @@ export class FileImport {
   #base(): string {
     const base = this.#context.setting('MEDIA_INTERNAL_URL');
     if (base === undefined || !URL.canParse(base))
-      throw new CliError('MEDIA_INTERNAL_URL is not set; audio and recordings are sent to the media service.');
+      throw new CliError('MEDIA_INTERNAL_URL is not set. It is required to upload audio and recordings.');
     return base;
   }
 
-  /** Brings the conversations' files; a file with the same bytes and name stays. @returns ids of conversations that changed */
+  /** Uploads files that differ in name or content. @returns ids of changed conversations */
   async apply(targets: readonly FileTarget[], dryRun: boolean): Promise<Set<number>> {
     const changed = new Set<number>();
     const concerned = targets.filter(({ item }) => namesFiles(item));
@@ -123,7 +122,7 @@ export function namesFiles(item: CheckedItem): boolean {
 
 function findFileProblem(file: string, kind: FileKind): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return `there is no file ${file}`;
+  if (found === undefined) return `file not found: ${file}`;
   if (!found.isFile()) return `${file} is not a file`;
   if (found.size === 0) return `${file} is empty`;
   if (found.size > (kind === 'audio' ? maxAudioBytes : maxRecordingBytes)) return `${file} is too large`;
@@ -134,7 +133,7 @@ function findFileProblem(file: string, kind: FileKind): string | undefined {
   return undefined;
 }
 
-/** Size first: most files that differ need not be read. */
+/** Compares sizes first, so that most different files are not read. */
 async function isSame(file: string, stored: StoredFile | undefined): Promise<boolean> {
   if (stored === undefined || stored.name !== basename(file) || statSync(file).size !== stored.size_bytes) return false;
   const hash = createHash('sha256');
@@ -154,7 +153,7 @@ async function send(url: URL, ticket: string, file: string): Promise<{ message: 
       await answer.arrayBuffer();
       return undefined;
     }
-    return { message: `the media service answers ${answer.status}: ${await answer.text()}`, isTransient: answer.status >= 500 };
+    return { message: `the media service returned ${answer.status}: ${await answer.text()}`, isTransient: answer.status >= 500 };
   } catch (error) {
     return { message: `the media service at ${url.origin} cannot be reached: ${describeCause(error)}`, isTransient: true };
   }
@@ -162,5 +161,5 @@ async function send(url: URL, ticket: string, file: string): Promise<{ message: 
 
 function describeCause(error: unknown): string {
   const { message, code, name } = (error instanceof Error && error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
-  return message || code || name; // of several addresses of one name the error has no message
+  return message || code || name; // an AggregateError of several addresses has no message
 }

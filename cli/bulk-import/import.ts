@@ -1,7 +1,7 @@
 /**
- * Bulk import of `conversations:` (rules/workspace#bulk-import): a first pass checks every item, references and files; the second brings them to
- * the services batch by batch. Both read the file item by item, so that memory does not grow with the list. A batch is a transaction and
- * items are found again by their keys: an import that broke off is finished by running it again.
+ * Bulk import of `conversations:` (rules/workspace#bulk-import). The first pass validates items, references and files; the second sends them
+ * in batches. Both read item by item, so that memory does not grow with the list. A batch is a transaction and items are identified by key:
+ * running the command again completes an interrupted import.
  */
 import { conversations, maxImportItems, type ImportItem, type ImportedItem } from '#services/conversations';
 import type { CliContext } from '../context.ts';
@@ -17,7 +17,7 @@ export interface ImportCounts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Key → id; on a dry run only of what exists already. */
+  /** Key → id; in a dry run only of existing conversations. */
   readonly ids: Record<string, number>;
   readonly diff: { list: string; key: string; action: 'create' | 'update'; fields: ImportedItem['fields'] }[];
   diffTruncated: boolean;
@@ -37,7 +37,7 @@ interface BatchItem {
 const listName = 'conversations';
 const itemsPerBatch = Math.min(500, maxImportItems);
 const charactersPerBatch = 1_500_000;
-/** One request carries 4 MiB of JSON at most (architecture#large-messages). */
+/** A request has at most 4 MiB of JSON (architecture#large-messages). */
 const maxItemCharacters = 3_500_000;
 const maxProblems = 5_000;
 const maxDiff = 1_000;
@@ -50,7 +50,7 @@ export class ConversationImport {
   readonly #transcripts: TranscriptImport;
   #total = 0;
 
-  /** `document`: the rest of the file, whose names conversations may refer to. */
+  /** @param document rest of the file, to which conversations can refer */
   constructor(context: CliContext, workspaceFile: string, document: unknown, open: () => AsyncIterable<ListedItem>) {
     this.#context = context;
     this.#open = open;
@@ -59,7 +59,7 @@ export class ConversationImport {
     this.#transcripts = new TranscriptImport(context);
   }
 
-  /** Everything that is wrong with the list; nothing is changed. */
+  /** Validates the list without changing anything. */
   async check(): Promise<LinedProblem[]> {
     const found: LinedProblem[] = [];
     const firsts = new Map<string, number>();
@@ -95,7 +95,7 @@ export class ConversationImport {
     return found;
   }
 
-  /** Brings the list, or on a dry run tells what would change. What `check` found wrong must be mended before. */
+  /** Applies the list, or in a dry run compares it. `check` must have found no problems. */
   async apply(dryRun: boolean): Promise<ImportCounts> {
     const counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [], diffTruncated: false };
     const progress = new Progress(dryRun ? 'compared' : 'applied', this.#total);
@@ -132,7 +132,7 @@ export class ConversationImport {
     }
   }
 
-  /** Items whose structure is right, in batches; the others go to `refuse`. */
+  /** Yields valid items in batches; passes invalid ones to `refuse`. */
   async *#batches(refuse: (listed: ListedItem, problems: readonly ItemProblem[]) => void): AsyncGenerator<BatchItem[]> {
     let batch: BatchItem[] = [];
     let size = 0;

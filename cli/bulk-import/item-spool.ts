@@ -1,6 +1,6 @@
 /**
- * Parsed items on disk: reading YAML takes most of an import's time, so that the second reading of a large file takes what the first has
- * parsed. The file is readable by its owner alone and goes with the process.
+ * Stores parsed items in a temporary file: parsing YAML dominates an import, so the second pass of a large file reads the items from here. The
+ * file is readable only by its owner and removed at exit.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
@@ -21,7 +21,6 @@ export interface ItemSpool {
   read(): AsyncIterable<SpooledItem>;
 }
 
-/** A fresh spool, removed when the process ends. */
 export function createItemSpool(): ItemSpool {
   const folder = mkdtempSync(join(tmpdir(), 'coherence-import-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +28,7 @@ export function createItemSpool(): ItemSpool {
   const out = createWriteStream(file, { mode: 0o600 });
   return {
     add: async ({ value, line }) => {
-      // The line reader also takes U+2028 and U+2029 for ends of lines, which JSON does not escape.
+      // The line reader treats U+2028 and U+2029 as line breaks, and JSON does not escape them.
       const text = JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
       if (!out.write(`${line} ${text}\n`)) await once(out, 'drain');
     },

@@ -1,4 +1,4 @@
-/** How far a long import is, on stderr; a short one says nothing. */
+/** Progress of an import on stderr, after the first 3 seconds. */
 const silentMs = 3_000;
 const everyMs = 3_000;
 

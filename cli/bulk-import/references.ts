@@ -1,4 +1,4 @@
-/** References of conversations against the file first, then the database (rules/workspace#bulk-import), looked up in batches and kept. */
+/** Resolves references of conversations in the file and the database (rules/workspace#bulk-import), in batches and with a cache. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';
@@ -11,7 +11,7 @@ interface Journey {
   readonly firstStep: number | null;
 }
 
-/** Ids of what an item names; 0 = in the file, not in the database yet. */
+/** Ids of referenced objects; 0 = defined in the file, not in the database yet. */
 interface ReferenceIds {
   readonly journey_id?: number | null;
   readonly step_id?: number | null;
@@ -23,7 +23,7 @@ interface ReferenceIds {
 
 export interface ResolvedReferences {
   readonly ids: ReferenceIds;
-  /** Persons behind the transcript's rows, in order; null = unresolved. */
+  /** Speaker of each transcript row; null = unresolved. */
   readonly speakerIds: (number | null)[];
 }
 
@@ -32,16 +32,16 @@ const pending = 0;
 
 export class References {
   readonly #context: CliContext;
-  /** What the file itself brings. */
+  /** Defined in the file. */
   readonly #people: ReadonlySet<string>;
   readonly #holons: ReadonlySet<string>;
   readonly #journeys: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What the database has; null = nothing under that key. */
+  /** Ids in the database; null = no such key. */
   readonly #personIds = new Map<string, number | null>();
   readonly #holonIds = new Map<string, number | null>();
   readonly #journeyIds = new Map<string, Journey | null>();
 
-  /** `document`: the file without its conversations. */
+  /** @param document the file without its conversations */
   constructor(context: CliContext, document: unknown) {
     this.#context = context;
     this.#people = new Set(namesIn(document, 'people', 'key'));
@@ -51,14 +51,14 @@ export class References {
     );
   }
 
-  /** Forgets what the database had, after the rest of the file was applied. */
+  /** Clears the cache, after the rest of the file was applied. */
   refresh(): void {
     this.#personIds.clear();
     this.#holonIds.clear();
     this.#journeyIds.clear();
   }
 
-  /** Asks the database for everything that these items name and that is not known yet. */
+  /** Loads the ids of all references that are not cached. */
   async load(items: readonly CheckedItem[]): Promise<void> {
     const { findPeopleByKeys, getHolons, getJourneys } = directory.rpcs;
     const people = items.flatMap(({ participants = [], transcript = [] }) => [
@@ -85,7 +85,7 @@ export class References {
     });
   }
 
-  /** The ids of a loaded item; what is neither in the file nor in the database is added to `problems`. */
+  /** @returns the ids of a loaded item; adds unknown references to `problems` */
   resolve(item: CheckedItem, problems: ItemProblem[]): ResolvedReferences {
     const { journey, step, event, participants, connected, transcript = [] } = item;
     const person = (key: string, path: (string | number)[]): number =>
@@ -110,7 +110,7 @@ export class References {
     const stored = this.#journeyIds.get(slug) ?? undefined;
     const stepsInFile = this.#journeys.get(slug);
     if (stored === undefined && stepsInFile === undefined) {
-      problems.push({ path: ['journey'], message: `there is no journey "${slug}" in the file or the database` });
+      problems.push({ path: ['journey'], message: `journey "${slug}" does not exist in the file or the database` });
       return {};
     }
     const journey_id = stored?.id ?? pending;
@@ -132,7 +132,7 @@ export class References {
   ): number {
     const id = stored.get(key) ?? undefined;
     if (id !== undefined) return id;
-    if (!inFile.has(key)) problems.push({ path, message: `there is no ${noun} "${key}" in the file or the database` });
+    if (!inFile.has(key)) problems.push({ path, message: `${noun} "${key}" does not exist in the file or the database` });
     return pending;
   }
 }

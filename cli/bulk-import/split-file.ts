@@ -1,7 +1,6 @@
 /**
- * Takes the list `conversations:` out of a large workspace file without ever holding it: the rest of the file as text, with the number of lines
- * that are missing where the list was, and the items one by one as text. Knows JSON (any layout) and block sequences of YAML; a file that writes the list in
- * another way is read whole.
+ * Splits the list `conversations:` from a large workspace file without loading it: yields the rest of the file as text, the number of removed
+ * lines, and the items one by one. Supports JSON and block sequences of YAML; files with another layout are read at once.
  */
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
@@ -15,16 +14,16 @@ export interface ItemText {
 
 export type Piece =
   | { readonly kind: 'rest'; readonly text: string }
-  /** So many lines of the file are not in the rest, between what came of it before and what comes after. */
+  /** Number of lines that are missing in the rest at this point. */
   | { readonly kind: 'gap'; readonly lines: number }
   | ({ readonly kind: 'item' } & ItemText);
 
 const listName = 'conversations';
 const newline = 0x0a;
-/** Small enough for a chunk and its lines to die young: larger strings stay until the whole heap is cleaned. */
+/** Small chunks and their lines are collected with the young generation. */
 const chunkBytes = 65_536;
 
-/** Pieces of the file in order; `undefined` as the only one when the list is written in a way that cannot be split. */
+/** Yields the pieces in order, or only `undefined` when the layout is not supported. */
 export async function* splitFile(file: string): AsyncGenerator<Piece | undefined> {
   const chunks = createReadStream(file, { highWaterMark: chunkBytes });
   const splitter = (await startsWithBrace(file)) ? new JsonSplitter() : new YamlSplitter();
@@ -52,19 +51,18 @@ interface Splitter {
   end(): Iterable<Piece>;
 }
 
-/** What stands in the list of the document's key is given out item by item. */
 class JsonSplitter implements Splitter {
   readonly isUnsplittable = false;
   readonly #scanner = new JsonScanner();
   readonly #decoder = new StringDecoder('utf8');
   #isInList = false;
-  /** What came behind the last brace or comma of the document, as far as a key can be, and whether it is the list's key. */
+  /** Text after the last brace or comma of the document, up to the length of a key, and whether it is the key of the list. */
   #key = '';
   #isListNext = false;
-  /** Line of what comes next, and of the list's opening bracket. */
+  /** Line of the next byte, and of the list's opening bracket. */
   #line = 1;
   #listLine = 1;
-  /** What came of the item under way with earlier chunks. */
+  /** Bytes of the current item from earlier chunks. */
   #buffered: Buffer[] = [];
 
   *add(chunk: Buffer): Generator<Piece> {
@@ -108,7 +106,7 @@ class JsonSplitter implements Splitter {
     return this.#scanner.find(chunk, from, 2);
   }
 
-  /** Longer ones are no key of ours. */
+  /** Truncated, since only the list's key matters. */
   #readKey(part: Buffer): string {
     return this.#key + part.toString('latin1', 0, 256);
   }
@@ -121,7 +119,7 @@ class JsonSplitter implements Splitter {
     if (blank < text.length) yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
   }
 
-  /** One line break stays of the list's, so that what follows is not on the line of what came before. */
+  /** Keeps one line break of the list, so that the text after it starts on a new line. */
   *#closeGap(lines: number): Generator<Piece> {
     if (lines === 0) return;
     yield { kind: 'rest', text: '\n' };
@@ -134,7 +132,7 @@ class JsonSplitter implements Splitter {
   }
 }
 
-/** Follows lines: the content of an item is indented more than the item's dash, whatever it is. */
+/** Splits by line: the content of an item is indented more than its dash. */
 class YamlSplitter implements Splitter {
   isUnsplittable = false;
   readonly #decoder = new StringDecoder('utf8');
@@ -182,7 +180,7 @@ class YamlSplitter implements Splitter {
     yield { kind: 'rest', text: line };
   }
 
-  /** True for a line that is no part of the list any more. */
+  /** True for the first line after the list. */
   #isAfterList(line: string): boolean {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) return false;

@@ -1,4 +1,4 @@
-/** Transcript rows of a bulk import, for many conversations in one call. */
+/** Imports transcript rows of many conversations in one call. */
 import { transcripts } from '#services/transcripts';
 import type { CliContext } from '../context.ts';
 import type { CheckedItem } from './check-item.ts';
@@ -6,7 +6,7 @@ import type { CheckedItem } from './check-item.ts';
 export interface TranscriptTarget {
   readonly id: number;
   readonly item: CheckedItem;
-  /** Persons behind the rows, in order; 0 = not in the database yet. */
+  /** Speaker of each row; 0 = not in the database yet. */
   readonly speakerIds: readonly (number | null)[];
 }
 
@@ -17,7 +17,7 @@ export class TranscriptImport {
     this.#context = context;
   }
 
-  /** Installs the rows that differ. @returns ids of conversations that changed */
+  /** Writes rows that differ. @returns ids of changed conversations */
   async apply(targets: readonly TranscriptTarget[], dryRun: boolean): Promise<Set<number>> {
     const items = targets.flatMap(({ id, item, speakerIds }) => {
       if (item.transcript === undefined) return [];

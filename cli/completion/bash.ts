@@ -1,6 +1,6 @@
 import { listWords, type Node, quote } from './tree.ts';
 
-/** Where nothing is known, of a file or an id, Bash completes names of files. */
+/** Bash completes file names for arguments without choices. */
 export function writeBash(name: string, nodes: readonly Node[]): string {
   const join = (words: readonly { word: string }[]): string => quote(words.map(({ word }) => word).join(' '));
   const deeper = nodes.filter(({ path }) => path !== '').map(({ path }) => quote(path));

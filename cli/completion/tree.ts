@@ -1,12 +1,12 @@
-/** The commands as shells complete them, read from the program itself. */
+/** The command tree for shell completion. */
 import type { Command } from 'commander';
 
 export interface Node {
-  /** Names of the command and those above it, each after a space: ` jobs list`; empty for the program. */
+  /** Names of the command and its parents, each after a space: ` jobs list`; empty for the program. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
-  /** What its first argument may be. */
+  /** Choices of the first argument. */
   readonly choices: readonly string[];
   readonly takesArguments: boolean;
 }

@@ -1,7 +1,6 @@
 /**
- * `doctor --after-restore` (rules/operations#after-a-restore): what is wrong when a database was put back to an earlier moment, by `backup restore`
- * or by PostgreSQL's own means. While no service runs the queues are rebuilt, and ids that were given after that moment are not given again; with
- * the services, people are erased again and files compared.
+ * `doctor --after-restore` (rules/operations#after-a-restore): repairs the state after a database was restored to an earlier time, by `backup restore`
+ * or by PostgreSQL. Without running services it rebuilds queues and advances id sequences; with them it erases people again and compares files.
  */
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -21,9 +20,9 @@ type Identified = ReplyOf<typeof directory.rpcs.identifyPerson>;
 type Orphans = ReplyOf<typeof media.rpcs.findOrphans>;
 
 export interface AfterRestore {
-  /** Null: services run, so that the queues are theirs. */
+  /** Null while services run, which own the queues. */
   readonly queues: { readonly dropped: number | null; readonly jobs: number; readonly outbox: number } | null;
-  /** Null: no service runs yet. */
+  /** Null while no service runs. */
   readonly people: { readonly erased: number[]; readonly gone: number; readonly others: number; readonly damaged: string[] } | null;
   readonly objects: { readonly missing: Orphans['missing']; readonly orphans: Orphans['orphans']; readonly scanned: number } | null;
 }
@@ -42,7 +41,7 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
 async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore['people']>> {
   const damaged: string[] = [];
   const erased = new Set<number>();
-  // Who was merged has several entries, of which one is true of a database of any moment.
+  // A merged person has several entries; in a database of any time, one of them matches.
   const others = new Map<number, 'gone' | 'others'>();
   for (let after: string | null = null; ;) {
     const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
@@ -66,11 +65,11 @@ async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore
 
 const chatsOf = (entry: Erasure) => ({ visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids });
 
-/** @returns the id of who was erased: that of who they are now, when the person was merged since the restore */
+/** @returns the id of the erased person: the surviving id when the person was merged since the restore */
 async function eraseOne(context: CliContext, entry: Erasure, id: number): Promise<number | 'gone' | 'others'> {
   const chats = chatsOf(entry);
   const person = await identify(context, id);
-  // Somebody who was made later may have the id; what is theirs is not touched.
+  // The id may belong to a person created later, whose data is kept.
   if (person !== undefined && isOf(entry, person)) {
     const known = { ...person, ...chats, telegramUserIds: [...new Set([...person.telegram_user_ids, ...chats.telegramUserIds])] };
     await erasePerson(context, known, { dryRun: false, onStep: () => {} });
@@ -80,7 +79,7 @@ async function eraseOne(context: CliContext, entry: Erasure, id: number): Promis
   return person === undefined || person.digest === null || person.id !== id ? 'gone' : 'others';
 }
 
-/** Of who is there; a merge since the restore may have given them another digest, or another id. */
+/** True when the entry is about this person; a merge since the restore can have changed digest and id. */
 const isOf = ({ digest }: Erasure, person: Identified): boolean =>
   digest !== null && person.digest !== null && [person.digest, ...person.former.map((former) => former.digest)].includes(digest);
 
@@ -115,27 +114,27 @@ const orphanColumns = {
   BYTES: ({ size_bytes: size }: Orphans['orphans'][number]) => size,
 };
 
-/** @throws CliError when something is lost, or not known */
+/** @throws CliError when data is missing or unknown */
 export function printRestored(context: CliContext, found: AfterRestore): void {
   const { queues, people, objects } = found;
   if (people === null || objects === null) {
     const dropped = queues?.dropped ?? null;
     const steps = {
       queues: queues === null ? 'DATABASE_URL is not set here' : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
-      ids: queues === null ? null : `go on ${idGap.toLocaleString('en')} further`,
-      broker: dropped === null ? 'not there: nothing was dropped' : `${dropped} old messages dropped`,
-      next: 'start the services, then run this again',
+      ids: queues === null ? null : `sequences advanced by ${idGap.toLocaleString('en')}`,
+      broker: dropped === null ? 'not available: no messages dropped' : `${dropped} old messages dropped`,
+      next: 'start the services, then run this command again',
     };
     context.print(found, fields(steps));
-    if (queues === null) throw new CliError('The queues were not rebuilt: no service runs, and DATABASE_URL is not set here.');
+    if (queues === null) throw new CliError('The queues were not rebuilt: no service is running and DATABASE_URL is not set here.');
     return;
   }
-  const others = people.others === 0 ? '' : `; ${people.others} ids are of other people now`;
+  const others = people.others === 0 ? '' : `; ${people.others} ids now belong to other people`;
   context.print(
     found,
     fields({
-      queues: 'left to the services, which run',
-      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.gone} were not there${others}`,
+      queues: 'not rebuilt: services are running',
+      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.gone} did not exist${others}`,
       objects: `${objects.scanned} compared: ${objects.missing.length} missing, ${objects.orphans.length} orphans`,
     }),
     ...(objects.missing.length === 0 ? [] : ['', table(objects.missing, missingColumns, '')]),
@@ -144,11 +143,10 @@ export function printRestored(context: CliContext, found: AfterRestore): void {
       : [
           '',
           table(objects.orphans, orphanColumns, ''),
-          'Orphans are of the time after the backup; `media orphans --delete` removes them.',
+          'Orphans were stored after the backup; remove them with `media orphans --delete`.',
         ]),
   );
-  if (people.damaged.length > 0)
-    throw new CliError(`These are no entries of erasures, so nobody knows whom they named: ${people.damaged.join(', ')}.`);
+  if (people.damaged.length > 0) throw new CliError(`Unreadable erasure records, whose people are unknown: ${people.damaged.join(', ')}.`);
   if (objects.missing.length > 0)
-    throw new CliError(`${objects.missing.length} files are missing: bring them back from a copy of the bucket.`);
+    throw new CliError(`${objects.missing.length} files are missing: restore them from a copy of the bucket.`);
 }

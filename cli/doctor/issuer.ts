@@ -1,7 +1,7 @@
-/** Whether the identity provider of some settings can be asked: of `doctor`. */
+/** Check of the identity provider, for `doctor`. */
 import { CliError, describeFailure } from '../failure.ts';
 
-/** @returns what answers. @throws CliError that says what was tried and why it failed */
+/** @returns a description of the provider. @throws CliError with the attempt and the cause */
 export async function checkIssuer(issuer: string, allowedHosts: string): Promise<string> {
   const [{ createProvider, findUrlProblem }, { createOutbound }] = await Promise.all([import('#libs/oidc'), import('#libs/outbound')]); // slow to load
   const problem = findUrlProblem(issuer, allowedHosts);
@@ -12,7 +12,7 @@ export async function checkIssuer(issuer: string, allowedHosts: string): Promise
     return `${issuer} answers, ${keys.length} keys`;
   } catch (error) {
     throw new CliError(
-      `${issuer}: ${describeFailure(error).split('\n')[0] ?? ''}. Tokens of keys that the gateway does not know get 503. Is OIDC_ISSUER right?`,
+      `${issuer}: ${describeFailure(error).split('\n')[0] ?? ''}. Tokens with keys unknown to the gateway get 503. Check OIDC_ISSUER.`,
     );
   } finally {
     await outbound.close();

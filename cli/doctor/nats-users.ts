@@ -1,4 +1,4 @@
-/** Whether the users of NATS may do what this release needs: of `doctor`, and of the set-up, before the services of a release are replaced. */
+/** Check of NATS permissions, for `doctor` and for the set-up before an upgrade. */
 import { buildNatsUrl } from '#libs/config';
 import { createLogger } from '#libs/logger';
 import { connectBus, type Permissions } from '#libs/nats';
@@ -10,11 +10,11 @@ type Settings = Readonly<Record<string, string | undefined>>;
 
 const connectTimeoutMs = 3_000;
 
-/** End of the variables with the address and the credentials by which a user connects, e.g. of `NATS_URL_GATEWAY`. */
+/** Suffix of the variables with address and credentials of a user, e.g. of `NATS_URL_GATEWAY`. */
 const endOf = (user: string): string => `_${componentOf(user).toUpperCase()}`;
 const variableOf = (user: string): string => `NATS_URL${endOf(user)}`;
 
-/** Users whose address is among the settings, and a sentence for each that lacks something. */
+/** Checks the users whose addresses are set. @returns the checked users, and a message for each with missing permissions */
 export async function checkNatsUsers(settings: Settings): Promise<{ checked: string[]; problems: string[] }> {
   const known = Object.entries(natsPermissions()).filter(([user]) => (settings[variableOf(user)] ?? '') !== '');
   const problems = await Promise.all(known.map(([user, needed]) => findProblem(user, needed, settings)));

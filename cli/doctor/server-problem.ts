@@ -1,13 +1,13 @@
-/** Why PostgreSQL, NATS or the object store cannot be used, in words: what was tried, the cause, what to do. Never a secret. */
+/** Explains errors of PostgreSQL, NATS and the object store: the attempt, the cause, the fix. Never contains secrets. */
 import { ConfigError } from '#libs/config';
 import { CliError } from '../failure.ts';
 
-/** What is tried: the server as people know it, where it is, as whom, and the setting that says so. */
+/** A connection attempt: server, address, user, and the setting that names them. */
 export interface Target {
   readonly server: string;
   /** `host:port`. */
   readonly address: string;
-  /** E.g. `database coherence, user admin`; empty when there is nothing to say. */
+  /** E.g. `database coherence, user admin`; may be empty. */
   readonly detail: string;
   readonly setting: string;
 }
@@ -20,48 +20,48 @@ interface Explanation {
 
 const correct = ({ setting }: Target): string => `Correct ${setting}.`;
 
-/** Tried in this order against codes and messages of an error and of its causes. */
+/** Matched in this order against codes and messages of an error and its causes. */
 const explanations: readonly Explanation[] = [
   {
     pattern: / expired at \d{4}-\d\d-\d\dT/,
     cause: 'the credentials expired',
-    advice: () => 'Issue new ones; they are read again for each connection.',
+    advice: () => 'Issue new ones; the files are read for each connection.',
   },
   {
     pattern: /max_control_line/,
-    cause: 'the credentials are larger than the server takes',
+    cause: 'the credentials exceed the size limit of the server',
     advice: () => 'Give the user its permissions by a scoped signing key (docs/guides/tls.md#nats).',
   },
   {
     pattern: /client certificate, and NATS_TLS_CERT_FILE/,
-    cause: 'it closes connections that show no client certificate',
+    cause: 'it requires a client certificate',
     advice: () => 'Set NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE.',
   },
   {
     pattern: /NATS_(?:CREDS|NKEY_SEED|TLS_[A-Z]+)_FILE \S+ (?:is not|does not|and|cannot be used)/,
     cause: 'a file with credentials is malformed',
-    advice: () => 'Make it again (docs/guides/tls.md#nats).',
+    advice: () => 'Recreate it (docs/guides/tls.md#nats).',
   },
   {
     pattern: /ECONNREFUSED|connection refused/i,
-    cause: 'nobody listens there',
+    cause: 'no server is listening',
     advice: ({ server, setting }) => `Start ${server}, or correct ${setting}.`,
   },
-  { pattern: /ENOTFOUND|EAI_AGAIN/, cause: 'the name of the host is not known', advice: correct },
+  { pattern: /ENOTFOUND|EAI_AGAIN/, cause: 'the host name is unknown', advice: correct },
   {
     pattern: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|TimeoutError|timeout/i,
-    cause: 'there is no answer',
-    advice: ({ setting }) => `Is the address of ${setting} right, and no firewall between?`,
+    cause: 'no reply',
+    advice: ({ setting }) => `Check ${setting} and firewalls.`,
   },
   {
     pattern: /28P01|28000|authorization violation|InvalidAccessKeyId|SignatureDoesNotMatch|user authentication/i,
-    cause: 'the user or the password is refused',
+    cause: 'the user or the password is wrong',
     advice: ({ setting }) => `Correct the credentials in ${setting}.`,
   },
   {
     pattern: /credentials refused \(40[13]\)/,
-    cause: 'the credentials are refused, or have no right to the bucket',
-    advice: ({ setting }) => `Correct ${setting}, or give them the right to read and write the bucket.`,
+    cause: 'the credentials are wrong or have no access to the bucket',
+    advice: ({ setting }) => `Correct ${setting}, or grant read and write access to the bucket.`,
   },
   {
     pattern: /ENOENT/,
@@ -69,9 +69,9 @@ const explanations: readonly Explanation[] = [
     advice: correct,
   },
   { pattern: /EACCES|EISDIR/, cause: 'a file cannot be read', advice: correct },
-  { pattern: /3D000/, cause: 'there is no such database', advice: () => 'Make it with createdb, or name another one in DATABASE_URL.' },
-  { pattern: /53300/, cause: 'it has no connection left', advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.' },
-  { pattern: /57P03/, cause: 'it is still starting, or stopping', advice: () => 'Try again in a moment.' },
+  { pattern: /3D000/, cause: 'the database does not exist', advice: () => 'Create it with createdb, or correct DATABASE_URL.' },
+  { pattern: /53300/, cause: 'it has no free connections', advice: () => 'Raise max_connections, or lower DATABASE_POOL_SIZE.' },
+  { pattern: /57P03/, cause: 'it is starting or stopping', advice: () => 'Try again in a moment.' },
   {
     pattern: /jetstream not enabled|no responders/i,
     cause: 'it runs without JetStream',
@@ -79,31 +79,30 @@ const explanations: readonly Explanation[] = [
   },
   {
     pattern: /permissions violation|AccessDenied|Forbidden|^403$|42501/im,
-    cause: 'the user may not do what is needed',
-    advice: ({ detail }) => `Give it the rights (${detail}).`,
+    cause: 'the user lacks permissions',
+    advice: ({ detail }) => `Grant them (${detail}).`,
   },
   {
     pattern: /CERT_|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|DEPTH_ZERO|ERR_TLS|certificate/i,
     cause: 'its certificate is not trusted',
-    advice: () => 'Name the file of its authority in NODE_EXTRA_CA_CERTS (docs/guides/tls.md).',
+    advice: () => 'Set NODE_EXTRA_CA_CERTS to the certificate of its authority (docs/guides/tls.md).',
   },
   {
     pattern: /EPROTO|HPE_|Parse Error|08P01|InvalidResponse|ERR_SSL|socket hang up|ECONNRESET|closed by the server/i,
-    cause: 'something else answers there, or it broke the connection off',
+    cause: 'another kind of server is listening, or the connection was closed',
     advice: correct,
   },
 ];
 
-/** The failure as a text for people. */
 export function describeServerProblem(target: Target, error: unknown): CliError {
   if (error instanceof CliError || error instanceof ConfigError) return new CliError(`${describeTarget(target)}: ${error.message}`);
-  const reason = listTexts(error).at(-1) ?? 'no reason is known';
+  const reason = listTexts(error).at(-1) ?? 'unknown reason';
   return (
-    explainServerProblem(target, error) ?? new CliError(`${describeTarget(target)} cannot be used: ${reason}. Is ${target.setting} right?`)
+    explainServerProblem(target, error) ?? new CliError(`${describeTarget(target)} cannot be used: ${reason}. Check ${target.setting}.`)
   );
 }
 
-/** With what the system or the server said; undefined when it is nothing that is known. */
+/** The explanation with the original error code; undefined for unknown errors. */
 export function explainServerProblem(target: Target, error: unknown): CliError | undefined {
   const texts = listTexts(error);
   const messages = texts.join('\n');
@@ -115,7 +114,7 @@ export function explainServerProblem(target: Target, error: unknown): CliError |
 
 const describeTarget = ({ server, address, detail }: Target): string => `${server} at ${address}${detail === '' ? '' : ` (${detail})`}`;
 
-/** What of it people search for: statuses of the object store, a missing file, codes of TLS and of the system, SQLSTATEs. */
+/** Parts of errors that people search for: statuses of the object store, missing files, codes of TLS and the system, SQLSTATEs. */
 const codePatterns = [
   /\b\d{3}(?=\) for bucket )/,
   /(?:ENOENT|EACCES|EISDIR): [^\n]*/,
@@ -125,7 +124,7 @@ const codePatterns = [
   /^(?:08|28|3D|42|53|57)[0-9A-Z]{3}$/m,
 ];
 
-/** Codes, names and messages of an error, its causes, and what it gathers. */
+/** Codes, names and messages of an error, its causes and its aggregated errors. */
 function listTexts(error: unknown, depth = 0): string[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const { code } = error as NodeJS.ErrnoException;
@@ -138,7 +137,7 @@ function listTexts(error: unknown, depth = 0): string[] {
   ];
 }
 
-/** `host:port` of an address, with the port that its protocol means. */
+/** `host:port` of a URL, with the default port when it names none. */
 export function addressOf(url: string, usualPort: number): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port === '' ? usualPort : port}`;

@@ -1,4 +1,4 @@
-/** Whether PostgreSQL, NATS and the object store of some settings can be used: of `doctor`, and of `npm start` for those that the caller brings. */
+/** Checks of PostgreSQL, NATS and the object store, for `doctor` and for external servers of `npm start`. */
 import { loadConfig, s3Settings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
@@ -12,7 +12,7 @@ const logger = () => createLogger({ service: 'cli', level: 'silent' });
 const oldestPostgres = 160_000;
 const connectTimeoutMs = 10_000;
 
-/** PostgreSQL as an address names it, for messages. @throws Error when the address is malformed */
+/** The target of a database URL, for messages. @throws Error when the URL is malformed */
 export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Promise<Target> {
   const { addressesOf, listHosts } = await import('#libs/orm'); // slow to load, and only needed here
   const { username, pathname } = new URL(listHosts(url, setting).urls[0] ?? url);
@@ -21,14 +21,14 @@ export async function databaseTarget(url: string, setting = 'DATABASE_URL'): Pro
   return { server: 'PostgreSQL', address: addressesOf(url).join(', '), detail, setting };
 }
 
-/** NATS as an address names it, for messages. */
+/** The target of a NATS URL, for messages. */
 export function brokerTarget(url: string, setting = 'NATS_URL'): Target {
   const [first = ''] = url.split(',');
   const user = URL.canParse(first) ? decodeURIComponent(new URL(first).username) : '';
   return { server: 'NATS', address: describeServers(url), detail: user === '' ? '' : `user ${user}`, setting };
 }
 
-/** @returns what answers. @throws CliError that says what was tried, why it failed and what to do */
+/** @returns a description of the server. @throws CliError with the attempt, the cause and the fix */
 export async function checkDatabase(url: string): Promise<string> {
   const attempt = await databaseTarget(url);
   const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
@@ -39,8 +39,8 @@ export async function checkDatabase(url: string): Promise<string> {
       text: `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
            has_database_privilege(current_database(), 'create') as may_create`,
     });
-    if (row === undefined || row.number < oldestPostgres) throw new CliError(`it is PostgreSQL ${row?.version}; 16 to 18 are supported.`);
-    if (!row.may_create) throw new CliError(`the user may not make schemas: grant it the right to create in the database.`);
+    if (row === undefined || row.number < oldestPostgres) throw new CliError(`PostgreSQL ${row?.version} is not supported; use 16 to 18.`);
+    if (!row.may_create) throw new CliError(`the user cannot create schemas. Grant it CREATE on the database.`);
     return `PostgreSQL ${row.version} at ${attempt.address}, ${attempt.detail}`;
   } catch (error) {
     throw describeServerProblem(attempt, error);
@@ -57,7 +57,7 @@ export async function checkBroker(url: string): Promise<string> {
     try {
       await bus.ping();
       if (bus.maxPayload < requiredPayloadBytes) {
-        throw new CliError(`it takes messages of ${bus.maxPayload} bytes. Set max_payload: ${requiredPayloadBytes} in its configuration.`);
+        throw new CliError(`max_payload is ${bus.maxPayload} bytes. Set max_payload: ${requiredPayloadBytes} in its configuration.`);
       }
     } finally {
       await bus.close();
@@ -87,7 +87,7 @@ export async function checkStore(settings: Settings): Promise<string> {
     return `answers at ${address}, bucket ${config.S3_BUCKET}`;
   } catch (error) {
     const isMissing = error instanceof Error && /\(404\) for bucket/.test(String(error.cause));
-    if (isMissing) return `answers at ${address}; bucket ${config.S3_BUCKET} is made by the media service`;
+    if (isMissing) return `answers at ${address}; bucket ${config.S3_BUCKET} will be created by the media service`;
     throw describeServerProblem(attempt, error);
   } finally {
     store.close();

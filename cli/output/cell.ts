@@ -1,4 +1,4 @@
-/** One value of a table: text, a number, a moment or a word that has a tone. */
+/** One value of a table: text, a number, a moment or a coloured word. */
 import { toPrintable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
@@ -17,17 +17,17 @@ interface Toned {
 
 export type Cell = string | number | boolean | Moment | Toned | null | undefined;
 
-/** A moment as ISO 8601; in a terminal it is told by its distance. */
+/** An ISO 8601 time, shown as a relative time in a terminal. */
 export const moment = (at: string | null): Moment | null => (at === null ? null : { at });
 
-/** A word that is coloured in a terminal. */
+/** A word with a colour in a terminal. */
 export const toned = (text: string, tone: Tone | undefined): Toned => ({ text, tone });
 
 export function isAbsent(cell: Cell): cell is null | undefined | '' {
   return cell === null || cell === undefined || cell === '';
 }
 
-/** As it stands in a line: without line breaks, and nothing in it acts on a terminal. */
+/** The text of a cell, without line breaks and control characters. */
 export function textOf(cell: Cell, screen: Screen): string {
   if (isAbsent(cell)) return '–';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
@@ -42,14 +42,14 @@ export function paintCell(cell: Cell, text: string, screen: Screen): string {
   return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined ? screen.paint(tones[cell.tone], text) : text;
 }
 
-/** As `textOf` makes it of text. */
+/** Replaces line breaks and control characters. */
 export function inLine(text: string): string {
   return toPrintable(text)
     .replaceAll(/[\n\t ]+/g, ' ')
     .trim();
 }
 
-/** Seconds of each unit and how many of them are told before the next one. */
+/** Seconds of each unit, and the count from which the next unit is used. */
 const units = [
   { seconds: 1, max: 60, one: 's', many: 's' },
   { seconds: 60, max: 60, one: 'min', many: 'min' },
@@ -59,7 +59,7 @@ const units = [
   { seconds: 365.25 * 86_400, max: Infinity, one: 'year', many: 'years' },
 ] as const;
 
-/** @param distanceMs positive for what is to come */
+/** @param distanceMs positive for the future */
 export function describeDistance(distanceMs: number): string {
   const seconds = Math.floor(Math.abs(distanceMs) / 1_000);
   if (!Number.isFinite(seconds)) return '–';

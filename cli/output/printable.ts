@@ -1,6 +1,6 @@
 /**
- * Text for a terminal. What strangers wrote could move the cursor, colour, hide or turn round what an operator reads: control characters and
- * those that change the direction of writing are shown by their numbers, as JSON writes them.
+ * Escapes control characters and direction marks like JSON: text of strangers could otherwise move the cursor, or hide or reorder what an
+ * operator reads.
  */
 export function toPrintable(text: string): string {
   return text.replaceAll(

@@ -1,19 +1,19 @@
-/** Where a command writes: a terminal that somebody looks at, or a file or pipe that a program reads. */
+/** The output of a command: a terminal, or a file or pipe. */
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
 export interface Screen {
-  /** Characters of a line; without a terminal no line is too long. */
+  /** Width of a line; infinite without a terminal. */
   readonly columns: number;
-  /** A reader wants "3 min ago", a program the time itself. */
+  /** Terminals show relative times such as "3 min ago". */
   readonly isTerminal: boolean;
   now(): number;
-  /** Colour in a terminal alone; NO_COLOR and FORCE_COLOR decide otherwise. */
+  /** Colours only in a terminal, unless NO_COLOR or FORCE_COLOR is set. */
   paint(style: Style, text: string): string;
 }
 
-/** Of a terminal that does not say how wide it is. */
+/** Width of a terminal that does not report it. */
 const usualColumns = 80;
 
 export function screenOf(stream: NodeJS.WriteStream): Screen {

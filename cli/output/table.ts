@@ -1,12 +1,12 @@
-/** How data stand on a screen: rows under headers, or the fields of one thing under each other. */
+/** Layout of data on a screen: a table, or the fields of one object. */
 import { type Cell, inLine, isAbsent, paintCell, textOf } from './cell.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './width.ts';
 
-/** Text as it is, or lines that depend on the screen. */
+/** Text, or lines that depend on the screen. */
 export type View = string | ((screen: Screen) => readonly string[]);
 
-/** Header → what stands under it. The first names the row; long text comes last. */
+/** Header → cell. The first column identifies the row; long text comes last. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 interface RenderedCell {
@@ -24,13 +24,13 @@ interface Column {
 
 const gap = '  ';
 const indent = '  ';
-/** A last column with less room than this stands under its rows rather than being broken into lines. */
+/** A last column narrower than this is printed below its rows instead of being wrapped. */
 const minLastWidth = 24;
 
 /**
- * A line for each row. In a terminal a long last column is broken between words, other columns that find no room stand under their
- * row, so that nothing is cut; columns with nothing in them are left out.
- * @param empty in place of a table without rows
+ * One line per row. In a terminal, a long last column is wrapped, other columns that do not fit are printed below their row, and empty
+ * columns are omitted.
+ * @param empty printed instead of a table without rows
  */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: string): View {
   return (screen) => {
@@ -55,7 +55,7 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: s
   };
 }
 
-/** One thing: `name: value` of each field that is there, the values under each other. */
+/** `name: value` lines for the fields that have a value. */
 export function fields(values: Readonly<Record<string, Cell>>): View {
   return (screen) => {
     const present = Object.entries(values)
@@ -80,7 +80,7 @@ function toColumn(title: string, cells: readonly Cell[], screen: Screen): Column
   };
 }
 
-/** Which columns stand beside each other in so much room, the last perhaps narrower than its text, and which under their rows. */
+/** Splits the columns into those that fit side by side, the last one perhaps wrapped, and those printed below their rows. */
 function arrange(columns: readonly Column[], room: number): { beside: readonly Column[]; under: readonly Column[] } {
   let end = -gap.length;
   const first = columns.findIndex(({ width }) => (end += gap.length + width) > room);
@@ -118,7 +118,7 @@ function align(painted: string, width: number, column: Pick<Column, 'width' | 'i
   return column.isNumber ? `${space}${painted}` : `${painted}${space}`;
 }
 
-/** What found no room beside the others, each value after its title. */
+/** Lines below a row: each value after its title. */
 function linesUnder(cells: readonly ColumnCell[], screen: Screen): string[] {
   const room = screen.columns - indent.length;
   const lines: string[] = [];
@@ -132,7 +132,7 @@ function linesUnder(cells: readonly ColumnCell[], screen: Screen): string[] {
   return lines.flatMap((line) => wrap(line, room)).map((line) => screen.paint('dim', `${indent}${line}`));
 }
 
-/** Broken between words; a word that is too long is left to the terminal. */
+/** Wraps between words; the terminal wraps words that are too long. */
 function wrap(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text];
   const lines: string[] = [];

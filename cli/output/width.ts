@@ -1,9 +1,9 @@
-/** Made for the first text that needs it: that takes a tenth of the start of a command. */
+/** Created on first use: it takes a tenth of a command's start. */
 const segmenters: Intl.Segmenter[] = [];
-/** What a terminal draws over two columns, as far as names and texts of people go. */
+/** Characters of names and texts that a terminal draws over two columns. */
 const wide = /^(?:\p{RGI_Emoji}|[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\uff01-\uff60\uffe0-\uffe6])/v;
 
-/** Columns of a terminal that a text takes; it must be printable. */
+/** Width of a printable text in terminal columns. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   const graphemes = (segmenters[0] ??= new Intl.Segmenter());

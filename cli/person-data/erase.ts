@@ -1,6 +1,6 @@
 /**
- * `people erase`: service by service, the directory last, so that an erasure that was broken off is taken up by the same command. Every step finds
- * less to do when it is repeated.
+ * `people erase`: erases service by service, the directory last, so that the same command resumes an interrupted erasure. Every step is
+ * idempotent.
  */
 import { userInfo } from 'node:os';
 import { agents } from '#services/agents';
@@ -16,20 +16,20 @@ export type Counts = Record<string, Record<string, number>>;
 
 export interface EraseOptions {
   readonly dryRun: boolean;
-  /** Told before each step. */
+  /** Called before each step. */
   readonly onStep: (service: string) => void;
 }
 
-/** Counts by service of what is removed, or would be. */
+/** @returns the number of removed rows by service; with `dryRun`, of rows that would be removed */
 export async function erasePerson(context: CliContext, person: KnownPerson, { dryRun, onStep }: EraseOptions): Promise<Counts> {
   const { id, account_ids } = person;
   const counts: Counts = {};
-  // Nobody may go on working under the name while it is removed.
+  // Ends all sessions of the person before any data is removed.
   if (!dryRun) await context.call(directory.rpcs.suspendPerson, { person_id: id });
-  // Before anything goes, so that who is half erased when a database is put back to an earlier moment is erased again (rules/operations#after-a-restore).
+  // Recorded first, so that a restore to an earlier time erases the person again (rules/operations#after-a-restore).
   if (!dryRun) await rememberErasure(context, person);
 
-  // A merge may not have come to every service yet. Who stays is last, so that what it moves meanwhile is reached.
+  // A merge may not have reached every service yet. The surviving id is last, to include rows that the merge moves meanwhile.
   const ids = [...new Set(person.former.map((former) => former.person_id).filter((former) => former !== id)), id];
   const eachId = async (erase: (what: { person_id: number; dry_run: boolean }) => Promise<Record<string, number>>) => {
     const total: Record<string, number> = {};
@@ -37,7 +37,7 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
     return total;
   };
 
-  // What was said is found by the speaker, so it goes before conversations, whose deletion takes the rest of their transcripts along.
+  // Transcripts are found by speaker, so they come before conversations, whose deletion removes the remaining transcripts.
   onStep('transcripts');
   counts['transcripts'] = await eachId((what) => eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...what, after })));
   onStep('conversations');
@@ -57,7 +57,7 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   return counts;
 }
 
-/** Under all that a database of an earlier moment may know the person by. */
+/** Records all ids under which an earlier database can contain the person. */
 async function rememberErasure(context: CliContext, person: KnownPerson): Promise<void> {
   for (const { person_id, digest } of person.former) {
     await context.call(media.rpcs.recordErasure, { person_id, digest, visitor_ids: [], telegram_user_ids: [] });
@@ -86,7 +86,7 @@ async function eachPage(
   return total;
 }
 
-/** Chats are known by what the operator or the contact names; a dry run counts their messages. */
+/** Removes chats of the given visitors and Telegram users; a dry run counts their messages. */
 export async function forgetChats(
   context: CliContext,
   { visitorIds, telegramUserIds }: Pick<KnownPerson, 'visitorIds' | 'telegramUserIds'>,

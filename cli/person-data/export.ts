@@ -1,4 +1,4 @@
-/** `people export`: everything about one person as a ZIP of JSON, written while it is read, page by page. */
+/** `people export`: streams all data of one person into a ZIP of JSON files, page by page. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
@@ -22,10 +22,10 @@ interface Page {
   readonly next: number | string | null;
 }
 
-/** Ids that one call may name. */
+/** Maximum number of ids per call. */
 const idsPerCall = 10_000;
 
-/** Writes the file whole or not at all; only its owner can read it. @throws CliError when it exists already */
+/** Writes the file atomically, readable only by its owner. @throws CliError when it exists already */
 export async function exportPerson(context: CliContext, person: KnownPerson, file: string): Promise<Record<string, number>> {
   if (await exists(file)) throw new CliError(`${file} exists already.`);
   const partial = `${file}.partial`;
@@ -48,7 +48,7 @@ export async function exportPerson(context: CliContext, person: KnownPerson, fil
   return counts;
 }
 
-/** Entries of the archive in order; each is read when its turn comes. */
+/** Entries of the archive in order; each is read when the previous one is written. */
 function listEntries(context: CliContext, person: KnownPerson): [string, () => Items][] {
   const { id } = person;
   const participated: number[] = [];
@@ -74,7 +74,7 @@ async function* readConversations(context: CliContext, id: number, took: number[
   }
 }
 
-/** Audio and recordings of the conversations in which the person took part: what they are, not their bytes. */
+/** Metadata of audio and recordings of the person's conversations. */
 async function* readFiles(context: CliContext, conversationIds: readonly number[]): Items {
   for (let start = 0; start < conversationIds.length; start += idsPerCall) {
     const ids = conversationIds.slice(start, start + idsPerCall);

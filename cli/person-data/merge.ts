@@ -19,7 +19,7 @@ const columns = {
 export function registerMerging(people: Command, context: CliContext): void {
   people
     .command('duplicates')
-    .description('People with one email or one LinkedIn address')
+    .description('Lists people who share an email or LinkedIn address')
     .action(async () => {
       const items: Duplicate[] = [];
       for (let after: string | null = ''; after !== null;) {
@@ -27,27 +27,25 @@ export function registerMerging(people: Command, context: CliContext): void {
         items.push(...page.items);
         after = page.next;
       }
-      context.print({ items }, table(items, columns, 'Nobody is there twice.'));
+      context.print({ items }, table(items, columns, 'No duplicates.'));
     });
 
   people
     .command('merge <keep> <gone>')
-    .description(
-      'Makes one person of two, named by id, key or email: everything of the second belongs to the first; repeat it when it was broken off',
-    )
-    .option('--dry-run', 'show what would move, and change nothing')
-    .option('--yes', 'do not ask')
+    .description('Merges the second person into the first, both given by id, key or email; run it again after an interruption')
+    .option('--dry-run', 'show what would move without changing anything')
+    .option('--yes', 'skip the confirmation')
     .action(async (keep: string, gone: string, { dryRun = false, yes = false }: { dryRun?: boolean; yes?: boolean }) => {
       const merge = (dry: boolean) => context.call(mergePeople, { keep, gone, dry_run: dry });
       const preview = await merge(true);
       if (!dryRun && !yes && preview.outcome !== 'done')
         await confirm(
-          `Person ${preview.gone.id} (${preview.gone.name}) becomes ${preview.keep.id} (${preview.keep.name}), for good.`,
+          `Person ${preview.gone.id} (${preview.gone.name}) is permanently merged into ${preview.keep.id} (${preview.keep.name}).`,
           String(preview.gone.id),
           'use --yes, or --dry-run first',
         );
       const result = dryRun ? preview : await merge(false);
-      context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'Nothing moves.'));
+      context.print(result, describe(result), table(Object.entries(result.counts), countColumns, 'No data to move.'));
     });
 }
 
@@ -55,6 +53,6 @@ const countColumns = { COUNT: ([, count]: [string, number]) => count, WHAT: ([wh
 
 function describe({ outcome, keep, gone }: ReplyOf<typeof mergePeople>): string {
   const [going, staying] = [`person ${gone.id}${gone.name === null ? '' : ` (${gone.name})`}`, `person ${keep.id} (${keep.name})`];
-  if (outcome === 'done') return `Done already: ${going} is ${staying}.`;
-  return outcome === 'merged' ? `Merged ${going} into ${staying}:` : `Would be moved from ${going} to ${staying}; nothing was changed:`;
+  if (outcome === 'done') return `Already merged: ${going} is ${staying}.`;
+  return outcome === 'merged' ? `Merged ${going} into ${staying}:` : `Would be moved from ${going} to ${staying} (nothing changed):`;
 }

@@ -1,16 +1,16 @@
-/** Who `people export` and `people erase` are about. */
+/** Identifies the person of `people export` and `people erase`. */
 import { InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';
 
-/** What a person is known by in the services. */
+/** Identifiers of a person in the services. */
 export interface KnownPerson extends ReplyOf<typeof directory.rpcs.identifyPerson> {
   readonly visitorIds: readonly string[];
   readonly telegramUserIds: readonly number[];
 }
 
-/** What only an operator can know: visitors of the chat page have no account. */
+/** Identifiers from the operator: chat page visitors have no account. */
 export interface IdentityOptions {
   readonly visitor?: string[];
   readonly telegramUser?: number[];
@@ -29,6 +29,6 @@ export const collectText = (value: string, known: string[] | undefined): string[
 
 export function collectNumber(value: string, known: number[] | undefined): number[] {
   const number = Number(value);
-  if (!/^[1-9][0-9]*$/.test(value) || !Number.isSafeInteger(number)) throw new InvalidArgumentError('must be a positive number.');
+  if (!/^[1-9][0-9]*$/.test(value) || !Number.isSafeInteger(number)) throw new InvalidArgumentError('must be a positive integer.');
   return [...(known ?? []), number];
 }

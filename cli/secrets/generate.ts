@@ -1,14 +1,14 @@
-/** The secrets of an installation, made anew: nothing of them is derived from anything. */
+/** Generates the random secrets of an installation. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateActorKeys } from '#libs/actor';
 import { componentOf } from '#libs/release';
 
-/** Variables under the words that say what they are for. */
+/** Variables with a title. */
 export type SecretGroup = readonly [title: string, variables: Readonly<Record<string, string>>];
 
-/** Where PostgreSQL and NATS are, for the addresses that Kubernetes keeps in its Secret: `host:5432/database`, `host:4222`. */
+/** Addresses of PostgreSQL and NATS for the Secret of the chart: `host:5432/database`, `host:4222`. */
 export interface ServerAddresses {
   readonly postgresql: string;
   readonly nats: string;
@@ -17,16 +17,16 @@ export interface ServerAddresses {
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** Without places: passwords of the accounts, as compose.yaml asks for them. With places: their addresses, as the chart's Secret has them. */
+/** Without addresses: passwords for compose.yaml. With addresses: URLs with passwords for the Secret of the chart. */
 export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
   const { signingKey, publicKey } = generateActorKeys();
   const services = readdirSync(servicesDir).toSorted();
-  // The last verifies and shortens the audit logs, and nothing else (A2).
+  // The role `audit` only verifies and truncates the audit logs (A2).
   const roles = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
   return [
-    ['Shared token of own clients, gate key of the login', { API_TOKEN: newSecret(), API_LOGIN_SECRET: newSecret() }],
-    ['Signature of booking webhooks: the same in Cal.com', { BOOKING_WEBHOOK_SECRET: newSecret() }],
-    ['Who acts: the gateway signs, everybody else verifies', { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey }],
+    ['Shared token of first-party clients, gate key of the login', { API_TOKEN: newSecret(), API_LOGIN_SECRET: newSecret() }],
+    ['Secret of booking webhooks, also set in Cal.com', { BOOKING_WEBHOOK_SECRET: newSecret() }],
+    ['Actor assertions: signed by the gateway, verified by all services', { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey }],
     ['Object store', { S3_ACCESS_KEY_ID: newAccessKeyId(), S3_SECRET_ACCESS_KEY: newSecret() }],
     [
       'PostgreSQL: the administrator, a role for each service, and one for the audit log',
@@ -51,13 +51,13 @@ export function generateSecrets(addresses?: ServerAddresses): SecretGroup[] {
         ),
       ),
     ],
-    ['Passwords: of a first account, of the accounts of the demo workspace', { ADMIN_PASSWORD: newSecret(), DEMO_PASSWORD: newSecret() }],
+    ['Passwords of the first account and of the demo workspace', { ADMIN_PASSWORD: newSecret(), DEMO_PASSWORD: newSecret() }],
   ];
 }
 
-/** Not a secret: what an installation has to decide, with the careful answer (D92). Where the chart is told, it is among its values. */
+/** A setting without a default, with the restrictive choice (D92). The chart has it in its values. */
 export const decisions: SecretGroup = [
-  'Whose conversations an account with a token reads and writes. `members`: those of its person and of events in its team authority; `open`: all',
+  'Access of accounts to conversations. `members`: conversations of their person and of events in their team authority; `open`: all',
   { CONVERSATION_ACCESS: 'members' },
 ];
 
@@ -68,7 +68,7 @@ export function writeEnvFile(groups: readonly SecretGroup[]): string {
     `# ${title}`,
     ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
   ]);
-  return ['# Secrets of one installation of Coherence. Whoever reads this file may do everything.', ...lines, ''].join('\n');
+  return ['# Secrets of one installation of Coherence. Anyone who can read this file has full access.', ...lines, ''].join('\n');
 }
 
 const nameOf = (user: string): string => componentOf(user).toUpperCase();
@@ -86,7 +86,7 @@ function describeAccount(
     : [`${urlName}_${account}`, address.replace('://', `://${user}:${password}@`)];
 }
 
-/** 43 characters that no configuration file takes for anything but text: letters, digits, `-` and `_`, a letter first. */
+/** 43 characters that need no quoting in configuration files: letters, digits, `-` and `_`, starting with a letter. */
 function newSecret(): string {
   for (;;) {
     const text = randomBytes(32).toString('base64url');
@@ -94,7 +94,7 @@ function newSecret(): string {
   }
 }
 
-/** As object stores make them: 20 capital letters. */
+/** 20 capital letters, the usual format of object stores. */
 function newAccessKeyId(): string {
   return Array.from({ length: 20 }, () => letters[randomInt(letters.length)]).join('');
 }

@@ -1,4 +1,4 @@
-/** The settings of every service, by what the services themselves read them with: `services/<name>/config.ts`. */
+/** The settings of every service, from `services/<name>/config.ts`. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,19 +25,19 @@ export interface ServiceSettings {
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** @throws Error when a service exports no schema of its settings. */
+/** @throws Error when a service does not export a schema of its settings */
 export async function readServiceSettings(): Promise<ServiceSettings[]> {
   const found: ServiceSettings[] = [];
   for (const service of readdirSync(servicesDir).toSorted()) {
     if (!existsSync(configOf(service))) continue;
     const schema = (await listExports(service)).find(isObjectSchema);
-    if (schema === undefined) throw new Error(`${configOf(service)} exports no schema of its settings`);
+    if (schema === undefined) throw new Error(`${configOf(service)} does not export a schema of its settings`);
     found.push({ service, properties: schema.properties, required: schema.required ?? [] });
   }
   return found;
 }
 
-/** The configuration that the service makes of these settings. @throws ConfigError as the service itself */
+/** Loads the configuration of a service. @throws ConfigError like the service itself */
 export async function loadServiceConfig(service: string, settings: Readonly<Record<string, string>>): Promise<unknown> {
   const load = (await listExports(service)).find((value) => typeof value === 'function' && value.name.startsWith('load'));
   if (load === undefined) throw new Error(`${configOf(service)} exports no function that reads its settings`);

@@ -205,14 +205,14 @@ describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', (
       '7: conversations[0].start: must be an RFC 3339 date and time, or null',
       '13: conversations[1].recording.size: is not a known field',
       '15: conversations[2].audio: must have one of these extensions: aac, flac, m4a, mp3, oga, ogg, opus, wav, webm',
-      '18: conversations[2].participants[1]: there is no person "nobody" in the file or the database',
+      '18: conversations[2].participants[1]: person "nobody" does not exist in the file or the database',
       '20: conversations[4].key: repeats conversations[3]',
-      '21: conversations[5]: needs "key"',
+      '21: conversations[5]: requires "key"',
       '21: conversations[5].infos: must be an object',
       '24: conversations[6].transcript[0].end_ms: is before start_ms',
       '25: conversations[6].transcript[1].text: must be text',
       '26: conversations[7].finish: is before start',
-      '10 problems; nothing was changed.',
+      '10 problems; nothing changed.',
     ]);
     expect(await platform.sql(`select 1 from directory.people where key = 'late'`)).toEqual([]);
     expect(await platform.sql(`select 1 from conversations.import_keys where key = 'right'`)).toEqual([]);

@@ -63,7 +63,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
       [other.id, other.account_id, other.url, 'active', 'conversation.*', '–'].map(String),
       [archive.id, archive.account_id, archive.url, 'active', 'person.created', 'Archive'].map(String),
     ]);
-    expect((await said('list', '--account', 999_999)).stdout).toBe('No endpoint.\n');
+    expect((await said('list', '--account', 999_999)).stdout).toBe('No endpoints.\n');
   });
 
   it('show tells of one, without its secret', async () => {
@@ -81,7 +81,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
     const [got] = await arrived(1);
     expect([got?.path, got?.id, JSON.parse(got?.body ?? '').type]).toEqual(['/other', delivery.event_id, 'webhook_endpoint.test']);
     await eventually(async () => expect(await endpoints('deliveries', other.id)).toMatchObject([{ id: delivery.id, status: 'delivered' }]));
-    expect((await said('test', other.id)).stdout).toContain(`What became of it: endpoints deliveries ${other.id}`);
+    expect((await said('test', other.id)).stdout).toContain(`See the result with: endpoints deliveries ${other.id}`);
     await arrived(2);
     expect(await refusal('test', 999_999)).toEqual([1, 'There is no endpoint 999999.']);
   });
@@ -103,7 +103,7 @@ describe('endpoints of the admin CLI (rules/cli#admin-cli; V5, V11)', () => {
 
   it('disable asks first, and sends nothing any more; enable sends what happens from then on, and recover brings the rest', async () => {
     const startedAt = new Date().toISOString();
-    expect(await refusal('disable', archive.id)).toEqual([1, 'There is no terminal to ask for confirmation; use --yes.']);
+    expect(await refusal('disable', archive.id)).toEqual([1, 'No terminal for the confirmation prompt; use --yes.']);
     expect(await endpoints('show', archive.id)).toMatchObject({ disabled: false });
     expect(await endpoints('disable', archive.id, '--yes')).toMatchObject({ disabled: true, disabled_reason: 'requested' });
     expect((await said('show', archive.id)).stdout).toMatch(/^state: +disabled \(requested\)$/m);

@@ -361,6 +361,6 @@ describe('jobs of the admin CLI (P3)', () => {
     expect(await platform.ask('jobs', 'redrive', ...filter)).toEqual({ redriven: 2 });
     expect(await platform.ask('jobs', 'cancel', ...filter)).toEqual({ cancelled: 2 });
     expect(await platform.ask('jobs', 'list', ...filter, '--state', 'cancelled')).toHaveLength(2);
-    await expect(platform.ask('jobs', 'cancel')).rejects.toThrow('Name a job or a filter.');
+    await expect(platform.ask('jobs', 'cancel')).rejects.toThrow('Specify a job id or a filter.');
   });
 });

@@ -97,11 +97,11 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
       'unavailable',
       { done: { directory: { redriven: 2 }, conversations: { redriven: 0 } }, missing },
     ]);
-    expect(body.message).toMatch(/^2 jobs are queued again \(directory 2\)\. No answer from .*agents: .*Run it again/);
+    expect(body.message).toMatch(/^2 jobs are queued again \(directory 2\)\. No reply from .*agents: .*run the command again/);
     await waitFor(
       async () => (await platform.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
     );
-    expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No answer from /);
+    expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No reply from /);
     // One job is in one service: whoever is away has nothing to do with it.
     expect(await platform.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
     const queued = randomUUIDv7();
@@ -125,10 +125,10 @@ describe('acts of the admin CLI while services are away (P3, P4; rules/operation
     const { code, stdout } = await platform.cli('webhooks', 'replay', '--text', 'replayed-alone', '--json');
     const { error } = JSON.parse(stdout) as { error: { message: string; details: unknown } };
     expect([code, error.details]).toEqual([1, details]);
-    expect(error.message).toMatch(/^conversations: 1 receipt is worked again\. No answer from agents: .*Run it again/);
+    expect(error.message).toMatch(/^conversations: 1 receipt is processed again\. No reply from agents: .*run the command again/);
     await waitFor(async () => (await processed()) === 1);
     const listed = await failureOf('webhooks', 'list', '--text', 'replayed-alone');
-    expect([listed.exitCode, listed.text]).toEqual([1, expect.stringMatching(/^No answer from agents: /)]);
+    expect([listed.exitCode, listed.text]).toEqual([1, expect.stringMatching(/^No reply from agents: /)]);
   });
 });
 

@@ -69,7 +69,7 @@ describe('npm start with servers of others', () => {
       /PostgreSQL at .* \(database nowhere, user .*\): there is no such database \(3D000\)\. Make it with createdb/,
     );
     expect(item.output()).toMatch(
-      /the object store at .*: the credentials are refused, or have no right to the bucket \(403\)\. Correct S3_ENDPOINT/,
+      /the object store at .*: the credentials are wrong or have no access to the bucket \(403\)\. Correct S3_ENDPOINT/,
     );
     expect(item.output()).not.toContain('hidden');
   });
@@ -78,13 +78,13 @@ describe('npm start with servers of others', () => {
     const item = lonely;
     await expect(item.status).resolves.toBe(1);
     expect(item.output()).toContain(
-      'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): nobody listens there (ECONNREFUSED). Start PostgreSQL, or correct DATABASE_URL.',
+      'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): no server is listening (ECONNREFUSED). Start PostgreSQL, or correct DATABASE_URL.',
     );
     expect(item.output()).toContain(
-      'NATS at 127.0.0.1:1 (user ghost): nobody listens there (ECONNREFUSED). Start NATS, or correct NATS_URL.',
+      'NATS at 127.0.0.1:1 (user ghost): no server is listening (ECONNREFUSED). Start NATS, or correct NATS_URL.',
     );
     expect(item.output()).toContain(
-      'the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there (ECONNREFUSED).',
+      'the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): no server is listening (ECONNREFUSED).',
     );
     expect(item.output()).not.toContain('hidden');
   });

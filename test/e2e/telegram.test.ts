@@ -145,7 +145,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     const unnamed = await platform.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
       2,
-      'Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.\n',
+      'Specify a receipt id or a filter: --provider, --outcome, --since, --until, --text, --person.\n',
     ]);
   });
 

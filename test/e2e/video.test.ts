@@ -120,7 +120,7 @@ describe('media orphans (architecture#orphans)', () => {
     };
     expect(await orphans('--delete', '--yes')).toEqual([0, 0, 0]);
     expect((await platform.cli('media', 'orphans', '--min-age-hours', '0')).stdout).toMatch(
-      /1 orphans \(4 bytes, nothing deleted; --delete does\)/,
+      /1 orphans \(4 bytes, nothing deleted; use --delete\)/,
     );
     expect(await orphans('--min-age-hours', '0', '--delete', '--yes')).toEqual([1, 1, 1]);
     expect(await (await fetchMedia((await video(id)).json.url as string)).text()).toBe('kept');

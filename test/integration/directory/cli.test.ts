@@ -91,7 +91,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
       expect.stringMatching(/^12: gadgets: is not a list of the workspace file/),
       expect.stringMatching(/^14: agents\[0\]/),
     ]);
-    expect(lines.at(-1)).toBe('9 problems; nothing was changed.');
+    expect(lines.at(-1)).toBe('9 problems; nothing changed.');
     await expect(fixture.env.sql(`select 1 from directory.people where key = 'zoe'`)).resolves.toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
     expect(same).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Nothing was changed: Cli@Example\.org is so already\.\nstate: +active\n/),
+      stdout: expect.stringMatching(/^Nothing changed: Cli@Example\.org\nstate: +active\n/),
     });
     const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two of another' });
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('Password set') });
@@ -151,14 +151,14 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
   it('lists a page and deletes when it may not ask and need not', async () => {
     const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
     expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
-    expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nThere are more: --after \S+@/);
+    expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nMore results: --after \S+@/);
     await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('There is no group "users"; there is coherence_users, ops_operators, ops_viewers.'),
     });
     await expect(cli(['accounts', 'delete', 'cli@example.org'])).resolves.toMatchObject({
       code: 1,
-      stderr: 'There is no terminal to ask for confirmation; use --yes.\n',
+      stderr: 'No terminal for the confirmation prompt; use --yes.\n',
     });
     const deleted = await cli(['accounts', 'delete', 'cli@example.org', '--yes', '--json']);
     expect(JSON.parse(deleted.stdout)).toMatchObject({ email: 'Cli@Example.org' });
@@ -178,7 +178,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     ['endpoints', 'disable', '1'],
     ['backup', 'prune', '--keep-days', '1', '--from', tmpdir()],
   ])('refuses an act that cannot be undone without a terminal and without --yes: %s %s', async (...args) => {
-    await expect(ask(...args)).rejects.toThrow(/^There is no terminal to ask for confirmation; use --yes/);
+    await expect(ask(...args)).rejects.toThrow(/^No terminal for the confirmation prompt; use --yes/);
   });
 
   it('fails readably for unknown accounts, missing variables and wrong usage', async () => {

@@ -35,7 +35,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
     await env.sql(evidence);
     const csv = await platform.cli('doctor');
     expect(csv.code).toBe(0);
-    expect(csv.stdout).toMatch(/^off {4}transcripts of the provider +the latest one, of conversation 8 .* came as CSV/m);
+    expect(csv.stdout).toMatch(/^off {4}transcripts of the provider +the latest one, of conversation 8 .* was CSV/m);
 
     await env.sql(
       `insert into directory.people (name, contact, photo_url)
@@ -52,7 +52,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
     expect(ill.code).toBe(1);
     expect(ill.stdout).toMatch(/^WRONG {2}service directory {2,}\S/m);
     expect(ill.stdout).toMatch(/^ok {5}NATS +answers/m);
-    expect(ill.stderr).toMatch(/^Not well: service directory, /);
+    expect(ill.stderr).toMatch(/^Problems found: service directory, /);
   });
 });
 

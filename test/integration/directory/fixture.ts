@@ -9,7 +9,7 @@ import { directory } from '#services/directory';
 export interface DirectoryFixture {
   readonly env: TestEnvironment;
   readonly bus: Bus;
-  /** Calls as who may do everything, or as `actor`; null = nobody. */
+  /** Calls as a superuser, or as `actor`; null = anonymous. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<ReplyOf<R>>;
   /** The error that a call answers with; fails when it succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<AppError>;

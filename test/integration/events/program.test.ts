@@ -44,7 +44,7 @@ describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', ()
     const { stdout: none } = await platform.cli('events', 'prune', '--before', '1h', '--yes', '--json');
     expect(JSON.parse(none)).toEqual({ removed: 0 });
     const pruned = await platform.cli('events', 'prune', '--before', '0s', '--yes');
-    expect(pruned.stdout).toBe(`${kept.length} events are no longer kept.\n`);
+    expect(pruned.stdout).toBe(`${kept.length} events removed.\n`);
     expect((await feed.read({ limit: 500 })).items).toEqual([]);
   });
 });

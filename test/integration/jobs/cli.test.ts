@@ -74,7 +74,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     expect(lost.indexOf('media.delete-blob')).toBe(header.indexOf('TYPE'));
     expect(lost.indexOf('The store was away')).toBe(header.indexOf('ERROR'));
     expect(lost.slice(header.indexOf('CREATED'))).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z {2}/);
-    expect((await platform.cli('jobs', 'list', '--key', 'nothing')).stdout).toBe('There are no such jobs.\n');
+    expect((await platform.cli('jobs', 'list', '--key', 'nothing')).stdout).toBe('No jobs found.\n');
   });
 
   it('prints JSON alone with --json, whatever goes wrong', async () => {
@@ -83,7 +83,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
       [['discard', ids.later], 1, 'failed', expect.stringContaining('is queued')],
       [['show', '5'], 2, 'usage', expect.stringContaining('must be the id of a job')],
-      [['redrive'], 2, 'usage', 'Name a job, a filter, or --all.'],
+      [['redrive'], 2, 'usage', 'Specify a job id, a filter, or --all.'],
     ] as const;
     for (const [args, code, kind, message] of failures) {
       const answer = await platform.cli('jobs', ...args, '--json');
@@ -107,7 +107,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     await expect(ask('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
     await expect(platform.cli('jobs', 'redrive', '--error', 'something else')).resolves.toMatchObject({
       code: 0,
-      stdout: 'No dead job matches: nothing was changed.\n',
+      stdout: 'No dead jobs match: nothing changed.\n',
     });
     await expect(ask('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
     for (const id of [ids.other, ids.third]) await waitFor(async () => (await stateOf(id)) === 'succeeded');

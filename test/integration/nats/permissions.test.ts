@@ -173,6 +173,6 @@ describe('permissions on NATS (rules/operations#permissions-on-nats)', () => {
 
     const doctor = await runCli(['doctor'], { ...urls, NATS_URL: urlOf('cli'), NATS_URL_MEDIA: urlOf('nobody') });
     expect(doctor.stdout).toMatch(/^WRONG {2}NATS users +.*directory-subscribe-0 may not subscribe to _INBOX\.directory/m);
-    expect(doctor.stdout).toMatch(/^WRONG {2}NATS users .*\(user media\): the user or the password is refused/m);
+    expect(doctor.stdout).toMatch(/^WRONG {2}NATS users .*\(user media\): the user or the password is wrong/m);
   });
 });
