@@ -263,7 +263,7 @@ describe('merging people (I3, I5)', () => {
     const place = `update conversations.all_conversations set participant_ids = array[$1::integer] where id = $2`;
     await platform.sql(place, [eda(), await conversationId('alone')]);
     const again = await platform.cli('people', 'merge', String(ada()), String(eda()));
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Done already')]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Already merged')]);
     expect(await findReferences(eda())).toEqual([]);
     await platform.sql(place, [eda(), await conversationId('alone')]);
     // One that runs has read the row already, and ends with what it had begun with.

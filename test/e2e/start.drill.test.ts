@@ -119,7 +119,7 @@ describe('npm start (architecture#running-it)', () => {
       env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
     });
     expect(stdout).not.toContain('WRONG');
-    expect(stdout).toMatch(/^off\s+language model:?\s+the demo model answers.*LLM_BASE_URL/m);
+    expect(stdout).toMatch(/^off\s+language model:?\s+the demo model is active.*LLM_BASE_URL/m);
     expect(stdout).toMatch(/^All is well/m);
   });
 

@@ -141,7 +141,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     expect(await replay()).toEqual({ ...counts, dry_run: false });
     await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
     await eventually(async () => expect(await platform.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }));
-    expect((await platform.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
+    expect((await platform.cli('webhooks', 'replay', id)).stdout).toContain('nothing to process');
     const unnamed = await platform.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
       2,

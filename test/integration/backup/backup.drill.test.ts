@@ -32,7 +32,7 @@ describe('backup create and restore (rules/operations#backups)', () => {
       await other.destroy();
       const restore = ['backup', 'restore', '--yes', '--identity-file', identity, '--digest', made.digest];
       if (kind === 'plain') {
-        await expect(other.run(settings, ...restore)).rejects.toThrow('is not encrypted, although a secret key is given');
+        await expect(other.run(settings, ...restore)).rejects.toThrow('is not encrypted although a secret key is set');
         expect(await other.env.sql(`select from pg_namespace where nspname = 'conversations'`)).toEqual([]);
       }
       const restored = await other.run(settings, ...restore, ...(kind === 'plain' ? ['--allow-plain'] : []));

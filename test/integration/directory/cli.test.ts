@@ -271,7 +271,7 @@ agents:
     const yaml = await cli(['workspace', 'export']);
     expect(yaml).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^Left out.*: 1 people, 1 memberships\.\nBefore the file is applied, set STEPS_/),
+      stderr: expect.stringMatching(/^Omitted.*: 1 people, 1 memberships\.\nBefore the file is applied, set STEPS_/),
     });
     const json = await cli(['workspace', 'export', '--json']);
     const tables = await fixture.env.sql<{ name: string }>(

@@ -82,7 +82,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       [['show', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', 'There is no job 01900000-0000-7000-8000-00000000ffff.'],
       [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
       [['discard', ids.later], 1, 'failed', expect.stringContaining('is queued')],
-      [['show', '5'], 2, 'usage', expect.stringContaining('must be the id of a job')],
+      [['show', '5'], 2, 'usage', expect.stringContaining('must be a job id')],
       [['redrive'], 2, 'usage', 'Specify a job id, a filter, or --all.'],
     ] as const;
     for (const [args, code, kind, message] of failures) {
@@ -97,7 +97,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     await expect(ask('list', '--state', 'dead')).resolves.toHaveLength(3);
     await expect(ask('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({ discarded: 0 });
     const refused = await platform.cli('jobs', 'discard', ids.later);
-    expect([refused.code, refused.stderr.trim()]).toEqual([1, `Job ${ids.later} is queued: \`jobs cancel\` ends it.`]);
+    expect([refused.code, refused.stderr.trim()]).toEqual([1, `Job ${ids.later} is queued: cancel it with \`jobs cancel\`.`]);
     expect((await platform.cli('jobs', 'discard')).code).toBe(2);
   });
 
@@ -119,6 +119,6 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
     await expect(ask('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
     await expect(stateOf(ids.later)).resolves.toBe('cancelled');
     const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);
-    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} is cancelled: \`jobs redrive\` with its id queues it again.`]);
+    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} is cancelled: queue it again with \`jobs redrive\` and its id.`]);
   });
 });

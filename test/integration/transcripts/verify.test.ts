@@ -54,7 +54,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     });
     const found = await cli(file, '--json');
     expect([found.code, JSON.parse(found.stdout)]).toEqual([0, [result]]);
-    expect((await cli(file)).stdout).toContain('the evidence is right: 4 rows, 1 inside the window');
+    expect((await cli(file)).stdout).toContain('the file matches the import and its evidence: 4 rows, 1 inside the window');
   });
 
   it('names every field in which another file differs, and ends with status 1', async () => {
@@ -80,7 +80,7 @@ describe('transcripts verify (rules/transcripts#import-evidence: a caller can ha
     const file = await copy('file.json', '[]');
     expect(await cli(file, '--conversation', String(id))).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('nothing to compare with'),
+      stdout: expect.stringContaining('no artifact was imported'),
     });
     expect(await cli(file, '--conversation', '999999999')).toMatchObject({
       code: 1,
