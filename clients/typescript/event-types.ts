@@ -2,10 +2,10 @@
 
 /** A conversation exists. */
 export type ConversationCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -18,16 +18,16 @@ export type ConversationCreatedEvent = {
     journey: string | null;
     event_id: number | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Bounds, participants, links, `infos` or `config` of a conversation changed. */
 export type ConversationUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -36,16 +36,16 @@ export type ConversationUpdatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A conversation is deleted: nothing else of it shows. */
 export type ConversationDeletedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.deleted";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -57,16 +57,16 @@ export type ConversationDeletedEvent = {
     /** Why. */
     reason: "booking_cancelled" | "bookings_joined" | "operator" | "erasure";
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A conversation has come to a step of its journey. */
 export type ConversationStepEnteredEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.step_entered";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -82,16 +82,16 @@ export type ConversationStepEnteredEvent = {
     /** Slug of the step. */
     step: string;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** The recording of a conversation is done. */
 export type ConversationRecordedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.recorded";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -100,16 +100,16 @@ export type ConversationRecordedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** The state of the room changed. */
 export type ConversationRoomUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "conversation.room_updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -118,16 +118,16 @@ export type ConversationRoomUpdatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Another question of the journey is spoken about. */
 export type QuestionChangedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "question.changed";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -139,16 +139,16 @@ export type QuestionChangedEvent = {
     /** The question. */
     question_id: number;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A conversation has other audio. */
 export type AudioUploadedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "audio.uploaded";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -157,16 +157,16 @@ export type AudioUploadedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** An event of the booking provider has made, changed or cancelled a conversation. */
 export type BookingAppliedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "booking.applied";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -178,16 +178,16 @@ export type BookingAppliedEvent = {
     /** Whether it is cancelled by it. */
     change: "booked" | "cancelled";
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** An event on the hook of a person could not become a conversation. */
 export type BookingRefusedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "booking.refused";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -199,16 +199,16 @@ export type BookingRefusedEvent = {
     /** Why, as in the receipt of the webhook. */
     reason: "ambiguous_booking" | "journey_error" | "refused_data_too_large" | "refused_times" | "refused_too_many_attendees" | "rejected_unidentified";
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** The published texts of a conversation were written: its title or its summary. */
 export type SummaryWrittenEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "summary.written";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -217,16 +217,16 @@ export type SummaryWrittenEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** The recording of a conversation is on the video host, or its record there changed. */
 export type VideohostPublishedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "videohost.published";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -235,16 +235,16 @@ export type VideohostPublishedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A conversation has a recording, or another one. */
 export type VideoAvailableEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "video.available";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -253,16 +253,16 @@ export type VideoAvailableEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A conversation has a transcript, or another one. */
 export type TranscriptImportedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "transcript.imported";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -271,16 +271,16 @@ export type TranscriptImportedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A transcript was not imported. */
 export type TranscriptRefusedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "transcript.refused";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -292,16 +292,16 @@ export type TranscriptRefusedEvent = {
     /** Why, as in the import evidence. */
     status: "install_refused_or_incomplete" | "transcript_window_empty" | "transcript_window_missing" | "invalid_transcript_window" | "legacy_unbounded";
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** There is a new person. */
 export type PersonCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "person.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -310,16 +310,16 @@ export type PersonCreatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Values of a person changed. */
 export type PersonUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "person.updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -328,16 +328,16 @@ export type PersonUpdatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A person was erased: nothing else of them shows. */
 export type PersonErasedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "person.erased";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -346,16 +346,16 @@ export type PersonErasedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A person is another one: everything of theirs belongs to them now, and nothing else of the one who went shows. */
 export type PersonMergedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "person.merged";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -367,16 +367,16 @@ export type PersonMergedEvent = {
     /** The person who stays. */
     into: number;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** There is a new holon. */
 export type HolonCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "holon.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -385,16 +385,16 @@ export type HolonCreatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Values, logo or journeys of a holon changed. */
 export type HolonUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "holon.updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -403,16 +403,16 @@ export type HolonUpdatedEvent = {
     id: number;
   };
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** A person belongs to a holon. */
 export type MembershipCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "membership.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -428,16 +428,16 @@ export type MembershipCreatedEvent = {
     journey_id: number | null;
     journey: string | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Journey, step, follow-up, responsible person or person of a membership changed. */
 export type MembershipUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "membership.updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -453,16 +453,16 @@ export type MembershipUpdatedEvent = {
     journey_id: number | null;
     journey: string | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Two holons are related. */
 export type RelationshipCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "relationship.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -478,16 +478,16 @@ export type RelationshipCreatedEvent = {
     journey_id: number | null;
     journey: string | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Journey, step, follow-up or responsible person of a relationship changed. */
 export type RelationshipUpdatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "relationship.updated";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -503,16 +503,16 @@ export type RelationshipUpdatedEvent = {
     journey_id: number | null;
     journey: string | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 /** Something was noted about people, holons, a membership or a relationship. */
 export type NoteCreatedEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "note.created";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -532,16 +532,16 @@ export type NoteCreatedEvent = {
     membership_id: number | null;
     relationship_id: number | null;
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
-/** Nothing is sent to a webhook endpoint any more. */
+/** A webhook endpoint was disabled. */
 export type WebhookEndpointDisabledEvent = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
   type: "webhook_endpoint.disabled";
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   /** What it happened to: who may read that sees the event. */
   subject: {
@@ -550,10 +550,10 @@ export type WebhookEndpointDisabledEvent = {
     id: number;
   };
   data: {
-    /** `requested`: somebody did it; `gone`: it answered 410; `failing`: nothing but failures for five days. */
+    /** `requested`: disabled by a user or operator; `gone`: the endpoint responded 410; `failing`: all attempts of five days failed. */
     reason: "requested" | "gone" | "failing";
   };
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 

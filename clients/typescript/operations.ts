@@ -1712,34 +1712,34 @@ export type RevokeKeyResult = {
   webhook_endpoints: CreatedWebhookEndpoint[] | null;
 };
 
-/** What it happened to: who may read that sees the event. */
+/** Subject of the event. Visible to callers who can read it. */
 export type EventSubject = {
   type: "conversation" | "person" | "holon" | "membership" | "relationship" | "note" | "webhook_endpoint";
   /** Id of the subject. */
   id: number;
 };
 
-/** Something that happened. */
+/** An event of the feed. */
 export type Event = {
-  /** `evt_…`; the same wherever the event is told again. */
+  /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
-  /** What happened, for example `conversation.created`. */
+  /** Type of the event, for example `conversation.created`. */
   type: string;
-  /** When it happened. */
+  /** Time of the change. */
   occurred_at: string;
   subject: EventSubject;
-  /** Ids, slugs and enumerations; read the object for the rest. */
+  /** Ids, slugs and enumerations. Read the subject for its other fields. */
   data: Record<string, unknown>;
-  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
 export type ListEventsResult = {
-  /** In the order in which it happened. */
+  /** Events in the order of the feed. */
   items: Event[];
-  /** `after` of the next request, also when nothing came. */
+  /** `after` of the next request, also when the page is empty. */
   next: string;
-  /** More can be read at once. */
+  /** True: more events are available now. */
   has_more: boolean;
 };
 
@@ -1758,39 +1758,39 @@ export type GoneError = {
 };
 
 export type NewWebhookEndpoint = {
-  /** An `https` address of the public internet, without user and password. What it answers with a redirect is not followed. */
+  /** Public `https` address without user and password. Redirects are not followed. */
   url: string;
   types?: string[] | null;
-  /** What it is for. */
+  /** Purpose of the endpoint. */
   description?: string;
 };
 
-/** Where events are sent, without its secret. */
+/** A webhook endpoint, without its secret. */
 export type WebhookEndpoint = {
   /** Id of the endpoint. */
   id: number;
-  /** The account whose eyes decide what is sent. */
+  /** Owner. Only events that this account can read are sent. */
   account_id: number;
-  /** Where events are sent. */
+  /** Address to which events are sent. */
   url: string;
   types: string[] | null;
   description: string;
-  /** Events from before are not sent. */
+  /** Time of creation. Earlier events are not sent. */
   created_at: string;
   created_by_key_id: string | null;
-  /** Nothing is sent. */
+  /** True: no events are sent. */
   disabled: boolean;
   disabled_at: string | null;
   disabled_reason: "requested" | "gone" | "failing" | null;
   failing_since: string | null;
-  /** What `recover` asked for has not all become deliveries yet. */
+  /** True: a recovery is running. */
   recovering: boolean;
   rotating_until: string | null;
 };
 
 export type CreateWebhookEndpointResult = {
   endpoint: WebhookEndpoint;
-  /** `whsec_` and the base64 of 32 bytes. Shown this once: an answer that is repeated for its `Idempotency-Key` leaves it out. */
+  /** `whsec_` and 32 bytes in base64. Returned only once; a repeated reply for the same `Idempotency-Key` does not contain it. */
   secret?: string;
 };
 
@@ -1811,12 +1811,12 @@ export type GetWebhookEndpointResult = {
 };
 
 export type WebhookEndpointUpdate = {
-  /** An `https` address of the public internet, without user and password. What it answers with a redirect is not followed. */
+  /** Public `https` address without user and password. Redirects are not followed. */
   url?: string;
   types?: string[] | null;
-  /** What it is for. */
+  /** Purpose of the endpoint. */
   description?: string;
-  /** True: nothing is sent any more, what waits included. False: what happens from now on is sent; `recover` brings the rest. */
+  /** True: stops sending and cancels pending deliveries. False: sends events from now on; use `recover` for earlier ones. */
   disabled?: boolean;
 };
 
@@ -1825,36 +1825,36 @@ export type UpdateWebhookEndpointResult = {
 };
 
 export type RotateWebhookSecretBody = {
-  /** Seconds for which deliveries are signed with the old secret too, default a day; 0 = it ends at once. */
+  /** Seconds for which deliveries are signed with the previous secret too, default one day; 0 = no overlap. */
   overlap_seconds?: number;
 };
 
 export type RotateWebhookSecretResult = {
   endpoint: WebhookEndpoint;
-  /** `whsec_` and the base64 of 32 bytes. Shown this once: an answer that is repeated for its `Idempotency-Key` leaves it out. */
+  /** `whsec_` and 32 bytes in base64. Returned only once; a repeated reply for the same `Idempotency-Key` does not contain it. */
   secret?: string;
 };
 
 export type WebhookDeliveryAttemptsItem = {
-  /** When it began. */
+  /** Start of the attempt. */
   at: string;
   status_code: number | null;
   error: "timeout" | "connection_failed" | "connection_broken" | "forbidden_address" | "redirect" | "status" | null;
-  /** Until the answer, or its failure. */
+  /** Time until the response or the failure. */
   duration_ms: number;
 };
 
-/** An event on its way to an endpoint. */
+/** Delivery of an event to an endpoint. */
 export type WebhookDelivery = {
   /** Id of the delivery. */
   id: string;
-  /** The event, and the `webhook-id` of each attempt. */
+  /** Id of the event, and `webhook-id` of each attempt. */
   event_id: string;
-  /** `pending`: it is sent, now or later; `failed`: no attempt is left. */
+  /** `pending`: an attempt is running or scheduled; `failed`: no attempts are left. */
   status: "pending" | "delivered" | "failed";
-  /** Oldest first; the newest fifty. */
+  /** The newest fifty, oldest first. */
   attempts: WebhookDeliveryAttemptsItem[];
-  /** When it was to be sent first. */
+  /** Time at which the delivery was created. */
   created_at: string;
   next_attempt_at: string | null;
 };
@@ -1881,7 +1881,7 @@ export type RedeliverWebhookResult = {
 };
 
 export type RecoverWebhookEndpointBody = {
-  /** What happened from then on is sent, as far as it was not delivered. */
+  /** Events from this time on are sent unless they were delivered. */
   since: string;
 };
 
@@ -4147,17 +4147,17 @@ export type RevokeKeyError =
 
 export interface ListEventsRequest {
   query?: {
-    /** Only what comes behind this cursor; absent = from the oldest that is kept; `latest` = nothing, and the cursor of now. */
+    /** Only events after this cursor; absent = from the oldest stored event; `latest` = no events, only the cursor of the current end. */
     after?: string;
-    /** Only these types; `conversation.*` is all of them. Separated by commas, or as repeated `types` or `types[]`. */
+    /** Only these types, `conversation.*` for all of a kind. Separated by commas, or as repeated `types` or `types[]`. */
     types?: string[];
-    /** Only events of such subjects. */
+    /** Only events of subjects of this type. */
     subject_type?: "conversation" | "person" | "holon" | "membership" | "relationship" | "note" | "webhook_endpoint";
-    /** Only events of this subject; together with `subject_type`. */
+    /** Only events of this subject; requires `subject_type`. */
     subject_id?: number;
-    /** Seconds to wait for something to come, when nothing is there. */
+    /** Seconds to wait for events when there are none. */
     wait?: number;
-    /** Most events of a page. */
+    /** Maximum number of events of the page. */
     limit?: number;
   };
 }
@@ -4196,11 +4196,11 @@ export type CreateWebhookEndpointError =
 
 export interface ListWebhookEndpointsRequest {
   query?: {
-    /** Only those of this account. */
+    /** Only endpoints of this account. */
     account_id?: number;
     /** Items of a page, default 100, at most 200. */
     limit?: number;
-    /** Items before the page. */
+    /** Number of items to skip. */
     offset?: number;
   };
 }
@@ -4336,11 +4336,11 @@ export interface ListWebhookDeliveriesRequest {
     endpoint_id: number;
   };
   query?: {
-    /** Only these. */
+    /** Only deliveries with this status. */
     status?: "pending" | "delivered" | "failed";
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     cursor?: string;
   };
 }

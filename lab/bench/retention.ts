@@ -15,7 +15,7 @@ import { Sweeper } from '../../libs/jobs/sweeper.ts';
 import { defaultTuning } from '../../libs/jobs/types.ts';
 import { createUuid } from '../../libs/jobs/uuid.ts';
 import { dropOldBodies } from '../../services/conversations/receipts/statements.ts';
-import { dropOldDeliveries } from '../../services/events/delivery-log/upkeep.ts';
+import { removeOldDeliveries } from '../../services/events/delivery-log/workers.ts';
 import { migrateServices } from '#libs/migrations';
 import { startPostgres } from '../../libs/servers/postgres.ts';
 
@@ -102,7 +102,7 @@ const parts: readonly Part[] = [
         values (1, 'https://example.org', '', sha256(''), 0, 0) returning id)
       insert into events.webhook_deliveries (endpoint_id, position, occurred_at, status, tries, created_at)
       select endpoint.id, n, now() - interval '40 days', 'delivered', 1, now() - interval '40 days' from endpoint, generate_series($1::integer, $2::integer) n`,
-    remove: (db) => dropOldDeliveries({ db, config: { EVENTS_RETENTION_DAYS: 30 } }),
+    remove: (db) => removeOldDeliveries({ db, config: { EVENTS_RETENTION_DAYS: 30 } }),
     share: 1,
     count: 'select count(*)::integer as n from events.webhook_deliveries',
   },

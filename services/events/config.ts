@@ -23,13 +23,13 @@ export const eventsSettings = Type.Object({
     default: 30,
     minimum: 1,
     maximum: 400,
-    description: 'days for which the feed keeps events, and what was sent of them; a cursor from before is answered 410',
+    description: 'days for which events and deliveries are stored; older cursors return 410',
   }),
 });
 
 export type EventsConfig = ReturnType<typeof loadEventsConfig>;
 
-/** @throws ConfigError with every problem. */
+/** @throws ConfigError that lists every problem */
 export function loadEventsConfig(env?: Readonly<Record<string, string | undefined>>) {
   return loadConfig(eventsSettings, env);
 }

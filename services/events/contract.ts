@@ -1,6 +1,6 @@
 /**
- * Public face of the events service: the feed of what happened, and the webhook endpoints to which it is sent (rules/events; V1 to V11). Other
- * services tell it through their outboxes; what there is to tell is declared by them.
+ * Contract of the events service: the event feed and webhook endpoints (rules/events; V1 to V11). Other services declare their events in their own
+ * contracts and publish them through their outboxes.
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { deliveryRpcs } from './delivery-log/contract.ts';

@@ -1,4 +1,4 @@
-/** Composition of the events service: the feed, its writer and its readers, and the endpoints to which it is sent. */
+/** Composition of the events service. */
 import { IdempotencyStore, removeOldRecords, cleanupIntervalMs } from '#libs/idempotency';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -6,47 +6,39 @@ import { createOutbound } from '#libs/outbound';
 import { createServiceRuntime } from '#libs/service';
 import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
-import { measureDeliveries, measureDispatchers } from './deliveries/metrics.ts';
-import { RecipientAccessCache } from './deliveries/recipient-access.ts';
 import { DeliveryScheduler } from './deliveries/scheduler.ts';
-import { dropOldDeliveries } from './delivery-log/upkeep.ts';
-import { addDays, endDays, measureDays } from './feed/days.ts';
-import { createEventWriter, FeedChangeNotifier } from './feed/index.ts';
-import { createFeedWriter, forgetSubjects, learnAccess } from './feed/workers.ts';
+import { removeOldDeliveries } from './delivery-log/workers.ts';
+import { addDays, measureDays, removeOldEvents } from './feed/days.ts';
+import { createEventSerializer, FeedChangeNotifier } from './feed/index.ts';
+import { createFeedWriter, fetchAccess, removeSubjects } from './feed/workers.ts';
 import { createHandlers } from './handlers.ts';
 
-const learnEveryMs = 5_000;
+const fetchAccessIntervalMs = 5_000;
 const hourMs = 3_600_000;
-const addDaysEveryMs = 600_000;
+const addDaysIntervalMs = 600_000;
 const connectTimeoutMs = 5_000;
 
 export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
   const runtime = await createServiceRuntime({ contract: events, config, logger });
   const { db, bus, jobs, metrics, eventOutbox } = runtime;
   const feedChanges = new FeedChangeNotifier();
-  const retentionDays = config.EVENTS_RETENTION_DAYS;
-  const deps = {
-    db,
+  const shared = {
     bus,
+    config,
+    db,
+    eventOutbox,
+    feedChanges,
+    findSerializer: createEventSerializer(db),
+    idempotency: new IdempotencyStore(jobs),
     jobs,
     logger: runtime.logger,
     metrics,
-    config,
-    retentionDays,
-    feedChanges,
-    eventOutbox,
-    findWriter: createEventWriter(db),
   };
-  const writer = createFeedWriter(deps);
-  measureDays(deps);
+  const writer = createFeedWriter(shared);
+  measureDays(shared);
   const outbound = createOutbound({ allowedHosts: config.WEBHOOK_ALLOWED_HOSTS, requireTls: true, connectTimeoutMs, metrics });
-  const scheduler = new DeliveryScheduler({
-    ...deps,
-    outbound,
-    metrics: measureDeliveries(metrics, db),
-    access: new RecipientAccessCache(deps),
-  });
-  measureDispatchers(metrics, () => scheduler.counts);
+  const scheduler = new DeliveryScheduler({ ...shared, outbound });
+  const deps = { ...shared, scheduler };
   return runtime.service(async () => {
     runtime.onClose(
       bus.subscribeEvent(events.events.advanced, () => {
@@ -55,21 +47,23 @@ export async function createService({ config, logger }: { config: EventsConfig; 
       }),
     );
     runtime.onStop(() => feedChanges.close());
-    await runtime.serve(createHandlers({ ...deps, scheduler, idempotency: new IdempotencyStore(jobs) }));
+    await runtime.serve(createHandlers(deps));
     runtime.onClose(() => outbound.close());
     await jobs.work({});
     writer.start();
     runtime.onStop(() => writer.stop());
     scheduler.start();
     runtime.onStop(() => scheduler.stop());
-    runtime.runEvery(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
+    runtime.runEvery(fetchAccessIntervalMs, 'feed: fetching the access of subjects failed', () => fetchAccess(deps));
     runtime.runEvery(cleanupIntervalMs, 'failed to remove old idempotency records', (signal) => removeOldRecords(db, { signal }));
-    runtime.runEvery(cleanupIntervalMs, 'old deliveries were not removed', (signal) => dropOldDeliveries({ ...deps, signal }));
-    runtime.runEvery(addDaysEveryMs, 'feed: adding the tables of the coming days failed, retrying', () => addDays(deps), {
+    runtime.runEvery(cleanupIntervalMs, 'webhooks: removing old deliveries failed, retrying', (signal) =>
+      removeOldDeliveries({ ...deps, signal }),
+    );
+    runtime.runEvery(addDaysIntervalMs, 'feed: adding day tables failed, retrying', () => addDays(deps), { immediately: true });
+    runtime.runEvery(hourMs, 'feed: removing old events failed, retrying', (signal) => removeOldEvents(deps, { signal }), {
       immediately: true,
     });
-    runtime.runEvery(hourMs, 'feed: removing ended events failed, retrying', (signal) => endDays(deps, { signal }), { immediately: true });
-    runtime.runEvery(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => forgetSubjects({ db, signal }), {
+    runtime.runEvery(hourMs, 'feed: removing subjects without events failed, retrying', (signal) => removeSubjects({ db, signal }), {
       immediately: true,
     });
   });

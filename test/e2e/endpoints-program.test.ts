@@ -164,7 +164,7 @@ describe('events tail of the admin CLI (rules/cli#admin-cli; V10)', () => {
     });
     expect(await platform.cli('events', 'tail', '--types', 'nothing.*')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('names one that does not exist'),
+      stderr: expect.stringContaining('contains an unknown type'),
     });
   });
 });

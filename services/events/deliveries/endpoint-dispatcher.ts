@@ -1,19 +1,17 @@
 /**
- * Sends one endpoint what there is to send, from the queue to the outcome of each attempt (V6, V7). Nothing waits in memory: a delivery is taken from
- * the queue when a request can begin, and what the account may read is asked then.
+ * Deliveries of one endpoint, from the queue through the attempt to its outcome (V6, V7). Nothing is buffered in memory: a delivery is claimed when a
+ * request can start, and the read access of the account is checked then.
  */
-import type { EventOutbox } from '#libs/feed';
-import type { Logger } from '#libs/logger';
-import type { Database } from '#libs/orm';
-import type { Outbound } from '#libs/outbound';
+import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
+import { formatInstant } from '#libs/time';
+import type { Dependencies } from '../dependencies.ts';
+import type { DeliveryAttempt } from '../delivery-log/contract.ts';
 import { disableEndpoint } from '../endpoints/index.ts';
-import { type EventWriter, type FeedChangeNotifier, type FoundEvent, readTypes } from '../feed/index.ts';
-import type { DeliveryAttempt } from './contract.ts';
-import type { DeliveryMetrics } from './metrics.ts';
-import { post } from './post.ts';
+import { type EventSerializer, type FoundEvent, parseTypes } from '../feed/index.ts';
 import type { RecipientAccessCache } from './recipient-access.ts';
-import { delayAfter, failingTooLongSeconds } from './rules.ts';
+import { failureLimitSeconds, retryDelayMs, signedHeaders } from './rules.ts';
 import {
+  claimDue,
   type DeliveryRow,
   dropDeliveries,
   type EndpointLease,
@@ -23,33 +21,32 @@ import {
   readLeased,
   recordFailure,
   recordSuccess,
-  takeDue,
 } from './statements.ts';
 
+/** Concurrent requests to an endpoint. */
 const maxRequests = 4;
-/** A delivery without an outcome is sent again after it; longer than an attempt can take. */
-const takenMs = 60_000;
-/** Events that become deliveries together. */
+/** A claimed delivery without an outcome is sent again after this time, which is longer than an attempt can take. */
+const claimMs = 60_000;
+/** Events that become deliveries in one statement. */
 const pageSize = 50;
-/** Then others have their turn. */
-const sliceMs = 60_000;
-/** Beside running requests the queue is read again when the feed has grown, and after this time. */
+/** Time after which the dispatcher ends, so that other endpoints are dispatched. */
+const timeSliceMs = 60_000;
+/** While requests run, the queue is read again when the feed has grown, and at this interval. */
 const pollMs = 1_000;
+/** An endpoint that does not respond within this time has failed. */
+const responseTimeoutMs = 15_000;
+/** Bytes of a response that are read; the body is not stored. */
+const maxResponseBytes = 65_536;
 
-export interface DispatcherDependencies {
-  readonly db: Database;
+export interface DispatcherDependencies extends Pick<Dependencies, 'db' | 'eventOutbox' | 'feedChanges' | 'findSerializer' | 'logger'> {
   readonly outbound: Outbound;
-  readonly feedChanges: FeedChangeNotifier;
-  readonly eventOutbox: EventOutbox;
-  readonly metrics: DeliveryMetrics;
+  readonly metrics: { attempted(attempt: DeliveryAttempt, delayMs: number | undefined): void };
   readonly access: RecipientAccessCache;
-  readonly findWriter: () => Promise<EventWriter>;
-  readonly logger: Logger;
   readonly stopping: AbortSignal;
 }
 
-/** `event` is absent for a test. */
 interface Delivery extends DeliveryRow {
+  /** Absent for a test. */
   readonly event: FoundEvent | undefined;
 }
 
@@ -57,7 +54,7 @@ export class EndpointDispatcher {
   readonly lease: EndpointLease;
   readonly #deps: DispatcherDependencies;
   readonly #requests = new Set<Promise<void>>();
-  #recorded: Promise<unknown> = Promise.resolve();
+  #lastRecord: Promise<unknown> = Promise.resolve();
   #isWaiting = false;
 
   constructor(deps: DispatcherDependencies, lease: EndpointLease) {
@@ -65,26 +62,26 @@ export class EndpointDispatcher {
     this.lease = lease;
   }
 
-  /** It does nothing but wait for responses. */
+  /** True while it only waits for responses. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
   /**
-   * Ends when nothing is left to send, after its time slice, or when the process stops; in any case behind the last response.
-   * @returns whether nothing is left to send. @throws when the queue cannot be read
+   * Ends when the queue is empty, after its time slice, or when the process stops; always after the last response.
+   * @returns whether the queue is empty. @throws when the queue cannot be read
    */
   async run(): Promise<boolean> {
     const { feedChanges, stopping } = this.#deps;
-    const endMs = performance.now() + sliceMs;
-    const mayBegin = (): boolean => !stopping.aborted && performance.now() < endMs;
+    const endMs = performance.now() + timeSliceMs;
+    const canStart = (): boolean => !stopping.aborted && performance.now() < endMs;
     try {
       for (;;) {
         const { count } = feedChanges;
-        const hasRoom = mayBegin() && this.#requests.size < maxRequests;
-        if (hasRoom && (await this.#beginRequests())) continue;
-        if (this.#requests.size === 0) return mayBegin();
-        await this.#wait([...this.#requests, ...(hasRoom ? [feedChanges.waitForChange(count, pollMs)] : [])]);
+        const hasCapacity = canStart() && this.#requests.size < maxRequests;
+        if (hasCapacity && (await this.#startRequests())) continue;
+        if (this.#requests.size === 0) return canStart();
+        await this.#wait([...this.#requests, ...(hasCapacity ? [feedChanges.waitForChange(count, pollMs)] : [])]);
       }
     } finally {
       await this.#wait([Promise.all(this.#requests)]);
@@ -97,8 +94,8 @@ export class EndpointDispatcher {
     this.#isWaiting = false;
   }
 
-  /** @returns whether there was something to send */
-  async #beginRequests(): Promise<boolean> {
+  /** @returns false when the queue is empty */
+  async #startRequests(): Promise<boolean> {
     const found = await this.#findDeliveries(maxRequests - this.#requests.size);
     if (found === undefined) return false;
     for (const delivery of found.deliveries) {
@@ -108,24 +105,24 @@ export class EndpointDispatcher {
     return true;
   }
 
-  /** Up to `room` deliveries: first what is due in the queue, then new events, then events to be recovered. */
-  async #findDeliveries(room: number): Promise<{ endpoint: LeasedEndpoint; deliveries: readonly Delivery[] } | undefined> {
+  /** Up to `limit` deliveries: due ones first, then new events, then events to recover. Undefined when the queue is empty. */
+  async #findDeliveries(limit: number): Promise<{ endpoint: LeasedEndpoint; deliveries: readonly Delivery[] } | undefined> {
     const { db, stopping } = this.#deps;
     while (!stopping.aborted) {
       const endpoint = await readLeased(db, this.lease);
       if (endpoint === undefined) return undefined;
-      const due = endpoint.has_due ? await this.#takeDue(endpoint, room) : undefined;
-      const deliveries = due ?? (await this.#queueEvents(endpoint, room));
+      const due = endpoint.has_due ? await this.#claimDue(endpoint, limit) : undefined;
+      const deliveries = due ?? (await this.#queueEvents(endpoint, limit));
       if (deliveries === undefined) return undefined;
       if (deliveries.length > 0) return { endpoint, deliveries };
     }
     return undefined;
   }
 
-  /** Those that the account may still read; undefined: none could be taken. */
-  async #takeDue({ id, account_id: accountId }: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
+  /** Claims due deliveries and drops those that the account can no longer read. Undefined when none is due. */
+  async #claimDue({ id, account_id: accountId }: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
     const { db, access } = this.#deps;
-    const due = await takeDue(db, { id, limit, takenMs });
+    const due = await claimDue(db, { id, limit, claimMs });
     const events = due.flatMap(({ position, occurred_at: at }) => (position === null ? [] : [{ position, occurred_at: at }]));
     const readable = events.length === 0 ? new Map<number, FoundEvent>() : await access.findReadable(accountId, events);
     const isReadable = ({ position }: DeliveryRow): boolean => position === null || readable.has(position);
@@ -135,79 +132,144 @@ export class EndpointDispatcher {
   }
 
   /**
-   * New events become deliveries, and the endpoint's position moves behind them; when there are none, events to be recovered.
-   * @returns those to be sent first; undefined: nothing is left to read
+   * Turns new events into deliveries and advances the position of the endpoint; without new events, continues a recovery.
+   * @returns the deliveries to send first; undefined when there is nothing to read
    */
-  async #queueEvents(endpoint: LeasedEndpoint, room: number): Promise<Delivery[] | undefined> {
+  async #queueEvents(endpoint: LeasedEndpoint, limit: number): Promise<Delivery[] | undefined> {
     const { account_id: accountId, types: names, position, last_position: last, recover_from: from, recover_to: to } = endpoint;
     const isRecovery = position >= last;
     const [after, upTo] = isRecovery ? [from, to] : [position, last];
     if (after === null || upTo === null) return undefined;
-    const types = names === null ? null : (readTypes(names.join(',')) ?? []);
-    const wanted = { types, subjectType: null, subjectId: null, limit: pageSize };
-    const { items, reached } = await this.#deps.access.findPage(accountId, wanted, { after, upTo });
+    const types = names === null ? null : (parseTypes(names.join(',')) ?? []);
+    const filter = { types, subjectType: null, subjectId: null, limit: pageSize };
+    const { items, reached } = await this.#deps.access.findPage(accountId, filter, { after, upTo });
     const rows = await insertDeliveries(this.#deps.db, {
       ...this.lease,
       reached,
       recoverFrom: isRecovery ? after : null,
-      positions: items.map(({ position }) => position),
+      positions: items.map((item) => item.position),
       occurredAt: items.map(({ occurred_at: at }) => at),
-      limit: room,
-      takenMs,
+      limit,
+      claimMs,
     });
     const events = new Map(items.map((event) => [event.position, event]));
     return rows.map((row) => ({ ...row, event: events.get(row.position ?? 0) }));
   }
 
-  /** One attempt. Never rejects: a delivery whose outcome cannot be recorded is sent again. */
+  /** Makes one attempt and records its outcome. Never rejects: a delivery without a recorded outcome is sent again. */
   async #deliver(endpoint: LeasedEndpoint, delivery: Delivery): Promise<void> {
-    const { findWriter, outbound, metrics, logger } = this.#deps;
+    const { findSerializer, outbound, metrics, logger } = this.#deps;
     try {
-      const writer = await findWriter();
+      const serializer = await findSerializer();
       const { event } = delivery;
       const { url, secret, previous_secret: previous } = endpoint;
       const { attempt, drained } = await post(outbound, {
         url,
-        id: writer.idOf(event?.id ?? delivery.id),
-        body: event === undefined ? describeTest(writer, endpoint, delivery) : writer.write(event),
+        id: serializer.publicId(event?.id ?? delivery.id),
+        body: event === undefined ? stringifyTest(serializer, endpoint, delivery) : serializer.stringify(event),
         secrets: previous === null ? [secret] : [secret, previous],
       });
       const isFirst = delivery.tries === 0 && event !== undefined;
       metrics.attempted(attempt, isFirst ? Date.parse(attempt.at) - Date.parse(event.occurred_at) : undefined);
-      // In the order of the responses: a failure right after a success is the first one of a row.
-      const recorded = this.#recorded.then(() => this.#record(endpoint.id, delivery, attempt));
-      this.#recorded = recorded.catch(() => undefined);
+      // Recorded in the order of the responses, as a failure after a success starts a new series of failures.
+      const recorded = this.#lastRecord.then(() => this.#record(endpoint.id, delivery, attempt));
+      this.#lastRecord = recorded.catch(() => undefined);
       await recorded;
-      // A receiver that responds at once and goes on for long has this connection, and not a fifth one.
+      // A slow response body occupies this request: an endpoint never has a fifth connection.
       await drained;
     } catch (error) {
-      logger.warn({ err: error, endpointId: endpoint.id, deliveryId: delivery.id }, 'webhooks: delivery not recorded, it is sent again');
+      logger.warn({ err: error, endpointId: endpoint.id, deliveryId: delivery.id }, 'webhooks: outcome not recorded, sending again');
     }
   }
 
   async #record(endpointId: number, { id, tries }: Delivery, attempt: DeliveryAttempt): Promise<void> {
     const { db, eventOutbox } = this.#deps;
-    const text = JSON.stringify(attempt);
-    if (attempt.error === null) return await recordSuccess(db, { id, endpointId, attempt: text });
+    const attemptJson = JSON.stringify(attempt);
+    if (attempt.error === null) return await recordSuccess(db, { id, endpointId, attempt: attemptJson });
     const isGone = attempt.status_code === 410;
-    const retryMs = isGone ? null : (delayAfter(tries + 1) ?? null);
+    const retryMs = isGone ? null : (retryDelayMs(tries + 1) ?? null);
     await db.transaction(async (tx) => {
       const failing = await noteFailure(tx, { id: endpointId });
-      const isTooLong = (failing?.failing_seconds ?? 0) > failingTooLongSeconds;
-      if (isGone || isTooLong) await disableEndpoint(eventOutbox, tx, endpointId, isGone ? 'gone' : 'failing');
-      await recordFailure(tx, { id, retryMs, attempt: text });
+      const isOverLimit = (failing?.failing_seconds ?? 0) > failureLimitSeconds;
+      if (isGone || isOverLimit) await disableEndpoint(eventOutbox, tx, endpointId, isGone ? 'gone' : 'failing');
+      await recordFailure(tx, { id, retryMs, attempt: attemptJson });
     });
   }
 }
 
-/** The event of a test, which is not in the feed (V11). */
-function describeTest(writer: EventWriter, { id, position }: LeasedEndpoint, delivery: DeliveryRow): string {
+/** JSON of a test event, which is not in the feed (V11). */
+function stringifyTest(serializer: EventSerializer, { id, position }: LeasedEndpoint, delivery: DeliveryRow): string {
   return JSON.stringify({
-    id: writer.idOf(delivery.id),
+    id: serializer.publicId(delivery.id),
     type: 'webhook_endpoint.test',
     occurred_at: delivery.occurred_at,
     subject: { type: 'webhook_endpoint', id },
     data: {},
-    cursor: writer.cursors.write(position),
+    cursor: serializer.cursors.write(position),
   });
+}
+
+const attemptErrorOf: Readonly<Record<OutboundFailure, NonNullable<DeliveryAttempt['error']>>> = {
+  timeout: 'timeout',
+  connect: 'connection_failed',
+  forbidden_address: 'forbidden_address',
+  invalid_url: 'connection_failed',
+  too_large: 'connection_broken',
+  aborted: 'connection_broken',
+  broken: 'connection_broken',
+};
+
+interface Message {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  readonly secrets: readonly Uint8Array[];
+}
+
+interface Posted {
+  readonly attempt: DeliveryAttempt;
+  /** Resolves when the connection is free or closed. Never rejects. */
+  readonly drained: Promise<void>;
+}
+
+/** Sends the request, without following redirects. Failures of the endpoint are in the result. @throws any other error */
+async function post(outbound: Outbound, { url, id, body, secrets }: Message): Promise<Posted> {
+  const atMs = Date.now();
+  const startedMs = performance.now();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Coherence-Webhooks/1',
+    ...signedHeaders(id, atMs, body, secrets),
+  };
+  const finish = (status: number | null, error: DeliveryAttempt['error']): DeliveryAttempt => ({
+    at: formatInstant(BigInt(atMs) * 1000n),
+    status_code: status,
+    error,
+    duration_ms: Math.round(performance.now() - startedMs),
+  });
+  try {
+    const reply = await outbound.request({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      timeoutMs: responseTimeoutMs,
+      maxBytes: maxResponseBytes,
+    });
+    const { status } = reply;
+    const error = status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status';
+    return { attempt: finish(status, error), drained: drain(reply) };
+  } catch (error) {
+    if (error instanceof OutboundError) return { attempt: finish(null, attemptErrorOf[error.kind]), drained: Promise.resolve() };
+    throw error;
+  }
+}
+
+/** Reads a short response body to its end, so that the connection can be reused. */
+async function drain(reply: OutboundReply): Promise<void> {
+  try {
+    for await (const _chunk of reply.body);
+  } catch {
+    reply.discard();
+  }
 }

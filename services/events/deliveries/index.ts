@@ -1,3 +1,2 @@
-/** What others need of deliveries: to have an endpoint dispatched. */
-export type { DeliveryScheduler } from './scheduler.ts';
+/** What other features use of deliveries. */
 export { scheduleEndpoint } from './statements.ts';

@@ -1,39 +1,38 @@
-/** When an attempt is made again, and its signature (V6). */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { delayAfter, delaysMs, failingTooLongSeconds, signedHeaders } from './rules.ts';
+import { delaysMs, failureLimitSeconds, retryDelayMs, signedHeaders } from './rules.ts';
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 const middle = (): number => 0.5;
 
-describe('delayAfter (V6)', () => {
-  it('is 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h, 24 h and 24 h', () => {
-    const wanted = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour, 24 * hour];
-    expect(wanted.map((_delay, index) => delayAfter(index + 1, middle))).toEqual(wanted);
+describe('retryDelayMs (V6)', () => {
+  it('retries after 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h, 24 h and 24 h', () => {
+    const expected = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour, 24 * hour];
+    expect(expected.map((_delay, index) => retryDelayMs(index + 1, middle))).toEqual(expected);
   });
 
-  it('ends with the eleventh attempt that failed', () => {
-    expect(delayAfter(11, middle)).toBeUndefined();
-    expect(delayAfter(1_000)).toBeUndefined();
+  it('returns no delay after the eleventh failed attempt', () => {
+    expect(retryDelayMs(11, middle)).toBeUndefined();
+    expect(retryDelayMs(1_000)).toBeUndefined();
   });
 
-  it('is at most a quarter earlier or later, and not always the same', () => {
+  it('varies delays randomly by at most 25 %', () => {
     for (const [index, delay] of delaysMs.entries()) {
-      expect(delayAfter(index + 1, () => 0)).toBe(delay * 0.75);
-      expect(delayAfter(index + 1, () => 1)).toBe(delay * 1.25);
+      expect(retryDelayMs(index + 1, () => 0)).toBe(delay * 0.75);
+      expect(retryDelayMs(index + 1, () => 1)).toBe(delay * 1.25);
       for (let times = 0; times < 100; times++) {
-        const found = delayAfter(index + 1) ?? 0;
-        expect(Math.abs(found - delay)).toBeLessThanOrEqual(delay / 4);
+        const actual = retryDelayMs(index + 1) ?? 0;
+        expect(Math.abs(actual - delay)).toBeLessThanOrEqual(delay / 4);
       }
     }
-    expect(new Set(Array.from({ length: 20 }, () => delayAfter(10))).size).toBeGreaterThan(1);
+    expect(new Set(Array.from({ length: 20 }, () => retryDelayMs(10))).size).toBeGreaterThan(1);
   });
 
-  it('leaves time for all attempts of the first days before nothing but failures disables an endpoint', () => {
-    expect(failingTooLongSeconds).toBe(5 * 24 * 3_600);
+  it('allows all attempts of a delivery before the endpoint is disabled', () => {
+    expect(failureLimitSeconds).toBe(5 * 24 * 3_600);
     const all = delaysMs.reduce((sum, delay) => sum + delay * 1.25, 0);
-    expect(all / 1_000).toBeLessThan(failingTooLongSeconds);
+    expect(all / 1_000).toBeLessThan(failureLimitSeconds);
   });
 });
 
@@ -43,7 +42,7 @@ describe('signedHeaders (V6)', () => {
   const text = (secret: Buffer): string => `whsec_${secret.toString('base64')}`;
   const body = '{"id":"evt_1","data":{"journey":"öffentlich"}}';
 
-  it('are those of the reference library, for each secret', () => {
+  it('signs with each secret as the reference library does', () => {
     const headers = signedHeaders('evt_1', atMs, body, secrets);
     expect(headers['webhook-signature'].split(' ')).toEqual(
       secrets.map((secret) => new Webhook(text(secret)).sign('evt_1', new Date(atMs), body)),
@@ -51,11 +50,11 @@ describe('signedHeaders (V6)', () => {
     for (const secret of secrets) expect(new Webhook(text(secret)).verify(body, { ...headers })).toEqual(JSON.parse(body));
   });
 
-  it('have one signature when there is one secret', () => {
+  it('has one signature for one secret', () => {
     expect(signedHeaders('evt_1', atMs, body, [randomBytes(32)])['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('have the time of the attempt in whole seconds, as it is signed', () => {
+  it('has the time of the attempt in whole seconds', () => {
     expect(signedHeaders('evt_1', 1_700_000_000_999, body, secrets)['webhook-timestamp']).toBe('1700000000');
   });
 
@@ -63,7 +62,7 @@ describe('signedHeaders (V6)', () => {
     ['id', { 'webhook-id': 'evt_2' }, body],
     ['time', { 'webhook-timestamp': String(Math.floor(atMs / 1_000) - 1) }, body],
     ['body', {}, `${body} `],
-  ])('do not fit another %s', (_what, other, sent) => {
+  ])('a signature is invalid for another %s', (_what, other, sent) => {
     const headers = { ...signedHeaders('evt_1', atMs, body, secrets), ...other };
     expect(() => new Webhook(text(secrets[0] ?? Buffer.of())).verify(sent, headers)).toThrow('No matching signature');
   });

@@ -1,11 +1,11 @@
-/** When an attempt is made again, and what it is signed with (rules/events#deliveries; V6). */
+/** Retry delays and signatures of deliveries (rules/events#deliveries; V6). */
 import { createHmac } from 'node:crypto';
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Until the next attempt, after the first, the second, … that failed (V6). */
+/** Delay after the first, second … failed attempt (V6). */
 export const delaysMs: readonly number[] = [
   5 * second,
   30 * second,
@@ -18,21 +18,21 @@ export const delaysMs: readonly number[] = [
   24 * hour,
   24 * hour,
 ];
-/** Endpoints that failed together do not all come again together. */
+/** Spreads the retries of deliveries that failed together. */
 const jitter = 0.25;
 
-/** Nothing but failures for so long disables an endpoint. */
-export const failingTooLongSeconds = (5 * 24 * hour) / second;
+/** An endpoint that only fails for this long is disabled. */
+export const failureLimitSeconds = (5 * 24 * hour) / second;
 
-/** @param failures attempts that failed, this one included. @returns undefined when there is no other one */
-export function delayAfter(failures: number, random: () => number = Math.random): number | undefined {
+/** @param failures number of failed attempts. @returns undefined after the last attempt */
+export function retryDelayMs(failures: number, random: () => number = Math.random): number | undefined {
   const delay = delaysMs[failures - 1];
   return delay === undefined ? undefined : Math.round(delay * (1 + jitter * (2 * random() - 1)));
 }
 
 /**
- * Headers of a delivery after Standard Webhooks: signatures over exactly the bytes that are sent, one for each secret, the newest first.
- * @param atMs time of this attempt
+ * Headers of Standard Webhooks. Signs exactly the bytes that are sent, once per secret, the newest first.
+ * @param atMs time of the attempt
  */
 export function signedHeaders(
   id: string,

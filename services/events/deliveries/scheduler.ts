@@ -1,24 +1,42 @@
 /**
- * Schedules endpoints when the feed grows, takes those that are due from the queue, and dispatches each by itself (V7). Every process does it; the lease
- * of an endpoint says which one sends to it.
+ * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process does this; the lease of an
+ * endpoint determines which one sends to it.
  */
 import { renewPeriodically } from '#libs/lease';
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import { type DeliveryAttempt, attemptErrors } from '../delivery-log/contract.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { readHead } from '../feed/index.ts';
 import { type DispatcherDependencies, EndpointDispatcher } from './endpoint-dispatcher.ts';
-import { acquireLeases, type EndpointLease, leaseMs, releaseLease, renewLeases, scheduleBehind, scheduleWanting } from './statements.ts';
+import { RecipientAccessCache } from './recipient-access.ts';
+import {
+  acquireLeases,
+  countEndpoints,
+  type EndpointLease,
+  leaseMs,
+  releaseLease,
+  renewLeases,
+  scheduleBehind,
+  scheduleSubscribed,
+} from './statements.ts';
 
-/** Endpoints that a process dispatches at once, and those of them that may do more than wait for responses: so receivers that hang delay no others. */
+/** Endpoints that a process dispatches, and those of them that do more than wait for responses. So hanging receivers do not delay others. */
 const maxDispatched = 1_500;
 const maxWorking = 500;
-/** The queue is read when the feed has grown, when an endpoint is due again, and after this time. */
+/** The queue is read when the feed has grown, when an endpoint is due again, and at this interval. */
 const pollMs = 1_000;
-/** An endpoint whose queue could not be read is due again after it. */
+/** Delay after which an endpoint is due again when its queue could not be read. */
 const retryMs = 2_000;
-/** Events that the position of an endpoint may be behind although it wants none of them. */
-const maxBehind = 5_000;
+/** Lag in events after which the position of an endpoint is advanced although it subscribes to none of them. */
+const maxLag = 5_000;
 const scheduleBehindMs = 15_000;
 
-type SchedulerDependencies = Omit<DispatcherDependencies, 'stopping'>;
+export type SchedulerDependencies = Pick<
+  Dependencies,
+  'bus' | 'db' | 'eventOutbox' | 'feedChanges' | 'findSerializer' | 'logger' | 'metrics'
+> &
+  Pick<DispatcherDependencies, 'outbound'>;
 
 export class DeliveryScheduler {
   readonly #deps: DispatcherDependencies;
@@ -26,39 +44,47 @@ export class DeliveryScheduler {
   readonly #dispatchers = new Map<EndpointDispatcher, Promise<void>>();
   #running: Promise<void> | undefined;
   #wakeUp = Promise.withResolvers<void>();
-  /** End of the feed up to which endpoints are scheduled; undefined: not known since the start. */
+  /** Feed position up to which endpoints are scheduled; undefined until the first round. */
   #scheduledUpTo: number | undefined;
   #scheduledBehindMs = -Infinity;
 
-  constructor(deps: SchedulerDependencies) {
-    this.#deps = { ...deps, stopping: this.#stopping.signal };
+  constructor({ metrics, bus, ...deps }: SchedulerDependencies) {
+    this.#deps = {
+      ...deps,
+      stopping: this.#stopping.signal,
+      access: new RecipientAccessCache({ bus, db: deps.db }),
+      metrics: measureDeliveries(metrics, deps.db),
+    };
+    metrics.gauge('webhook_runs', 'Endpoints to which this process sends; waiting: only for responses', ['state'], (gauge) => {
+      for (const [state, dispatchers] of Object.entries(this.#counts)) gauge.set({ state }, dispatchers);
+    });
   }
 
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Something may be due. */
+  /** Reads the queue now. */
   wake(): void {
     this.#wakeUp.resolve();
   }
 
-  /** Begins no request any more; resolves when those under way have ended, within the time of an attempt. */
+  /** Starts no further requests; resolves when running ones have ended, within the time of an attempt. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.wake();
     await this.#running;
   }
 
-  /** Endpoints that this process dispatches; waiting: all they do is to wait for responses. */
-  get counts(): { readonly working: number; readonly waiting: number } {
+  /** Dispatched endpoints of this process; `waiting` only wait for responses. */
+  get #counts(): { readonly working: number; readonly waiting: number } {
     const waiting = [...this.#dispatchers.keys()].filter(({ isWaiting }) => isWaiting).length;
     return { working: this.#dispatchers.size - waiting, waiting };
   }
 
   async #run(): Promise<void> {
     const { logger } = this.#deps;
-    const onFailure = (error: unknown): void => logger.warn({ err: error }, 'webhooks: leases of endpoints not renewed');
+    const onFailure = (error: unknown): void => logger.warn({ err: error }, 'webhooks: renewing endpoint leases failed');
     const stopRenewing = renewPeriodically({ leaseMs, renew: () => this.#renew(), onFailure });
     while (!this.#stopping.signal.aborted) {
       this.#wakeUp = Promise.withResolvers();
@@ -67,7 +93,7 @@ export class DeliveryScheduler {
         await this.#schedule();
         await this.#dispatchDue();
       } catch (error) {
-        logger.warn({ err: error }, 'webhooks: queue of endpoints not read, retrying');
+        logger.warn({ err: error }, 'webhooks: reading the endpoint queue failed, retrying');
       }
       await this.#wakeUp.promise;
       clearTimeout(timer);
@@ -76,21 +102,21 @@ export class DeliveryScheduler {
     stopRenewing();
   }
 
-  /** What happened before the start is for every endpoint that has not read so far. */
+  /** The first round schedules every endpoint with unread events, as the changes before the start are unknown. */
   async #schedule(): Promise<void> {
     const { db } = this.#deps;
     const { last_position: upTo } = await readHead(db);
     const after = this.#scheduledUpTo;
-    if (after !== undefined && upTo > after) await scheduleWanting(db, { after, upTo });
+    if (after !== undefined && upTo > after) await scheduleSubscribed(db, { after, upTo });
     if (performance.now() - this.#scheduledBehindMs > scheduleBehindMs) {
-      await scheduleBehind(db, { by: after === undefined ? 0 : maxBehind });
+      await scheduleBehind(db, { by: after === undefined ? 0 : maxLag });
       this.#scheduledBehindMs = performance.now();
     }
     this.#scheduledUpTo = upTo;
   }
 
   async #dispatchDue(): Promise<void> {
-    const { working, waiting } = this.counts;
+    const { working, waiting } = this.#counts;
     const limit = Math.min(maxWorking - working, maxDispatched - working - waiting);
     if (limit <= 0) return;
     for (const lease of await acquireLeases(this.#deps.db, { limit })) {
@@ -106,16 +132,16 @@ export class DeliveryScheduler {
     const retryInMs = await dispatcher.run().then(
       (isEmpty) => (isEmpty ? null : 0),
       (error: unknown) => {
-        warn(error, 'webhooks: queue of an endpoint not read, retrying');
+        warn(error, 'webhooks: reading the deliveries of an endpoint failed, retrying');
         return retryMs;
       },
     );
-    const wasFull = this.counts.working >= maxWorking || this.#dispatchers.size >= maxDispatched;
+    const wasFull = this.#counts.working >= maxWorking || this.#dispatchers.size >= maxDispatched;
     try {
       const released = await releaseLease(db, { ...lease, retryMs: retryInMs });
       if (wasFull || released?.is_due === true) this.wake();
     } catch (error) {
-      warn(error, 'webhooks: lease of an endpoint not released, it runs out');
+      warn(error, 'webhooks: releasing an endpoint lease failed, it expires');
     } finally {
       this.#dispatchers.delete(dispatcher);
     }
@@ -126,4 +152,25 @@ export class DeliveryScheduler {
     if (leases.length === 0) return;
     await renewLeases(this.#deps.db, { ids: leases.map(({ id }) => id), holders: leases.map(({ holder }) => holder) });
   }
+}
+
+function measureDeliveries(metrics: Metrics, db: Database): DispatcherDependencies['metrics'] {
+  const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', ['outcome']);
+  // Without an initial zero Prometheus does not see the first attempt of an outcome as an increase.
+  for (const outcome of ['delivered', ...attemptErrors]) attempts.inc({ outcome }, 0);
+  const delay = metrics.histogram(
+    'webhook_delivery_delay_seconds',
+    'From an event to the first attempt to deliver it',
+    [],
+    [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300],
+  );
+  metrics.gauge('webhook_endpoints', 'Endpoints; failing: without a success for an hour', ['state'], async (gauge) => {
+    for (const [state, count] of Object.entries(await countEndpoints(db))) gauge.set({ state }, count);
+  });
+  return {
+    attempted: ({ error }: DeliveryAttempt, delayMs: number | undefined) => {
+      attempts.inc({ outcome: error ?? 'delivered' });
+      if (delayMs !== undefined) delay.observe({}, Math.max(0, delayMs) / 1_000);
+    },
+  };
 }

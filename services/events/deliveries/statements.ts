@@ -1,10 +1,9 @@
 /**
- * Statements of dispatching (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` says when the endpoint is dispatched next, and whoever
- * takes it from the queue has its lease (`holder`) until `held_until`.
+ * Statements of dispatching (V6, V7). `webhook_dispatches` is a queue of endpoints: `due_at` is the time of the next dispatch; the process that takes
+ * an endpoint from the queue has its lease (`holder`) until `held_until`.
  */
 import { type RowOf, type Sql, type SqlPart, sql, statement, t } from '#libs/sql';
 
-/** Milliseconds. */
 export const leaseMs = 30_000;
 const after = (milliseconds: SqlPart): Sql => sql`clock_timestamp() + ${milliseconds} * interval '1 millisecond'`;
 const isEnabled: Sql = sql`e.disabled_at is null and e.deleted_at is null`;
@@ -30,7 +29,7 @@ const scheduleSql = (condition: Sql): Sql => sql`
   where ${isEnabled} and ${condition} order by e.id
   on conflict (endpoint_id) do update set due_at = least(d.due_at, excluded.due_at)`;
 
-/** The row is locked even where it is due already: it is not taken before the caller's transaction has committed what is to be sent. */
+/** Locks the row even if it is due already, so that it is not dispatched before the caller's transaction commits the new deliveries. */
 export const scheduleEndpoint = statement.none({
   name: 'dispatches.schedule',
   params: { id: t.integer },
@@ -40,8 +39,8 @@ export const scheduleEndpoint = statement.none({
 const isNotDue: Sql = sql`not exists (
   select from events.webhook_dispatches s where s.endpoint_id = e.id and s.due_at <= statement_timestamp())`;
 
-/** Endpoints that want a type of event between two positions of the feed. Others are not looked at. */
-export const scheduleWanting = statement.none({
+/** Schedules endpoints that subscribe to a type of the events between two positions of the feed. */
+export const scheduleSubscribed = statement.none({
   name: 'dispatches.schedule-wanting',
   planned: 'each-call',
   params: { after: t.bigint, upTo: t.bigint },
@@ -51,7 +50,7 @@ export const scheduleWanting = statement.none({
       from events.feed f where f.position > ${from} and f.position <= ${upTo})`),
 });
 
-/** Endpoints more than `by` events behind, whatever types they want: their position has to move on. */
+/** Schedules endpoints more than `by` events behind, of any types, so that their position advances. */
 export const scheduleBehind = statement.none({
   name: 'dispatches.schedule-behind',
   params: { by: t.bigint },
@@ -61,7 +60,7 @@ export const scheduleBehind = statement.none({
 const lease = { id: t.integer, holder: t.uuid };
 export type EndpointLease = RowOf<typeof lease>;
 
-/** Takes endpoints from the queue: those that are due, and those whose holder died. What becomes due from now on is noted for the next dispatch. */
+/** Takes endpoints from the queue: due ones, and those whose lease expired. Later schedulings set `due_at` for the next dispatch. */
 export const acquireLeases = statement.many({
   name: 'dispatches.acquire',
   params: { limit: t.integer },
@@ -79,14 +78,14 @@ export const renewLeases = statement.none({
   name: 'dispatches.renew',
   params: { holders: t.uuid.array, ids: t.integer.array },
   sql: ({ holders, ids }) => sql`
-    with held as (
+    with leased as (
       select d.endpoint_id from events.webhook_dispatches d join unnest(${ids}, ${holders}) as i (id, holder)
         on d.endpoint_id = i.id and d.holder = i.holder
       order by d.endpoint_id for no key update of d)
-    update events.webhook_dispatches d set held_until = ${after(sql.literal(String(leaseMs)))} from held where d.endpoint_id = held.endpoint_id`,
+    update events.webhook_dispatches d set held_until = ${after(sql.literal(String(leaseMs)))} from leased where d.endpoint_id = leased.endpoint_id`,
 });
 
-/** Puts the endpoint back: due when its next delivery is, or `retryMs` from now, or at once when it was scheduled meanwhile. */
+/** Puts the endpoint back: due with its next delivery, after `retryMs`, or at once when it was scheduled during the lease. */
 export const releaseLease = statement.maybeOne({
   name: 'dispatches.release',
   params: { ...lease, retryMs: t.double.nullable },
@@ -98,7 +97,7 @@ export const releaseLease = statement.maybeOne({
     returning coalesce(due_at <= statement_timestamp(), false) as is_due`,
 });
 
-/** The endpoint as it is now, the end of the feed, and whether a delivery is due. No row: it is disabled or deleted, or the lease is lost. */
+/** The current endpoint, the end of the feed, and whether a delivery is due. No row when it is disabled or deleted, or the lease is lost. */
 export const readLeased = statement.maybeOne({
   name: 'dispatches.read',
   params: lease,
@@ -118,24 +117,24 @@ const delivery = { id: t.uuid, position: t.bigint.nullable, occurred_at: t.text,
 export type DeliveryRow = RowOf<typeof delivery>;
 const deliveryColumns: Sql = sql`d.id, d.position, events.iso_utc(d.occurred_at) as occurred_at, d.tries`;
 
-/** Takes due deliveries, oldest first. One without an outcome is due again after `takenMs`. */
-export const takeDue = statement.many({
+/** Claims due deliveries, oldest first. A delivery without an outcome is due again after `claimMs`. */
+export const claimDue = statement.many({
   name: 'deliveries.take',
-  params: { id: t.integer, limit: t.integer, takenMs: t.double },
+  params: { id: t.integer, limit: t.integer, claimMs: t.double },
   row: delivery,
-  sql: ({ id, limit, takenMs }) => sql`
+  sql: ({ id, limit, claimMs }) => sql`
     with due as (
       select d.id from events.webhook_deliveries d
       where d.endpoint_id = ${id} and d.status = 'pending' and d.next_at <= statement_timestamp()
       order by d.next_at limit ${limit} for update skip locked)
-    update events.webhook_deliveries d set next_at = ${after(takenMs)} from due where d.id = due.id
+    update events.webhook_deliveries d set next_at = ${after(claimMs)} from due where d.id = due.id
     returning ${deliveryColumns}`,
 });
 
 /**
- * Makes deliveries of events and moves the endpoint's position to `reached` with them. With `recoverFrom` it moves the recovery instead, unless that was
- * started anew meanwhile: then what has failed is sent again. Events from before the endpoint was made are left out.
- * @returns the deliveries of the first `limit` events, taken as by `takeDue`; the others are due at once
+ * Creates deliveries for events and advances the position of the endpoint to `reached`. With `recoverFrom` it advances the recovery instead, unless the
+ * recovery was restarted meanwhile; failed deliveries are then sent again. Skips events older than the endpoint.
+ * @returns the deliveries of the first `limit` events, claimed as by `claimDue`; the others are due at once
  */
 export const insertDeliveries = statement.many({
   name: 'deliveries.insert',
@@ -146,10 +145,10 @@ export const insertDeliveries = statement.many({
     positions: t.bigint.array,
     occurredAt: t.instant.array,
     limit: t.integer,
-    takenMs: t.double,
+    claimMs: t.double,
   },
   row: delivery,
-  sql: ({ id, holder, reached, recoverFrom: from, positions, occurredAt, limit, takenMs }) => sql`
+  sql: ({ id, holder, reached, recoverFrom: from, positions, occurredAt, limit, claimMs }) => sql`
     with moved as (
       update events.webhook_endpoints e set
         position = case when ${from} is null then greatest(position, ${reached}) else position end,
@@ -159,7 +158,7 @@ export const insertDeliveries = statement.many({
       where e.id = ${id} and l.endpoint_id = e.id and l.holder = ${holder} returning e.id, e.created_at),
     inserted as (
       insert into events.webhook_deliveries as d (endpoint_id, position, occurred_at, next_at)
-      select m.id, i.position, i.occurred_at, statement_timestamp() + case when i.number <= ${limit} then ${takenMs} else 0 end * interval '1 millisecond'
+      select m.id, i.position, i.occurred_at, statement_timestamp() + case when i.number <= ${limit} then ${claimMs} else 0 end * interval '1 millisecond'
       from moved m cross join unnest(${positions}, ${occurredAt}) with ordinality as i (position, occurred_at, number)
       where i.occurred_at >= m.created_at order by i.position
       on conflict (endpoint_id, position) do update set status = 'pending', tries = 0, next_at = excluded.next_at where d.status = 'failed'
@@ -167,18 +166,18 @@ export const insertDeliveries = statement.many({
     select ${deliveryColumns} from inserted d where d.next_at > statement_timestamp() order by d.position`,
 });
 
-/** Deliveries of events that the account may no longer read, or that are no longer kept. */
+/** Drops deliveries of events that the account can no longer read or that are removed from the feed. */
 export const dropDeliveries = statement.none({
   name: 'deliveries.drop',
   params: { ids: t.uuid.array },
   sql: ({ ids }) => sql`delete from events.webhook_deliveries where id = any(${ids})`,
 });
 
-/** Adds an attempt; the newest fifty are kept. */
+/** Adds an attempt; stores the newest fifty. */
 const addAttempt = (attempt: SqlPart): Sql => sql`tries = tries + 1,
   attempts = case when jsonb_array_length(attempts) < 50 then attempts else attempts - 0 end || ${attempt}::jsonb`;
 
-/** The endpoint first, as everywhere: two that lock it and its deliveries the other way round would wait for each other. */
+/** Locks the endpoint before the delivery, as all statements do, to prevent deadlocks. */
 export const recordSuccess = statement.none({
   name: 'deliveries.record-success',
   params: { id: t.uuid, endpointId: t.integer, attempt: t.json },
@@ -189,7 +188,7 @@ export const recordSuccess = statement.none({
     from (select count(*) from recovered) as endpoint_first where id = ${id}`,
 });
 
-/** Due again after `retryMs`; null: it has failed. What was given up meanwhile stays so. */
+/** Due again after `retryMs`; null marks it as failed. A delivery that was cancelled meanwhile remains failed. */
 export const recordFailure = statement.none({
   name: 'deliveries.record-failure',
   params: { id: t.uuid, retryMs: t.double.nullable, attempt: t.json },
@@ -198,7 +197,7 @@ export const recordFailure = statement.none({
       next_at = coalesce(${after(retryMs)}, clock_timestamp()), ${addAttempt(attempt)} where id = ${id}`,
 });
 
-/** For how long there have been failures alone; no row when the endpoint does not exist. */
+/** Seconds since the first failure after the last success; no row when the endpoint does not exist. */
 export const noteFailure = statement.maybeOne({
   name: 'deliveries.note-failure',
   params: { id: t.integer },

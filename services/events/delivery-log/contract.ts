@@ -1,6 +1,5 @@
-/** Contract of deliveries: what was sent to an endpoint, and what is to be sent again (rules/events#deliveries; V5 to V7, V11). */
-import { byOperators, byUsers, limitParameter, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
-import { DeliveryAttempt } from '../deliveries/contract.ts';
+/** Contract of deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5 to V7, V11). */
+import { byOperators, byUsers, type ErrorReasons, limitParameter, nullable, rpc, type Static, Type } from '#libs/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
@@ -8,50 +7,71 @@ export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const uuid = Type.String({ format: 'uuid', description: 'Id of the delivery.' });
 
+/** Why an attempt failed; `status`: the status of the response is not 2xx. */
+export const attemptErrors = ['timeout', 'connection_failed', 'connection_broken', 'forbidden_address', 'redirect', 'status'] as const;
+
+/** One attempt to deliver an event to an endpoint (V6). */
+export const DeliveryAttempt = Type.Object({
+  at: instant('Start of the attempt.'),
+  status_code: nullable(Type.Integer({ description: 'Status of the response; null = no response.' })),
+  error: nullable(
+    Type.Enum([...attemptErrors], {
+      description:
+        'Reason of the failure; null = delivered. `forbidden_address`: the address is private or not `https`, and WEBHOOK_ALLOWED_HOSTS does not list the host.',
+    }),
+  ),
+  duration_ms: Type.Integer({ description: 'Time until the response or the failure.' }),
+});
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+
 export const WebhookDelivery = Type.Object(
   {
     id: uuid,
-    event_id: Type.String({ description: 'The event, and the `webhook-id` of each attempt.' }),
-    status: Type.Enum([...deliveryStates], { description: '`pending`: it is sent, now or later; `failed`: no attempt is left.' }),
-    attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first; the newest fifty.' }),
-    created_at: instant('When it was to be sent first.'),
-    next_attempt_at: nullable(instant('Of one that is pending.')),
+    event_id: Type.String({ description: 'Id of the event, and `webhook-id` of each attempt.' }),
+    status: Type.Enum([...deliveryStates], {
+      description: '`pending`: an attempt is running or scheduled; `failed`: no attempts are left.',
+    }),
+    attempts: Type.Array(DeliveryAttempt, { description: 'The newest fifty, oldest first.' }),
+    created_at: instant('Time at which the delivery was created.'),
+    next_attempt_at: nullable(instant('Next attempt of a pending delivery; null = not pending.')),
   },
-  { $id: 'WebhookDelivery', description: 'An event on its way to an endpoint.' },
+  { $id: 'WebhookDelivery', description: 'Delivery of an event to an endpoint.' },
 );
 const one = Type.Object({ delivery: WebhookDelivery });
 
-/** Deliveries of a page when the caller does not say. */
-export const usualDeliveries = 50;
+export const defaultDeliveryLimit = 50;
 export const deliveryListQuery = Type.Object({
-  status: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only these.' })),
-  limit: limitParameter({ usual: usualDeliveries, most: 200 }),
-  cursor: Type.Optional(Type.String({ description: '`next` of the page before.' })),
+  status: Type.Optional(Type.Enum([...deliveryStates], { description: 'Only deliveries with this status.' })),
+  limit: limitParameter({ usual: defaultDeliveryLimit, most: 200 }),
+  cursor: Type.Optional(Type.String({ description: '`next` of the previous page.' })),
 });
 export const recovery = Type.Object({
-  since: Type.String({ format: 'date-time', description: 'What happened from then on is sent, as far as it was not delivered.' }),
+  since: Type.String({ format: 'date-time', description: 'Events from this time on are sent unless they were delivered.' }),
 });
 
 const endpointId = { endpoint_id: Type.Integer({ description: 'Id of the endpoint.' }) };
 const notFound = {
-  not_found: { code: 'not_found', when: 'No endpoint has the id, or it is not of the caller.' },
+  not_found: { code: 'not_found', when: 'The endpoint does not exist, or belongs to another account.' },
 } as const satisfies ErrorReasons;
 const disabled = {
-  endpoint_disabled: { code: 'conflict', when: 'The endpoint is disabled: enable it first.' },
+  endpoint_disabled: { code: 'conflict', when: 'The endpoint is disabled. Enable it first.' },
 } as const satisfies ErrorReasons;
 
 const list = {
   request: Type.Object({ ...endpointId, ...deliveryListQuery.properties }),
   reply: Type.Object({
     items: Type.Array(WebhookDelivery, { description: 'Newest first.' }),
-    next: nullable(Type.String({ description: '`cursor` of the next page; null = there is none.' })),
+    next: nullable(Type.String({ description: '`cursor` of the next page; null = last page.' })),
   }),
-  errors: { ...notFound, bad_request: { code: 'bad_request', when: '`cursor` is of no list.' } },
+  errors: { ...notFound, bad_request: { code: 'bad_request', when: '`cursor` is invalid.' } },
 } as const;
 const redelivery = {
   request: Type.Object({ ...endpointId, delivery_id: Type.String({ description: 'Id of the delivery.' }) }),
   reply: one,
-  errors: { ...disabled, not_found: { code: 'not_found', when: 'No endpoint or delivery has the id, or it is not of the caller.' } },
+  errors: {
+    ...disabled,
+    not_found: { code: 'not_found', when: 'The endpoint or delivery does not exist, or belongs to another account.' },
+  },
 } as const;
 const test = { request: Type.Object(endpointId), reply: one, errors: { ...notFound, ...disabled } } as const;
 const recover = {
@@ -65,7 +85,7 @@ export const deliveryRpcs = {
   listDeliveries: rpc({
     subject: 'events.deliveries.list',
     callers: byUsers,
-    summary: 'Deliveries of an endpoint whose events its caller may read (V5, V10).',
+    summary: 'Lists deliveries of an endpoint whose events the caller can read (V5, V10).',
     ...list,
   }),
   redeliver: rpc({
@@ -73,7 +93,7 @@ export const deliveryRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-delivery.redeliver',
-    summary: 'Sends an event again, delivered or not (V5).',
+    summary: 'Sends an event again (V5).',
     ...redelivery,
   }),
   testEndpoint: rpc({
@@ -81,7 +101,7 @@ export const deliveryRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.test',
-    summary: 'Sends an event that is not in the feed (V5, V11).',
+    summary: 'Sends a test event, which is not in the feed (V5, V11).',
     ...test,
   }),
   recoverEndpoint: rpc({
@@ -89,34 +109,34 @@ export const deliveryRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.recover',
-    summary: 'Sends what happened since a time and was not delivered (V5, V11).',
+    summary: 'Sends undelivered events since a time (V5, V11).',
     ...recover,
   }),
   listAllDeliveries: rpc({
     subject: 'admin.events.deliveries.list-all',
     callers: byOperators,
-    summary: 'Deliveries of an endpoint.',
+    summary: 'Lists deliveries of an endpoint.',
     ...list,
   }),
   redeliverAny: rpc({
     subject: 'admin.events.deliveries.redeliver-any',
     callers: byOperators,
     audit: 'webhook-delivery.redeliver',
-    summary: 'Sends an event again, delivered or not.',
+    summary: 'Sends an event again.',
     ...redelivery,
   }),
   testAnyEndpoint: rpc({
     subject: 'admin.events.deliveries.test-any',
     callers: byOperators,
     audit: 'webhook-endpoint.test',
-    summary: 'Sends an event that is not in the feed to an endpoint.',
+    summary: 'Sends a test event, which is not in the feed, to an endpoint.',
     ...test,
   }),
   recoverAnyEndpoint: rpc({
     subject: 'admin.events.deliveries.recover-any',
     callers: byOperators,
     audit: 'webhook-endpoint.recover',
-    summary: 'Sends an endpoint what happened since a time and was not delivered.',
+    summary: 'Sends an endpoint undelivered events since a time.',
     ...recover,
   }),
 } as const;

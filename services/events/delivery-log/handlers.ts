@@ -1,30 +1,32 @@
-/** What was sent to an endpoint, and sending again (rules/events#deliveries; V5, V10, V11). */
+/** Operations on deliveries: list, redelivery, test and recovery (rules/events#deliveries; V5, V10, V11). */
 import { recordAudit } from '#libs/audit';
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { appError, badRequest, notFound } from '#libs/errors';
-import type { IdempotencyStore } from '#libs/idempotency';
-import { type Bus, type Handlers, jsonPage, rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import { type Handlers, jsonPage, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { events } from '../contract.ts';
-import { type DeliveryScheduler, scheduleEndpoint } from '../deliveries/index.ts';
+import { scheduleEndpoint } from '../deliveries/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { findOwner, getEndpoint, lockEndpoint, type OwnerId } from '../endpoints/index.ts';
-import { type EventWriter, everything, findShown, findViewer, type Viewer } from '../feed/index.ts';
-import { type deliveryRpcs, usualDeliveries } from './contract.ts';
-import { findPositionBefore, getDelivery, insertTest, listDeliveries, type ListedDelivery, recoverFrom, sendAgain } from './statements.ts';
+import { type EventSerializer, findReadable, findViewer, unrestricted, type Viewer } from '../feed/index.ts';
+import { type deliveryRpcs, defaultDeliveryLimit } from './contract.ts';
+import {
+  findPositionBefore,
+  getDelivery,
+  insertTest,
+  listDeliveries,
+  type ListedDelivery,
+  redeliver,
+  startRecovery,
+} from './statements.ts';
 
-interface Dependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  readonly idempotency: IdempotencyStore;
-  readonly scheduler: Pick<DeliveryScheduler, 'wake'>;
-  readonly findWriter: () => Promise<EventWriter>;
-}
+type DeliveryDependencies = Pick<Dependencies, 'bus' | 'db' | 'findSerializer' | 'idempotency' | 'scheduler'>;
 
 type DeliveryHandlers = Pick<Handlers<typeof events>, keyof typeof deliveryRpcs>;
 type Rpcs = (typeof events)['rpcs'];
 
-/** Users see their own endpoints and what they may read; operators see everything, and have no idempotency keys. */
+/** Users see their own endpoints and readable events; operators see everything and have no idempotency keys. */
 interface Audience<Reply> {
   readonly ownerOf: (context: RequestContext) => OwnerId;
   readonly viewerOf: (context: RequestContext) => Promise<Viewer>;
@@ -35,11 +37,11 @@ interface Audience<Reply> {
   ) => Promise<Reply>;
 }
 
-/** Pages that are read for one, where most deliveries are hidden. */
+/** Pages of rows that are read for one page, when most deliveries are hidden. */
 const maxPages = 20;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
+export function createDeliveryHandlers(deps: DeliveryDependencies): DeliveryHandlers {
   const { db, idempotency, bus } = deps;
   const users = createActions(deps, {
     ownerOf: ({ actor }) => findOwner(actor),
@@ -48,7 +50,7 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
   });
   const operators = createActions(deps, {
     ownerOf: () => null,
-    viewerOf: async () => everything,
+    viewerOf: async () => unrestricted,
     change: (_context, _request, work) => db.transaction(work),
   });
   return {
@@ -63,9 +65,9 @@ export function createDeliveryHandlers(deps: Dependencies): DeliveryHandlers {
   };
 }
 
-function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
-  const { findWriter, scheduler } = deps;
-  /** A change of an enabled endpoint after which something is to be sent. */
+function createActions<Reply>(deps: DeliveryDependencies, audience: Audience<Reply>) {
+  const { findSerializer, scheduler } = deps;
+  /** Changes the queue of an enabled endpoint, then schedules the endpoint. */
   const changeQueue = async (
     request: { readonly endpoint_id: number },
     context: RequestContext,
@@ -76,7 +78,7 @@ function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
     const reply = await audience.change(context, request, async (tx) => {
       const endpoint = isPossibleId(id) ? await lockEndpoint(tx, { id, ownerId }) : undefined;
       if (endpoint === undefined) throw notFound();
-      if (endpoint.disabled) throw appError('conflict', 'endpoint_disabled', 'The endpoint is disabled; enable it first.');
+      if (endpoint.disabled) throw appError('conflict', 'endpoint_disabled', 'The endpoint is disabled. Enable it first.');
       const body = await work(tx, ownerId);
       await scheduleEndpoint(tx, { id });
       return body;
@@ -90,11 +92,11 @@ function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
 
     test: async (request: RequestOf<Rpcs['testEndpoint']>, context: RequestContext): Promise<Reply> => {
       const { endpoint_id: endpointId } = request;
-      const writer = await findWriter();
+      const serializer = await findSerializer();
       return await changeQueue(request, context, async (tx) => {
         const { id } = await insertTest(tx, { endpointId });
         recordAudit(tx, context, { target: { type: 'webhook_endpoint', id: endpointId } });
-        return await readOne(tx, writer, endpointId, id);
+        return await readOne(tx, serializer, endpointId, id);
       });
     },
 
@@ -103,7 +105,7 @@ function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
       const since = readSince(request.since);
       return await changeQueue(request, context, async (tx, ownerId) => {
         const { position } = await findPositionBefore(tx, { since });
-        if (position !== null) await recoverFrom(tx, { endpointId: id, position });
+        if (position !== null) await startRecovery(tx, { endpointId: id, position });
         recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { since } });
         return rawJson((await getEndpoint(tx, { id, ownerId }))?.body ?? '');
       });
@@ -111,13 +113,16 @@ function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
 
     redeliver: async (request: RequestOf<Rpcs['redeliver']>, context: RequestContext): Promise<Reply> => {
       const { endpoint_id: endpointId, delivery_id: id } = request;
-      // Before the transaction: a connection and the endpoint's lock are not held while another service is asked.
-      const [writer, isVisible] = await Promise.all([findWriter(), isShown(deps, request, context, () => audience.viewerOf(context))]);
+      // Before the transaction, as other services are called: their response time must not block a connection and the endpoint's row.
+      const [serializer, visible] = await Promise.all([
+        findSerializer(),
+        findIsVisible(deps, request, context, () => audience.viewerOf(context)),
+      ]);
       return await changeQueue(request, context, async (tx) => {
-        if (!isVisible) throw notFound();
-        await sendAgain(tx, { id });
+        if (!visible) throw notFound();
+        await redeliver(tx, { id });
         recordAudit(tx, context, { target: { type: 'webhook_delivery', id }, changes: { endpoint_id: endpointId } });
-        return await readOne(tx, writer, endpointId, id);
+        return await readOne(tx, serializer, endpointId, id);
       });
     },
   };
@@ -125,71 +130,71 @@ function createActions<Reply>(deps: Dependencies, audience: Audience<Reply>) {
 
 function readSince(text: string): string {
   const parsed = parseInstant(text);
-  if (parsed.kind === 'invalid') throw badRequest('since is not an instant.');
+  if (parsed.kind === 'invalid') throw badRequest('`since` must be a date-time.');
   return formatInstant(parsed.instant);
 }
 
-/** Whether the endpoint has the delivery, and the caller may read its event. */
-async function isShown(
-  deps: Dependencies,
+/** Whether the delivery exists and the caller can read its event. */
+async function findIsVisible(
+  deps: DeliveryDependencies,
   { endpoint_id: endpointId, delivery_id: id }: RequestOf<Rpcs['redeliver']>,
   context: RequestContext,
-  findWho: () => Promise<Viewer>,
+  resolveViewer: () => Promise<Viewer>,
 ): Promise<boolean> {
   const delivery = isPossibleId(endpointId) && uuid.test(id) ? await getDelivery(deps.db, { endpointId, id }) : undefined;
-  return delivery !== undefined && (await filterVisibleMatches(deps, [delivery], context, await findWho())).length > 0;
+  return delivery !== undefined && (await filterVisible(deps, [delivery], context, await resolveViewer())).length > 0;
 }
 
 /** @throws AppError 404 */
-async function readOne(tx: Tx, writer: EventWriter, endpointId: number, id: string): Promise<RawJson> {
+async function readOne(tx: Tx, serializer: EventSerializer, endpointId: number, id: string): Promise<RawJson> {
   const delivery = await getDelivery(tx, { endpointId, id });
   if (delivery === undefined) throw notFound();
-  return rawJson(`{"delivery":${describe(writer, delivery)}}`);
+  return rawJson(`{"delivery":${describe(serializer, delivery)}}`);
 }
 
 async function listPage(
-  deps: Dependencies,
-  { endpoint_id: endpointId, status, limit = usualDeliveries, cursor }: RequestOf<Rpcs['listDeliveries']>,
+  deps: DeliveryDependencies,
+  { endpoint_id: endpointId, status, limit = defaultDeliveryLimit, cursor }: RequestOf<Rpcs['listDeliveries']>,
   ownerId: OwnerId,
   context: RequestContext,
-  findWho: () => Promise<Viewer>,
+  resolveViewer: () => Promise<Viewer>,
 ): Promise<RawJson> {
-  const { db, findWriter } = deps;
+  const { db, findSerializer } = deps;
   if (!isPossibleId(endpointId) || (await getEndpoint(db, { id: endpointId, ownerId })) === undefined) throw notFound();
   if (cursor !== undefined && (!uuid.test(cursor) || (await getDelivery(db, { endpointId, id: cursor })) === undefined))
-    throw badRequest('`cursor` is of no list.');
-  const viewer = await findWho();
+    throw badRequest('`cursor` is invalid.');
+  const viewer = await resolveViewer();
   const items: ListedDelivery[] = [];
   let before = cursor;
-  let isMore = true;
-  for (let pages = 0; isMore && items.length < limit && pages < maxPages; pages++) {
-    const wanted = limit - items.length;
-    const rows = await listDeliveries(db, { endpointId, status, before, limit: wanted + 1 });
-    isMore = rows.length > wanted;
-    const page = rows.slice(0, wanted);
-    items.push(...(await filterVisibleMatches(deps, page, context, viewer)));
+  let hasMore = true;
+  for (let pages = 0; hasMore && items.length < limit && pages < maxPages; pages++) {
+    const remaining = limit - items.length;
+    const rows = await listDeliveries(db, { endpointId, status, before, limit: remaining + 1 });
+    hasMore = rows.length > remaining;
+    const page = rows.slice(0, remaining);
+    items.push(...(await filterVisible(deps, page, context, viewer)));
     before = page.at(-1)?.id ?? before;
   }
-  const writer = await findWriter();
+  const serializer = await findSerializer();
   return jsonPage(
-    items.map((item) => describe(writer, item)),
-    isMore ? (before ?? null) : null,
+    items.map((item) => describe(serializer, item)),
+    hasMore ? (before ?? null) : null,
   );
 }
 
-/** Tests, and deliveries of events that the caller may read (V10). */
-async function filterVisibleMatches(
-  { db, bus }: Dependencies,
+/** Keeps tests and deliveries of events that the caller can read (V10). */
+async function filterVisible(
+  { db, bus }: DeliveryDependencies,
   rows: readonly ListedDelivery[],
   context: RequestContext,
   viewer: Viewer,
 ): Promise<ListedDelivery[]> {
   const events = rows.flatMap(({ position, occurred_at: at }) => (position === null ? [] : [{ position, occurred_at: at }]));
-  const shown = viewer.seesAll ? undefined : await findShown({ db, bus, context }, viewer, events);
-  return rows.filter(({ position }) => position === null || shown === undefined || shown.has(position));
+  const readable = viewer.seesAll ? undefined : await findReadable({ db, bus, context }, viewer, events);
+  return rows.filter(({ position }) => position === null || readable === undefined || readable.has(position));
 }
 
-/** JSON that SQL made is not parsed on its way. */
-function describe(writer: EventWriter, { id, event_id: eventId, body }: ListedDelivery): string {
-  return `{"id":"${id}","event_id":"${writer.idOf(eventId ?? id)}",${body.slice(1)}`;
+/** Inserts JSON of the database as it is, without parsing it. */
+function describe(serializer: EventSerializer, { id, event_id: eventId, body }: ListedDelivery): string {
+  return `{"id":"${id}","event_id":"${serializer.publicId(eventId ?? id)}",${body.slice(1)}`;
 }

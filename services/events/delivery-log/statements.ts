@@ -1,13 +1,13 @@
-/** Statements on deliveries as the owner of the endpoint sees them (V5, V10, V11). */
+/** Statements on deliveries for the owner of the endpoint, and their clean-up (V5, V10, V11). */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
 const listed = {
   id: t.uuid,
   position: t.bigint.nullable,
   occurred_at: t.text,
-  /** Of the event; null for a test. */
+  /** Null for a test. */
   event_id: t.uuid.nullable,
-  /** JSON of what is the same for each. */
+  /** JSON of the other fields. */
   body: t.text,
 };
 export type ListedDelivery = RowOf<typeof listed>;
@@ -16,11 +16,11 @@ const columns: Sql = sql`d.id, d.position, events.iso_utc(d.occurred_at) as occu
   json_build_object('status', d.status, 'attempts', d.attempts, 'created_at', events.iso_utc(d.created_at),
     'next_attempt_at', case when d.status = 'pending' then events.iso_utc(d.next_at) end)::text as body`;
 
-/** What is no longer kept in the feed is not shown. */
+/** Deliveries of events that are removed from the feed are not listed. */
 const source: Sql = sql`events.webhook_deliveries d left join events.feed f on f.position = d.position and f.occurred_at = d.occurred_at`;
-const isKept: Sql = sql`(d.position is null or f.id is not null)`;
+const isInFeed: Sql = sql`(d.position is null or f.id is not null)`;
 
-/** Newest first; behind the delivery `before`. */
+/** Deliveries older than `before`, newest first. */
 export const listDeliveries = statement.many({
   name: 'deliveries.list',
   planned: 'each-call',
@@ -28,7 +28,7 @@ export const listDeliveries = statement.many({
   row: listed,
   sql: ({ endpointId, status, before, limit }) => sql`
     select ${columns} from ${source}
-    where d.endpoint_id = ${endpointId} and ${isKept} and (${status} is null or d.status = ${status})
+    where d.endpoint_id = ${endpointId} and ${isInFeed} and (${status} is null or d.status = ${status})
       and (${before} is null or (d.created_at, d.id) < (select b.created_at, b.id from events.webhook_deliveries b where b.id = ${before}))
     order by d.created_at desc, d.id desc limit ${limit}`,
 });
@@ -37,11 +37,11 @@ export const getDelivery = statement.maybeOne({
   name: 'deliveries.get',
   params: { endpointId: t.integer, id: t.uuid },
   row: listed,
-  sql: ({ endpointId, id }) => sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isKept}`,
+  sql: ({ endpointId, id }) => sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isInFeed}`,
 });
 
-/** To be sent again, whatever became of it. */
-export const sendAgain = statement.none({
+/** Resets a delivery in any state, so that it is sent again. */
+export const redeliver = statement.none({
   name: 'deliveries.send-again',
   params: { id: t.uuid },
   sql: ({ id }) => sql`
@@ -57,8 +57,8 @@ export const insertTest = statement.one({
 });
 
 /**
- * The position before everything that happened at `since` or later. Positions follow the time closely, not strictly: what waited in the outbox of a
- * service stands behind what others told long after it.
+ * The position before all events since a time. Positions follow time closely but not strictly: an event that waited in an outbox has a later position
+ * than newer events of other services.
  */
 export const findPositionBefore = statement.one({
   name: 'deliveries.position-before',
@@ -69,20 +69,20 @@ export const findPositionBefore = statement.one({
     select min(position) - 1 as position from events.feed where occurred_at >= ${since}`,
 });
 
-/** From there the feed is read again up to where it was read. What waits is sent now. */
-export const recoverFrom = statement.none({
+/** Starts a recovery from a position up to the current position of the endpoint. Pending retries are due at once. */
+export const startRecovery = statement.none({
   name: 'deliveries.recover',
   params: { endpointId: t.integer, position: t.bigint },
   sql: ({ endpointId, position }) => sql`
-    with woken as (
+    with due_now as (
       update events.webhook_deliveries set next_at = clock_timestamp(), tries = 0
       where endpoint_id = ${endpointId} and status = 'pending' and position > ${position} and tries > 0)
     update events.webhook_endpoints set recover_from = least(recover_from, greatest(${position}, first_position)), recover_to = position
     where id = ${endpointId} and greatest(${position}, first_position) < position`,
 });
 
-/** Up to `limit` deliveries from before a time, and of deleted endpoints. */
-export const dropOld = statement.one({
+/** Deletes up to `limit` deliveries: older than a time, or of deleted endpoints. */
+export const deleteOldDeliveries = statement.one({
   name: 'deliveries.drop-old',
   planned: 'each-call',
   params: { before: t.instant, limit: t.integer },
@@ -98,8 +98,8 @@ export const dropOld = statement.one({
     select count(*) from dropped`,
 });
 
-/** Deleted endpoints without deliveries. */
-export const dropEndpoints = statement.none({
+/** Deletes endpoints that are marked as deleted and have no deliveries. */
+export const deleteEndpoints = statement.none({
   name: 'deliveries.drop-endpoints',
   sql: () => sql`
     delete from events.webhook_endpoints e

@@ -1,4 +1,4 @@
-/** Contract of webhook endpoints: where events are sent, for whom, and with which secret (rules/events#endpoints; V5, V11). */
+/** Contract of webhook endpoints (rules/events#endpoints; V5, V11). */
 import {
   byOperators,
   byUsers,
@@ -13,41 +13,43 @@ import {
 } from '#libs/contract';
 import { createdEndpoint } from '#services/directory';
 
-/** Endpoints of an account. */
+/** Endpoints per account. */
 export const maxEndpoints = 20;
-/** Longest overlap of a rotation: a week. */
+/** A week. */
 const maxOverlapSeconds = 604_800;
 /** A day. */
-export const usualOverlapSeconds = 86_400;
-/** Longest address. */
+export const defaultOverlapSeconds = 86_400;
 const maxUrlLength = 2_000;
 
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 
 export const disabledReasons = ['requested', 'gone', 'failing'] as const;
 const reason = Type.Enum([...disabledReasons], {
-  description: '`requested`: somebody did it; `gone`: it answered 410; `failing`: nothing but failures for five days.',
+  description:
+    '`requested`: disabled by a user or operator; `gone`: the endpoint responded 410; `failing`: all attempts of five days failed.',
 });
 
 export const WebhookEndpoint = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the endpoint.' }),
-    account_id: Type.Integer({ description: 'The account whose eyes decide what is sent.' }),
-    url: Type.String({ description: 'Where events are sent.' }),
-    types: nullable(Type.Array(Type.String(), { description: 'Only these types; `conversation.*` is all of them.' })),
-    description: Type.String(),
-    created_at: instant('Events from before are not sent.'),
-    created_by_key_id: nullable(
-      Type.String({ description: 'The service key that created it; null = created without one, or before keys were recorded here.' }),
+    account_id: Type.Integer({ description: 'Owner. Only events that this account can read are sent.' }),
+    url: Type.String({ description: 'Address to which events are sent.' }),
+    types: nullable(
+      Type.Array(Type.String(), { description: 'Types of events that are sent, `conversation.*` for all of a kind; null = all.' }),
     ),
-    disabled: Type.Boolean({ description: 'Nothing is sent.' }),
-    disabled_at: nullable(instant('Since when nothing is sent.')),
+    description: Type.String(),
+    created_at: instant('Time of creation. Earlier events are not sent.'),
+    created_by_key_id: nullable(
+      Type.String({ description: 'Service key that created the endpoint; null = created without a key, or before keys were recorded.' }),
+    ),
+    disabled: Type.Boolean({ description: 'True: no events are sent.' }),
+    disabled_at: nullable(instant('Time at which the endpoint was disabled.')),
     disabled_reason: nullable(reason),
-    failing_since: nullable(instant('The first failure since something was delivered; null = the last attempt was a success.')),
-    recovering: Type.Boolean({ description: 'What `recover` asked for has not all become deliveries yet.' }),
-    rotating_until: nullable(instant('Until then deliveries are signed with the secret from before too; null = with one alone.')),
+    failing_since: nullable(instant('First failure since the last successful attempt; null = the last attempt succeeded.')),
+    recovering: Type.Boolean({ description: 'True: a recovery is running.' }),
+    rotating_until: nullable(instant('End of the overlap in which deliveries are signed with the previous secret too; null = no overlap.')),
   },
-  { $id: 'WebhookEndpoint', description: 'Where events are sent, without its secret.' },
+  { $id: 'WebhookEndpoint', description: 'A webhook endpoint, without its secret.' },
 );
 
 export const oneEndpoint = Type.Object({ endpoint: WebhookEndpoint });
@@ -57,7 +59,7 @@ const issued = Type.Object({
   secret: Type.Optional(
     Type.String({
       description:
-        '`whsec_` and the base64 of 32 bytes. Shown this once: an answer that is repeated for its `Idempotency-Key` leaves it out.',
+        '`whsec_` and 32 bytes in base64. Returned only once; a repeated reply for the same `Idempotency-Key` does not contain it.',
     }),
   ),
 });
@@ -66,16 +68,16 @@ const fields = {
   url: Type.String({
     minLength: 1,
     maxLength: maxUrlLength,
-    description: 'An `https` address of the public internet, without user and password. What it answers with a redirect is not followed.',
+    description: 'Public `https` address without user and password. Redirects are not followed.',
   }),
   types: nullable(
     Type.Array(Type.String({ maxLength: 100 }), {
       minItems: 1,
       maxItems: 100,
-      description: 'Only these types, `conversation.*` for all of a kind; null = all.',
+      description: 'Types of events to send, `conversation.*` for all of a kind; null = all.',
     }),
   ),
-  description: singleLine({ maxLength: 500, description: 'What it is for.' }),
+  description: singleLine({ maxLength: 500, description: 'Purpose of the endpoint.' }),
 };
 export const newEndpoint = Type.Object(
   { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
@@ -88,43 +90,41 @@ export const endpointUpdate = Type.Object(
     description: Type.Optional(fields.description),
     disabled: Type.Optional(
       Type.Boolean({
-        description:
-          'True: nothing is sent any more, what waits included. False: what happens from now on is sent; `recover` brings the rest.',
+        description: 'True: stops sending and cancels pending deliveries. False: sends events from now on; use `recover` for earlier ones.',
       }),
     ),
   },
   { $id: 'WebhookEndpointUpdate' },
 );
-/** Endpoints of a page when the caller does not say. */
-export const usualEndpoints = 100;
+export const defaultEndpointLimit = 100;
 export const endpointListQuery = Type.Object({
-  account_id: Type.Optional(Type.Integer({ description: 'Only those of this account.' })),
-  limit: limitParameter({ usual: usualEndpoints, most: 200 }),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Items before the page.' })),
+  account_id: Type.Optional(Type.Integer({ description: 'Only endpoints of this account.' })),
+  limit: limitParameter({ usual: defaultEndpointLimit, most: 200 }),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Number of items to skip.' })),
 });
 export const secretRotation = Type.Object({
   overlap_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: maxOverlapSeconds,
-      default: usualOverlapSeconds,
-      description: 'Seconds for which deliveries are signed with the old secret too, default a day; 0 = it ends at once.',
+      default: defaultOverlapSeconds,
+      description: 'Seconds for which deliveries are signed with the previous secret too, default one day; 0 = no overlap.',
     }),
   ),
 });
 
 const endpointId = { endpoint_id: Type.Integer({ description: 'Id of the endpoint.' }) };
 const notFound = {
-  not_found: { code: 'not_found', when: 'No endpoint has the id, or it is not of the caller.' },
+  not_found: { code: 'not_found', when: 'The endpoint does not exist, or belongs to another account.' },
 } as const satisfies ErrorReasons;
 const invalid = {
   bad_request: {
     code: 'bad_request',
-    when: 'The address is not `https`, has a user or a password, or is private by its text; or `types` names one that does not exist.',
+    when: '`url` is not `https`, has a user or password, or is a private address; or `types` contains an unknown type.',
   },
 } as const satisfies ErrorReasons;
 const changed = {
-  precondition_failed: { code: 'precondition_failed', when: 'If-Match names another representation than the present one.' },
+  precondition_failed: { code: 'precondition_failed', when: 'If-Match does not match the current ETag.' },
 } as const satisfies ErrorReasons;
 
 /** To be spread into the contract of the events service. */
@@ -134,22 +134,22 @@ export const endpointRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.create',
-    summary: 'Makes a webhook endpoint and its secret (V5).',
+    summary: 'Creates a webhook endpoint and its secret (V5).',
     request: newEndpoint,
     reply: issued,
-    errors: { ...invalid, too_many_endpoints: { code: 'conflict', when: `The account has ${maxEndpoints} endpoints.` } },
+    errors: { ...invalid, too_many_endpoints: { code: 'conflict', when: `The account has the maximum of ${maxEndpoints} endpoints.` } },
   }),
   listEndpoints: rpc({
     subject: 'events.endpoints.list',
     callers: byUsers,
-    summary: "The caller's endpoints, for a superuser those of every account (V5).",
+    summary: "Lists the caller's endpoints; for superusers, the endpoints of all accounts (V5).",
     request: endpointListQuery,
     reply: Type.Object({ items: Type.Array(WebhookEndpoint, { description: 'Newest first.' }) }),
   }),
   getEndpoint: rpc({
     subject: 'events.endpoints.get',
     callers: byUsers,
-    summary: 'One webhook endpoint (V5).',
+    summary: 'Returns a webhook endpoint (V5).',
     request: Type.Object(endpointId),
     reply: one,
     errors: notFound,
@@ -159,7 +159,7 @@ export const endpointRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.update',
-    summary: 'Changes an endpoint; only what is named changes (V5, V11).',
+    summary: 'Updates the given fields of an endpoint (V5, V11).',
     request: Type.Object({
       ...endpointId,
       ...endpointUpdate.properties,
@@ -172,7 +172,7 @@ export const endpointRpcs = {
     subject: 'events.endpoints.delete',
     callers: byUsers,
     audit: 'webhook-endpoint.delete',
-    summary: 'Ends an endpoint with what was sent to it (V5).',
+    summary: 'Deletes an endpoint and its deliveries (V5).',
     request: Type.Object(endpointId),
     reply: Type.Object({}),
     errors: notFound,
@@ -182,7 +182,7 @@ export const endpointRpcs = {
     callers: byUsers,
     idempotent: true,
     audit: 'webhook-endpoint.rotate-secret',
-    summary: 'Gives an endpoint a new secret; the old one signs too until the overlap ends (V5).',
+    summary: 'Creates a new secret for an endpoint; deliveries are signed with the previous one too until the overlap ends (V5).',
     request: Type.Object({ ...endpointId, ...secretRotation.properties }),
     reply: issued,
     errors: notFound,
@@ -190,7 +190,7 @@ export const endpointRpcs = {
   listEndpointsOfKey: rpc({
     subject: 'events.endpoints.list-of-key',
     callers: { directory: withoutActor },
-    summary: 'Webhook endpoints that a service key created, newest first (V5).',
+    summary: 'Lists webhook endpoints that a service key created, newest first (V5).',
     request: Type.Object({ account_id: Type.Integer({ description: 'Account of the key.' }), key_id: Type.String() }),
     reply: Type.Object({ items: Type.Array(createdEndpoint, { maxItems: maxEndpoints }) }),
     timeoutMs: 2_000,
@@ -198,14 +198,14 @@ export const endpointRpcs = {
   listAllEndpoints: rpc({
     subject: 'admin.events.endpoints.list-all',
     callers: byOperators,
-    summary: 'Endpoints of one account or of all, newest first.',
+    summary: 'Lists endpoints of one account or of all, newest first.',
     request: endpointListQuery,
     reply: Type.Object({ items: Type.Array(WebhookEndpoint) }),
   }),
   showEndpoint: rpc({
     subject: 'admin.events.endpoints.show',
     callers: byOperators,
-    summary: 'One webhook endpoint.',
+    summary: 'Returns a webhook endpoint.',
     request: Type.Object(endpointId),
     reply: one,
     errors: notFound,
@@ -221,12 +221,12 @@ export const endpointRpcs = {
   }),
 } as const;
 
-/** What the events service tells the feed itself. */
+/** Public events of this service. */
 export const endpointFeed = {
   disabled: feedEvent({
     type: 'webhook_endpoint.disabled',
     subject: 'webhook_endpoint',
-    summary: 'Nothing is sent to a webhook endpoint any more.',
+    summary: 'A webhook endpoint was disabled.',
     data: Type.Object({ reason }),
     example: { reason: 'gone' },
   }),

@@ -1,20 +1,18 @@
-/** Webhook endpoints: make, list, read, change, end, rotate (rules/events#endpoints; V5, V11). */
+/** Operations on webhook endpoints (rules/events#endpoints; V5, V11). */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
 import { type Handlers, type RawJson, rawJson, TaggedReply, withEtag } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
-import type { EventsConfig } from '../config.ts';
 import type { events } from '../contract.ts';
-import { maxEndpoints, usualEndpoints, usualOverlapSeconds, type endpointRpcs } from './contract.ts';
-import { disableEndpoint } from './disabling.ts';
-import { findOwner, type OwnerId, requireUser } from './owner.ts';
-import { readUrl } from './address.ts';
-import { createSecret, readWanted, writeSecret } from './rules.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { defaultEndpointLimit, defaultOverlapSeconds, maxEndpoints, type endpointRpcs } from './contract.ts';
+import { validateUrl } from './address.ts';
+import { disableEndpoint } from './index.ts';
+import { createSecret, findOwner, formatSecret, type OwnerId, requireUser, validateTypes } from './rules.ts';
 import {
   countEndpoints,
   enable,
@@ -30,22 +28,15 @@ import {
   saveEndpoint,
 } from './statements.ts';
 
-interface Dependencies {
-  readonly db: Database;
-  readonly idempotency: IdempotencyStore;
-  readonly eventOutbox: EventOutbox;
-  readonly config: Pick<EventsConfig, 'WEBHOOK_ALLOWED_HOSTS'>;
-}
-
 type EndpointHandlers = Pick<Handlers<typeof events>, keyof typeof endpointRpcs>;
 type Update = RequestOf<(typeof events)['rpcs']['updateEndpoint']>;
 
-export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
+export function createEndpointHandlers(deps: Pick<Dependencies, 'config' | 'db' | 'eventOutbox' | 'idempotency'>): EndpointHandlers {
   const { db, idempotency, eventOutbox, config } = deps;
-  const allowed = config.WEBHOOK_ALLOWED_HOSTS;
+  const allowedHosts = config.WEBHOOK_ALLOWED_HOSTS;
   const page = async (
     ownerId: OwnerId,
-    { account_id: accountId, limit = usualEndpoints, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
+    { account_id: accountId, limit = defaultEndpointLimit, offset = 0 }: RequestOf<(typeof events)['rpcs']['listEndpoints']>,
   ): Promise<RawJson> => {
     if (accountId !== undefined && !isPossibleId(accountId)) return rawJson('{"items":[]}');
     return rawJson((await listEndpoints(db, { ownerId, accountId, limit, offset })).body);
@@ -53,17 +44,23 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
   return {
     createEndpoint: async (request, context) => {
       const { accountId, key } = requireUser(context.actor);
-      const wanted = { url: readUrl(request.url, allowed), types: readWanted(request.types), description: request.description ?? '' };
+      const fields = {
+        url: validateUrl(request.url, allowedHosts),
+        types: validateTypes(request.types),
+        description: request.description ?? '',
+      };
       const secret = createSecret();
-      const made = await idempotency.run(context, request, (tx) =>
-        create(tx, { accountId, createdByKeyId: key?.id ?? null, ...wanted, secret }, context),
+      const created = await idempotency.run(context, request, (tx) =>
+        create(tx, { accountId, createdByKeyId: key?.id ?? null, ...fields, secret }, context),
       );
-      return withSecret(made, secret);
+      return withSecret(created, secret);
     },
     listEndpoints: (request, { actor }) => page(findOwner(actor), request),
     getEndpoint: async ({ endpoint_id: id }, { actor }) => rawJson(await show(db, id, findOwner(actor))),
     updateEndpoint: (request, context) =>
-      idempotency.run(context, request, (tx) => update(tx, { eventOutbox, allowed, ownerId: findOwner(context.actor) }, request, context)),
+      idempotency.run(context, request, (tx) =>
+        update(tx, { eventOutbox, allowedHosts, ownerId: findOwner(context.actor) }, request, context),
+      ),
     deleteEndpoint: ({ endpoint_id: id }, context) =>
       db.transaction(async (tx) => {
         await lock(tx, id, findOwner(context.actor));
@@ -72,7 +69,7 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
         return {};
       }),
     rotateEndpointSecret: async (request, context) => {
-      const { endpoint_id: id, overlap_seconds: overlapSeconds = usualOverlapSeconds } = request;
+      const { endpoint_id: id, overlap_seconds: overlapSeconds = defaultOverlapSeconds } = request;
       const secret = createSecret();
       const rotated = await idempotency.run(context, request, async (tx) => {
         await lock(tx, id, findOwner(context.actor));
@@ -90,55 +87,55 @@ export function createEndpointHandlers(deps: Dependencies): EndpointHandlers {
     showEndpoint: async ({ endpoint_id: id }) => rawJson(await show(db, id, null)),
     switchEndpoint: ({ endpoint_id: id, disabled }, context) =>
       db.transaction((tx) =>
-        update(tx, { eventOutbox, allowed, ownerId: null }, { endpoint_id: id, disabled }, context).then(({ body }) => body),
+        update(tx, { eventOutbox, allowedHosts, ownerId: null }, { endpoint_id: id, disabled }, context).then(({ body }) => body),
       ),
   };
 }
 
 async function create(
   tx: Tx,
-  wanted: { accountId: number; createdByKeyId: string | null; url: string; types: string[] | null; description: string; secret: Buffer },
+  endpoint: { accountId: number; createdByKeyId: string | null; url: string; types: string[] | null; description: string; secret: Buffer },
   context: AuditContext,
 ): Promise<RawJson> {
-  const { accountId, types } = wanted;
+  const { accountId, types } = endpoint;
   await lockAccount(tx, { accountId });
   if ((await countEndpoints(tx, { accountId })).count >= maxEndpoints)
-    throw appError('conflict', 'too_many_endpoints', `The account has ${maxEndpoints} endpoints; delete one first.`);
-  const { id } = await insertEndpoint(tx, wanted);
+    throw appError('conflict', 'too_many_endpoints', `The account has the maximum of ${maxEndpoints} endpoints. Delete one first.`);
+  const { id } = await insertEndpoint(tx, endpoint);
   recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { account_id: accountId, types } });
   return rawJson(await show(tx, id, null));
 }
 
-interface Updating {
+interface UpdateOptions {
   readonly eventOutbox: EventOutbox;
-  readonly allowed: string;
+  readonly allowedHosts: string;
   readonly ownerId: OwnerId;
 }
 
 async function update(
   tx: Tx,
-  { eventOutbox, allowed, ownerId }: Updating,
+  { eventOutbox, allowedHosts, ownerId }: UpdateOptions,
   request: Update,
   context: AuditContext,
 ): Promise<TaggedReply<RawJson>> {
-  const { endpoint_id: id, if_match: ifMatch, disabled, ...given } = request;
+  const { endpoint_id: id, if_match: ifMatch, disabled, ...requested } = request;
   const before = await lock(tx, id, ownerId);
   if (ifMatch !== undefined && ifMatch !== null && !matchesEntityTag(ifMatch, entityTag(await show(tx, id, null)), 'strong'))
-    throw new AppError({ code: 'precondition_failed', message: 'If-Match names another representation than the present one.' });
+    throw new AppError({ code: 'precondition_failed', message: 'The endpoint was changed: If-Match does not match its current ETag.' });
   const { url, types, description } = before;
   const after = {
-    url: given.url === undefined ? url : readUrl(given.url, allowed),
-    types: given.types === undefined ? types : readWanted(given.types),
-    description: given.description ?? description,
+    url: requested.url === undefined ? url : validateUrl(requested.url, allowedHosts),
+    types: requested.types === undefined ? types : validateTypes(requested.types),
+    description: requested.description ?? description,
   };
-  const changed = changedFields({ url, types, description }, after);
-  if (changed.length > 0) await saveEndpoint(tx, { id, ...after });
+  const changes = changedFields({ url, types, description }, after);
+  if (changes.length > 0) await saveEndpoint(tx, { id, ...after });
   if (disabled !== undefined && disabled !== before.disabled) {
-    changed.push('disabled');
+    changes.push('disabled');
     if (disabled) await disableEndpoint(eventOutbox, tx, id, 'requested');
     else await enable(tx, { id });
   }
-  if (changed.length > 0) recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { fields: changed } });
+  if (changes.length > 0) recordAudit(tx, context, { target: { type: 'webhook_endpoint', id }, changes: { fields: changes } });
   const body = await show(tx, id, null);
   return withEtag(rawJson(body), entityTag(body));
 }
@@ -157,9 +154,9 @@ async function show(on: Queryable, id: number, ownerId: OwnerId): Promise<string
   return row.body;
 }
 
-/** The answer with the secret; one that is given again for its key has none (I4). */
+/** Adds the secret to a new reply; a repeated reply for the same idempotency key does not contain it (I4). */
 function withSecret(reply: RawJson | TaggedReply<RawJson>, secret: Buffer): RawJson | TaggedReply<RawJson> {
   if (reply instanceof TaggedReply) return reply;
   const body = Buffer.from(reply.bytes).toString('utf8');
-  return rawJson(`${body.slice(0, -1)},"secret":${JSON.stringify(writeSecret(secret))}}`);
+  return rawJson(`${body.slice(0, -1)},"secret":${JSON.stringify(formatSecret(secret))}}`);
 }

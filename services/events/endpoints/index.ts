@@ -1,4 +1,23 @@
-/** What others need of endpoints: who may see them, and how they are disabled and end. */
-export { disableEndpoint } from './disabling.ts';
-export { findOwner, type OwnerId } from './owner.ts';
+/** What other features use of endpoints. */
+import type { EventOutbox } from '#libs/feed';
+import type { Tx } from '#libs/orm';
+import { endpointFeed, type disabledReasons } from './contract.ts';
+import { cancelDeliveries, disable } from './statements.ts';
+
+export { findOwner, type OwnerId } from './rules.ts';
 export { getEndpoint, lockEndpoint, markDeletedOf } from './statements.ts';
+
+/** Disables an endpoint, cancels its pending deliveries and emits the event (V6). @returns false when it was disabled already */
+export async function disableEndpoint(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  id: number,
+  reason: (typeof disabledReasons)[number],
+): Promise<boolean> {
+  const disabled = await disable(tx, { id, reason });
+  if (disabled === undefined) return false;
+  await cancelDeliveries(tx, { id });
+  // Only the account of an endpoint can read its events; it is stored in place of participants.
+  eventOutbox.add(tx, endpointFeed.disabled, { subject: id, data: { reason }, access: { holons: [], people: [disabled.account_id] } });
+  return true;
+}

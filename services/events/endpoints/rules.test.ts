@@ -1,43 +1,42 @@
-/** What an endpoint wants, where it may be, and its secret (V5, V11). */
 import { describe, expect, it } from '@jest/globals';
-import { readUrl } from './address.ts';
-import { createSecret, readWanted, writeSecret } from './rules.ts';
+import { validateUrl } from './address.ts';
+import { createSecret, formatSecret, validateTypes } from './rules.ts';
 
-describe('readWanted (V11)', () => {
-  it('is all types when none are named', () => {
-    expect([readWanted(undefined), readWanted(null)]).toEqual([null, null]);
+describe('validateTypes (V11)', () => {
+  it('returns null, for all types, when no types are given', () => {
+    expect([validateTypes(undefined), validateTypes(null)]).toEqual([null, null]);
   });
 
-  it('has each name once, as it was named', () => {
-    expect(readWanted(['conversation.*', ' note.created', 'conversation.*'])).toEqual(['conversation.*', 'note.created']);
+  it('removes whitespace and duplicates', () => {
+    expect(validateTypes(['conversation.*', ' note.created', 'conversation.*'])).toEqual(['conversation.*', 'note.created']);
   });
 
   it.each(['conversation', 'conversation.', '*', '', 'conversation.*.*', 'note.created,person.created', 'webhook_endpoint.test'])(
-    'refuses %j, which is no type',
+    'rejects the unknown type %j',
     (name) => {
-      expect(() => readWanted(['note.created', name])).toThrow(`There is no type "${name}".`);
+      expect(() => validateTypes(['note.created', name])).toThrow(`Unknown event type "${name}".`);
     },
   );
 });
 
-describe('the secret of an endpoint (V6)', () => {
-  it('is 32 bytes of chance, and reads as Standard Webhooks have it', () => {
+describe('createSecret and formatSecret (V6)', () => {
+  it('creates 32 random bytes and formats them as in Standard Webhooks', () => {
     const [one, other] = [createSecret(), createSecret()];
     expect(one.equals(other)).toBe(false);
-    expect(writeSecret(one)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(Buffer.from(writeSecret(one).slice('whsec_'.length), 'base64')).toEqual(one);
+    expect(formatSecret(one)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(Buffer.from(formatSecret(one).slice('whsec_'.length), 'base64')).toEqual(one);
   });
 });
 
-describe('readUrl (V5, V11)', () => {
-  it('takes https addresses of names and of the public internet', () => {
-    expect(readUrl(' https://Example.org/hook?x=1#part ', '')).toBe('https://example.org/hook?x=1');
-    expect(readUrl('https://8.8.8.8:8443/', '')).toBe('https://8.8.8.8:8443/');
+describe('validateUrl (V5, V11)', () => {
+  it('accepts https addresses of host names and public IP addresses', () => {
+    expect(validateUrl(' https://Example.org/hook?x=1#part ', '')).toBe('https://example.org/hook?x=1');
+    expect(validateUrl('https://8.8.8.8:8443/', '')).toBe('https://8.8.8.8:8443/');
   });
 
-  it('takes what the setting names, without TLS too, on that port alone', () => {
-    expect(readUrl('http://receiver:8080/', 'receiver:8080')).toBe('http://receiver:8080/');
-    expect(() => readUrl('http://receiver:8081/', 'receiver:8080')).toThrow('url must be an https address.');
+  it('accepts a listed host without TLS, on the listed port only', () => {
+    expect(validateUrl('http://receiver:8080/', 'receiver:8080')).toBe('http://receiver:8080/');
+    expect(() => validateUrl('http://receiver:8081/', 'receiver:8080')).toThrow('`url` must be an https address.');
   });
 
   it.each([
@@ -59,11 +58,11 @@ describe('readUrl (V5, V11)', () => {
     'https://[::127.0.0.1]/',
     'https://[64:ff9b::a00:1]/',
     'https://[fe80::1]/',
-  ])('refuses %j', (url) => {
-    expect(() => readUrl(url, '')).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  ])('rejects the address %j', (url) => {
+    expect(() => validateUrl(url, '')).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('refuses a user and a password also of what the setting names', () => {
-    expect(() => readUrl('http://user:secret@receiver/', 'receiver')).toThrow('url must not have a user or a password.');
+  it('rejects user and password also for a listed host', () => {
+    expect(() => validateUrl('http://user:secret@receiver/', 'receiver')).toThrow('`url` must not contain a user or password.');
   });
 });

@@ -1,23 +1,39 @@
-/** What an endpoint wants, and its secret (rules/events#endpoints; V5, V11). */
+/** Owner, types and secret of an endpoint (rules/events#endpoints; V5, V11). */
 import { randomBytes } from 'node:crypto';
-import { badRequest } from '#libs/errors';
-import { readTypes } from '../feed/index.ts';
+import type { Actor } from '#libs/contract';
+import { AppError, badRequest } from '#libs/errors';
+import { parseTypes } from '../feed/index.ts';
 
 const secretBytes = 32;
 
-/** The types as they were named, each once; null for all. @throws AppError 400 for one that does not exist */
-export function readWanted(given: readonly string[] | null | undefined): string[] | null {
-  if (given === null || given === undefined) return null;
-  const unknown = given.find((name) => name.includes(',') || readTypes(name) === undefined);
-  if (unknown !== undefined) throw badRequest(`There is no type "${unknown}".`);
-  return [...new Set(given.map((name) => name.trim()))];
+/** Account whose endpoints the caller sees; null for the endpoints of all accounts. */
+export type OwnerId = number | null;
+
+/** @throws AppError 401 */
+export function requireUser(actor: Actor | undefined): Extract<Actor, { kind: 'user' }> {
+  if (actor?.kind !== 'user') throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
+  return actor;
+}
+
+/** Superusers see the endpoints of all accounts (V5). @throws AppError 401 */
+export function findOwner(actor: Actor | undefined): OwnerId {
+  const user = requireUser(actor);
+  return user.superuser ? null : user.accountId;
+}
+
+/** The requested types without duplicates; null for all types. @throws AppError 400 for an unknown type */
+export function validateTypes(requested: readonly string[] | null | undefined): string[] | null {
+  if (requested === null || requested === undefined) return null;
+  const unknown = requested.find((name) => name.includes(',') || parseTypes(name) === undefined);
+  if (unknown !== undefined) throw badRequest(`Unknown event type "${unknown}".`);
+  return [...new Set(requested.map((name) => name.trim()))];
 }
 
 export function createSecret(): Buffer {
   return randomBytes(secretBytes);
 }
 
-/** A secret as its owner gets it. */
-export function writeSecret(secret: Uint8Array): string {
+/** The secret in the format of Standard Webhooks. */
+export function formatSecret(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`;
 }

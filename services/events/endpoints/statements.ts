@@ -1,7 +1,7 @@
-/** Statements on webhook endpoints as their owners see them (V5, V11); what sends them has its own. */
+/** Statements on webhook endpoints for their owners (V5, V11). Dispatching has its own statements. */
 import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
-/** Whose endpoints: those of this account, with null of every one. */
+/** Account whose endpoints are visible; null for all accounts. */
 const ownerParams = { ownerId: t.integer.nullable };
 const bodyRow = { body: t.text };
 
@@ -11,7 +11,7 @@ const endpointSql: Sql = sql`json_build_object('id', e.id, 'account_id', e.accou
   'disabled_reason', e.disabled_reason, 'failing_since', events.iso_utc(e.failing_since), 'recovering', e.recover_from is not null,
   'rotating_until', case when e.previous_until > clock_timestamp() then events.iso_utc(e.previous_until) end)`;
 
-/** One account makes one endpoint at a time: so it never has more than it may. */
+/** Serialises the creation of endpoints per account, so that the limit holds. */
 export const lockAccount = statement.none({
   name: 'endpoints.lock-account',
   params: { accountId: t.integer },
@@ -25,7 +25,7 @@ export const countEndpoints = statement.one({
   sql: ({ accountId }) => sql`select count(*) from events.webhook_endpoints where account_id = ${accountId} and deleted_at is null`,
 });
 
-/** Its place in the feed is now. */
+/** The endpoint starts at the current end of the feed. */
 export const insertEndpoint = statement.one({
   name: 'endpoints.insert',
   params: {
@@ -84,7 +84,7 @@ const endpointRow = {
 };
 export type EndpointRow = RowOf<typeof endpointRow>;
 
-/** The endpoint, which nobody else changes until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export const lockEndpoint = statement.maybeOne({
   name: 'endpoints.lock',
   params: { id: t.integer, ...ownerParams },
@@ -102,7 +102,7 @@ export const saveEndpoint = statement.none({
     update events.webhook_endpoints set url = ${url}, types = ${types}, description = ${description} where id = ${id}`,
 });
 
-/** Nothing is sent any more. No row: it is disabled already, or gone. */
+/** Stops sending. No row when it is disabled or deleted already. */
 export const disable = statement.maybeOne({
   name: 'endpoints.disable',
   params: { id: t.integer, reason: t.text },
@@ -112,14 +112,14 @@ export const disable = statement.maybeOne({
     where id = ${id} and disabled_at is null and deleted_at is null returning account_id`,
 });
 
-/** What waits is given up. */
-export const giveUp = statement.none({
+/** Pending deliveries fail. */
+export const cancelDeliveries = statement.none({
   name: 'endpoints.give-up',
   params: { id: t.integer },
   sql: ({ id }) => sql`update events.webhook_deliveries set status = 'failed' where endpoint_id = ${id} and status = 'pending'`,
 });
 
-/** What happens from now on is sent. */
+/** Sends events from now on. */
 export const enable = statement.none({
   name: 'endpoints.enable',
   params: { id: t.integer },
@@ -129,14 +129,14 @@ export const enable = statement.none({
     where id = ${id}`,
 });
 
-/** Its rows are removed by and by. */
+/** The rows are deleted later. */
 export const markDeleted = statement.none({
   name: 'endpoints.mark-deleted',
   params: { id: t.integer },
   sql: ({ id }) => sql`update events.webhook_endpoints set deleted_at = clock_timestamp() where id = ${id}`,
 });
 
-/** A row for each. */
+/** @returns the marked endpoints */
 export const markDeletedOf = statement.many({
   name: 'endpoints.mark-deleted-of',
   params: { accountIds: t.integer.array },
@@ -146,7 +146,7 @@ export const markDeletedOf = statement.many({
     where account_id = any(${accountIds}) and deleted_at is null returning id`,
 });
 
-/** A third secret ends with its overlap: a delivery has two signatures at most. */
+/** Replaces an earlier previous secret: a delivery has at most two signatures. */
 export const rotateSecret = statement.none({
   name: 'endpoints.rotate-secret',
   params: { id: t.integer, secret: t.bytes, overlapSeconds: t.integer },

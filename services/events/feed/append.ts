@@ -1,99 +1,105 @@
-/** One transaction of the writer: events get their positions, and what is known of their subjects moves with them (V2, V4). */
+/** A transaction of the feed writer: assigns positions and updates the subjects (V2, V4). */
 import { randomUUID } from 'node:crypto';
 import { type Database, sqlStateOf, type Tx } from '#libs/orm';
-import type { ToldEvent } from './rules/order.ts';
-import { advanceHead, appendMissing, appendNew, holdFeed, limitTransaction, touchSubjects } from './statements/write.ts';
+import type { NewFeedEvent } from './rules/messages.ts';
+import { acquireFeedLease, advanceHead, appendMissing, appendNew, setTransactionTimeouts, upsertSubjects } from './statements/write.ts';
 
 const dayMs = 86_400_000;
 const uniqueViolation = '23505';
-/** A subject is said to have its last event at the end of so many positions: what happens to it again and again is written once. */
-const positionsTogether = 16_384;
+/** The last position of a subject is rounded up to a multiple, so that frequent events of a subject rarely write its row. */
+const positionGranularity = 16_384;
 
-interface Appending {
-  readonly hold: { readonly holder: string; readonly lease: number };
-  readonly events: readonly ToldEvent[];
-  /** Of the stream. */
+interface Batch {
+  readonly lease: { readonly holder: string; readonly leaseMs: number };
+  readonly events: readonly NewFeedEvent[];
+  /** Of the last message. */
   readonly sequence: number;
   readonly retentionDays: number;
 }
 
-/** @returns the last position; undefined when somebody else writes */
-export async function append(db: Database, { hold, events, sequence, retentionDays }: Appending): Promise<number | undefined> {
-  const kept = events.filter(({ day }) => isKept(day, retentionDays));
-  const write = (insert: (tx: Tx, after: number) => Promise<readonly Placed[]>): Promise<number | undefined> =>
+/** @returns the last position; undefined when another process has the lease */
+export async function append(db: Database, { lease, events, sequence, retentionDays }: Batch): Promise<number | undefined> {
+  const accepted = events.filter(({ day }) => isInRange(day, retentionDays));
+  const write = (insert: (tx: Tx, after: number) => Promise<readonly PositionedEvent[]>): Promise<number | undefined> =>
     db.transaction(async (tx) => {
-      const [, held] = await tx.pipeline(
-        () => limitTransaction(tx),
-        () => holdFeed(tx, hold),
+      const [, head] = await tx.pipeline(
+        () => setTransactionTimeouts(tx),
+        () => acquireFeedLease(tx, lease),
       );
-      if (held === undefined) return undefined;
-      const added = await insert(tx, held.last_position);
-      const position = held.last_position + kept.length;
-      tx.beforeCommit(() => Promise.all([touch(tx, added), advanceHead(tx, { position, sequence })]));
+      if (head === undefined) return undefined;
+      const added = await insert(tx, head.last_position);
+      const position = head.last_position + accepted.length;
+      tx.beforeCommit(() => Promise.all([updateSubjects(tx, added), advanceHead(tx, { position, sequence })]));
       return position;
     });
-  if (kept.length === 0) return write(async () => []);
+  if (accepted.length === 0) return write(async () => []);
   try {
     return await write(async (tx, after) => {
-      tx.beforeCommit(() => appendNew(tx, { ...columnsOf(kept), after }));
-      return placed(kept, after);
+      tx.beforeCommit(() => appendNew(tx, { ...columnsOf(accepted), after }));
+      return assignPositions(accepted, after);
     });
   } catch (error) {
     if (sqlStateOf(error) !== uniqueViolation) throw error;
   }
-  // Some came again: of a process that died before it could say that it had sent them.
+  // Some events are duplicates, of a relay that died before it could delete its rows.
   return write(async (tx, after) => {
-    const rows = await appendMissing(tx, { ...columnsOf(kept), after });
+    const rows = await appendMissing(tx, { ...columnsOf(accepted), after });
     const positions = new Set(rows.map(({ position }) => position));
-    return placed(kept, after).filter(({ position }) => positions.has(position));
+    return assignPositions(accepted, after).filter(({ position }) => positions.has(position));
   });
 }
 
-interface Placed {
-  readonly event: ToldEvent;
+interface PositionedEvent {
+  readonly event: NewFeedEvent;
   readonly position: number;
 }
 
-const placed = (events: readonly ToldEvent[], after: number): Placed[] =>
+const assignPositions = (events: readonly NewFeedEvent[], after: number): PositionedEvent[] =>
   events.map((event, index) => ({ event, position: after + index + 1 }));
 
-/** Neither from before what is kept, nor of a clock that is days ahead. */
-function isKept(day: string, retentionDays: number): boolean {
+/** Rejects events older than the retention, and of clocks that are days ahead. */
+function isInRange(day: string, retentionDays: number): boolean {
   const atMs = Date.parse(`${day}T00:00:00Z`);
   return atMs >= Date.now() - (retentionDays + 1) * dayMs && atMs <= Date.now() + dayMs;
 }
 
-function columnsOf(events: readonly ToldEvent[]): Omit<Parameters<typeof appendNew>[1], 'after'> {
+function columnsOf(events: readonly NewFeedEvent[]): Omit<Parameters<typeof appendNew>[1], 'after'> {
   return {
     services: events.map(({ service }) => service),
     numbers: events.map(({ number }) => number),
-    // An event is known by its number; what it is called in public is decided here.
+    // Events are identified by service and number; the public id is random.
     ids: events.map(() => randomUUID()),
     types: events.map(({ type }) => type),
     subjectTypes: events.map(({ subject_type: type }) => type),
     subjectIds: events.map(({ subject_id: id }) => id),
     data: events.map(({ data }) => JSON.stringify(data)),
-    farewells: events.map(({ farewell }) => farewell),
+    finalEvents: events.map(({ farewell }) => farewell),
     occurredAt: events.map(({ occurred_at: at }) => at),
   };
 }
 
-async function touch(tx: Tx, added: readonly Placed[]): Promise<void> {
+async function updateSubjects(tx: Tx, added: readonly PositionedEvent[]): Promise<void> {
   if (added.length === 0) return;
-  const subjects = new Map<string, { type: string; id: number; access: string | null; isFarewell: boolean; position: number }>();
+  const subjects = new Map<string, { type: string; id: number; access: string | null; isFinalEvent: boolean; position: number }>();
   for (const { event, position } of added) {
     const key = `${event.subject_type}/${event.subject_id}`;
-    const before = subjects.get(key);
-    const said = event.access === null ? null : JSON.stringify(event.access);
-    const isFarewell = event.farewell || (before?.isFarewell === true && said === null);
-    subjects.set(key, { type: event.subject_type, id: event.subject_id, access: said ?? before?.access ?? null, isFarewell, position });
+    const previous = subjects.get(key);
+    const access = event.access === null ? null : JSON.stringify(event.access);
+    const isFinalEvent = event.farewell || (previous?.isFinalEvent === true && access === null);
+    subjects.set(key, {
+      type: event.subject_type,
+      id: event.subject_id,
+      access: access ?? previous?.access ?? null,
+      isFinalEvent,
+      position,
+    });
   }
   const rows = [...subjects.values()];
-  await touchSubjects(tx, {
+  await upsertSubjects(tx, {
     types: rows.map(({ type }) => type),
     ids: rows.map(({ id }) => id),
     access: rows.map(({ access }) => access),
-    farewells: rows.map(({ isFarewell }) => isFarewell),
-    positions: rows.map(({ position }) => Math.ceil(position / positionsTogether) * positionsTogether),
+    finalEvents: rows.map(({ isFinalEvent }) => isFinalEvent),
+    positions: rows.map(({ position }) => Math.ceil(position / positionGranularity) * positionGranularity),
   });
 }

@@ -1,4 +1,4 @@
-/** Contract of the feed: its pages, and what the admin CLI does with it (rules/events#feed; V1 to V4, V10). */
+/** Contract of the feed: its pages, and the operations of the admin CLI (rules/events#feed; V1 to V4, V10). */
 import { byOperators, byUsers, event, type FeedEvent, feedSubjects, listParameter, rpc, type Static, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -6,77 +6,83 @@ import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import { endpointFeed } from '../endpoints/contract.ts';
 
-/** What each service tells, from the contracts of those who do (V1); in the order of the documents. */
+/** Events by publishing service, from the contracts of these services (V1); in the order of the documents. */
 export const feedPublishers: ReadonlyMap<string, readonly FeedEvent[]> = new Map([
   ...[conversations, media, transcripts, directory].map(({ service, feed }) => [service, Object.values<FeedEvent>(feed)] as const),
   ['events', Object.values<FeedEvent>(endpointFeed)],
 ]);
 
-/** Every type of event that there is. */
+/** All types of events. */
 export const feedTypes: readonly FeedEvent[] = [...feedPublishers.values()].flat();
 
-/** Longest time for which a request waits for something to come (V3). */
+/** Longest wait of a request for events (V3). */
 export const maxWaitSeconds = 30;
-/** Events of a page when the caller does not say. */
-export const usualEvents = 100;
-const mostLimit = 500;
+export const defaultEventLimit = 100;
+const maxLimit = 500;
 
 export const PublicEvent = Type.Object(
   {
-    id: Type.String({ description: '`evt_…`; the same wherever the event is told again.' }),
-    type: Type.String({ description: 'What happened, for example `conversation.created`.' }),
-    occurred_at: Type.String({ format: 'date-time', description: 'When it happened.' }),
+    id: Type.String({ description: 'Id of the event, `evt_…`; the same in the feed and in all deliveries.' }),
+    type: Type.String({ description: 'Type of the event, for example `conversation.created`.' }),
+    occurred_at: Type.String({ format: 'date-time', description: 'Time of the change.' }),
     subject: Type.Object(
       { type: Type.Enum([...feedSubjects]), id: Type.Integer({ description: 'Id of the subject.' }) },
-      { description: 'What it happened to: who may read that sees the event.' },
+      { description: 'Subject of the event. Visible to callers who can read it.' },
     ),
-    data: Type.Object({}, { additionalProperties: true, description: 'Ids, slugs and enumerations; read the object for the rest.' }),
-    cursor: Type.String({ description: 'Its place in the feed: what comes behind it is asked for with `after`.' }),
+    data: Type.Object(
+      {},
+      { additionalProperties: true, description: 'Ids, slugs and enumerations. Read the subject for its other fields.' },
+    ),
+    cursor: Type.String({ description: 'Position in the feed; pass it as `after` to read later events.' }),
   },
-  { $id: 'Event', description: 'Something that happened.' },
+  { $id: 'Event', description: 'An event of the feed.' },
 );
 export type PublicEvent = Static<typeof PublicEvent>;
 
 export const eventPage = Type.Object({
-  items: Type.Array(PublicEvent, { description: 'In the order in which it happened.' }),
-  next: Type.String({ description: '`after` of the next request, also when nothing came.' }),
-  has_more: Type.Boolean({ description: 'More can be read at once.' }),
+  items: Type.Array(PublicEvent, { description: 'Events in the order of the feed.' }),
+  next: Type.String({ description: '`after` of the next request, also when the page is empty.' }),
+  has_more: Type.Boolean({ description: 'True: more events are available now.' }),
 });
 
 const cursor = (description: string) => Type.String({ description });
 
 export const feedQuery = Type.Object({
   after: Type.Optional(
-    cursor('Only what comes behind this cursor; absent = from the oldest that is kept; `latest` = nothing, and the cursor of now.'),
+    cursor(
+      'Only events after this cursor; absent = from the oldest stored event; `latest` = no events, only the cursor of the current end.',
+    ),
   ),
-  types: Type.Optional(listParameter({ maxLength: 2_000, description: 'Only these types; `conversation.*` is all of them.' })),
-  subject_type: Type.Optional(Type.Enum([...feedSubjects], { description: 'Only events of such subjects.' })),
-  subject_id: Type.Optional(Type.Integer({ description: 'Only events of this subject; together with `subject_type`.' })),
+  types: Type.Optional(listParameter({ maxLength: 2_000, description: 'Only these types, `conversation.*` for all of a kind.' })),
+  subject_type: Type.Optional(Type.Enum([...feedSubjects], { description: 'Only events of subjects of this type.' })),
+  subject_id: Type.Optional(Type.Integer({ description: 'Only events of this subject; requires `subject_type`.' })),
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: maxWaitSeconds,
       default: 0,
-      description: 'Seconds to wait for something to come, when nothing is there.',
+      description: 'Seconds to wait for events when there are none.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit, default: usualEvents, description: 'Most events of a page.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultEventLimit, description: 'Maximum number of events of the page.' }),
+  ),
 });
 export type FeedQuery = Static<typeof feedQuery>;
 
 const errors = {
   bad_request: {
     code: 'bad_request',
-    when: '`after` is not a cursor of the feed, `types` names one that does not exist, or `subject_id` comes without `subject_type`.',
+    when: '`after` is not a cursor of the feed, `types` contains an unknown type, or `subject_id` is given without `subject_type`.',
   },
-  cursor_expired: { code: 'gone', when: 'What comes behind the cursor is no longer kept in whole: begin without `after`.' },
+  cursor_expired: { code: 'gone', when: 'Some events after the cursor are removed. Continue without `after`.' },
 } as const;
 
 export const feedRpcs = {
   readFeed: rpc({
     subject: 'events.feed.read',
     callers: byUsers,
-    summary: 'A page of what happened, as far as the caller may read it; waits for something to come (V3, V4)',
+    summary: 'Reads a page of events that the caller can read; can wait for new events (V3, V4)',
     request: feedQuery,
     reply: eventPage,
     errors,
@@ -85,7 +91,7 @@ export const feedRpcs = {
   listFeed: rpc({
     subject: 'admin.events.feed.list',
     callers: byOperators,
-    summary: 'A page of everything that happened; waits for something to come',
+    summary: 'Reads a page of all events; can wait for new events',
     request: feedQuery,
     reply: eventPage,
     errors,
@@ -94,10 +100,10 @@ export const feedRpcs = {
   pruneFeed: rpc({
     subject: 'admin.events.feed.prune',
     callers: byOperators,
-    summary: 'Ends what is older than a time; cursors from before are answered 410 (V10)',
+    summary: 'Removes events before a time; earlier cursors return 410 (V10)',
     audit: 'events.prune',
-    request: Type.Object({ before: Type.String({ format: 'date-time', description: 'What happened before goes.' }) }),
-    reply: Type.Object({ removed: Type.Integer({ description: 'Events that were kept until now, about.' }) }),
+    request: Type.Object({ before: Type.String({ format: 'date-time', description: 'Events before this time are removed.' }) }),
+    reply: Type.Object({ removed: Type.Integer({ description: 'Approximate number of removed events.' }) }),
     timeoutMs: 60_000,
   }),
 } as const;
@@ -106,7 +112,7 @@ export const feedEvents = {
   advanced: event({
     subject: 'events.events.feed.advanced',
     subscribers: ['events'],
-    summary: 'The feed has grown up to this position: who waits looks again.',
+    summary: 'The feed has grown up to this position. Wakes waiting requests.',
     payload: Type.Object({ position: Type.Integer() }),
   }),
 } as const;

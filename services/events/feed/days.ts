@@ -1,12 +1,11 @@
-/** The tables of days: added before the day begins, dropped after the retention (V2, V3). */
-import type { Logger } from '#libs/logger';
+/** Day tables of the feed: added in advance, dropped after the retention (V2, V3). */
 import type { Database } from '#libs/orm';
 import { removeInBatches } from '#libs/retention';
-import type { Metrics } from '#libs/telemetry';
+import type { Dependencies } from '../dependencies.ts';
 import {
   addDay,
   countDays,
-  deleteOther,
+  deleteFromDefaultPartition,
   dropDay,
   excludeDay,
   listEndedDays,
@@ -16,57 +15,49 @@ import {
 } from './statements/days.ts';
 
 const dayMs = 86_400_000;
-/** Days for which there is a table before they begin: locks of other transactions may prevent adding it for so long. */
+/** Tables are added this many days ahead, as locks of other transactions can delay it. */
 const daysAhead = 7;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly retentionDays: number;
-}
-
-interface Ending {
+interface RemovalLimits {
   readonly signal?: AbortSignal | undefined;
   readonly budgetMs?: number | undefined;
 }
 
 const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The coming days. */
 const comingDays = (): { first: string; last: string } => ({
   first: dayAt(Date.now() + dayMs),
   last: dayAt(Date.now() + daysAhead * dayMs),
 });
 
-/** Shows for how many days in a row, from tomorrow on, there is a table. */
+/** Gauge of the consecutive days, from tomorrow on, that have a table. */
 export function measureDays({ db, metrics }: Pick<Dependencies, 'db' | 'metrics'>): void {
   metrics.gauge('feed_days_ahead', 'Coming days in a row for which the feed has a table', [], async (gauge) => {
     gauge.set((await countDays(db, comingDays())).days);
   });
 }
 
-/**
- * Adds the tables of today and the coming days. Without its table a day is stored in the default partition.
- * @throws what adding a table failed with; the next call goes on there
- */
+/** Adds the tables of today and the coming days. Events of a day without a table are stored in the default partition. */
 export async function addDays({ db, logger }: Pick<Dependencies, 'db' | 'logger'>): Promise<void> {
   for (const { day } of await listMissingDays(db, { first: dayAt(Date.now()), last: comingDays().last })) {
     if ((await excludeDay(db, { day })).excluded) await validateDay(db, { day });
     await addDay(db, { day });
-    logger.info({ day }, 'feed: added the table of a day');
+    logger.info({ day }, 'feed: day table added');
   }
 }
 
-/** Ends the events that are older than the retention. */
-export async function endDays({ db, retentionDays }: Pick<Dependencies, 'db' | 'retentionDays'>, ending: Ending = {}): Promise<void> {
-  const before = new Date(Date.now() - retentionDays * dayMs).toISOString();
+/** Removes events older than the retention. */
+export async function removeOldEvents(
+  { db, config }: Pick<Dependencies, 'db'> & { readonly config: Pick<Dependencies['config'], 'EVENTS_RETENTION_DAYS'> },
+  limits: RemovalLimits = {},
+): Promise<void> {
+  const before = new Date(Date.now() - config.EVENTS_RETENTION_DAYS * dayMs).toISOString();
   await raiseFloor(db, { before });
-  await dropEnded(db, before, ending);
+  await removeHiddenEvents(db, before, limits);
 }
 
-/** Removes the rows of events that are no longer read. @throws what dropping a table failed with; the next call goes on there */
-export async function dropEnded(db: Database, before: string, ending: Ending = {}): Promise<void> {
-  await removeInBatches({ remove: async (limit) => (await deleteOther(db, { before, limit })).count, ...ending });
+/** Removes the rows of hidden events. */
+export async function removeHiddenEvents(db: Database, before: string, limits: RemovalLimits = {}): Promise<void> {
+  await removeInBatches({ remove: async (limit) => (await deleteFromDefaultPartition(db, { before, limit })).count, ...limits });
   for (const { day } of await listEndedDays(db, { before })) await dropDay(db, { day });
 }

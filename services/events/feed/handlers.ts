@@ -2,183 +2,171 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordAudit } from '#libs/audit';
 import type { RequestOf } from '#libs/contract';
-import { AppError } from '#libs/errors';
-import type { Logger } from '#libs/logger';
-import { type Bus, type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { AppError, badRequest } from '#libs/errors';
+import { type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { events } from '../contract.ts';
-import { type FeedQuery, usualEvents } from './contract.ts';
-import { dropEnded } from './days.ts';
-import type { FeedChangeNotifier } from './change-notifier.ts';
-import { findPage, type Page, type Wanted } from './scan.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { defaultEventLimit, type FeedQuery } from './contract.ts';
+import { removeHiddenEvents } from './days.ts';
+import { type EventFilter, findPage, type Page, parseTypes } from './scan.ts';
 import { findAge, readHead } from './statements/read.ts';
 import { raiseFloor } from './statements/days.ts';
-import { readTypes } from './types.ts';
-import { everything, findViewer, type Viewer } from './viewer.ts';
-import { createEventWriter, type EventWriter } from './writing.ts';
+import type { EventSerializer } from './serializer.ts';
+import { findViewer, unrestricted, type Viewer } from './viewer.ts';
 
-/** Who waits looks by itself so often. */
-const lookMs = 2_000;
-/** And when the feed grows again and again, no more often. */
-const restMs = 250;
-/** While a request waits, what the owners say of the caller is asked again so often; before a page with events it is asked in any case (D89). */
-const viewerMs = 1_000;
-/** A cursor of which nothing came for so long is replaced: less than the shortest time for which events are kept. */
-const oldHours = 12;
-/** Of the time that the caller has, for the answer. */
-const answerMs = 1_000;
-/** Less than a caller of `feed prune` waits. */
-const pruneMs = 30_000;
+/** Poll interval of a waiting request. */
+const pollMs = 2_000;
+/** Minimum pause between two reads of a waiting request, when the feed grows all the time. */
+const minPauseMs = 250;
+/** How long a waiting request caches the access of the caller. A page with events is always read with fresh access (D89). */
+const viewerTtlMs = 1_000;
+/** An older cursor is replaced when a page is empty; less than the minimum retention. */
+const maxCursorAgeHours = 12;
+/** Part of the caller's deadline that is reserved for the reply. */
+const replyMs = 1_000;
+/** Less than the timeout of `feed prune`. */
+const pruneBudgetMs = 30_000;
 
-interface Dependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  readonly logger: Logger;
-  readonly feedChanges: FeedChangeNotifier;
-}
-
+type FeedDependencies = Pick<Dependencies, 'bus' | 'db' | 'feedChanges' | 'findSerializer' | 'logger'>;
 type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'listFeed' | 'pruneFeed'>;
 
-export function createFeedHandlers(deps: Dependencies): FeedHandlers {
-  const findWriter = createEventWriter(deps.db);
-  const read = async (request: FeedQuery, context: RequestContext, findWho: () => Promise<Viewer>): Promise<RawJson> =>
-    new Reading(deps, await findWriter(), context, findWho).answer(request);
+export function createFeedHandlers(deps: FeedDependencies): FeedHandlers {
+  const read = async (request: FeedQuery, context: RequestContext, resolveViewer: () => Promise<Viewer>): Promise<RawJson> =>
+    new PageRequest(deps, await deps.findSerializer(), context, resolveViewer).run(request);
   return {
     readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
-    listFeed: (request, context) => read(request, context, async () => everything),
+    listFeed: (request, context) => read(request, context, async () => unrestricted),
     pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) => {
       const pruned = await deps.db.transaction(async (tx) => {
         const { removed } = await raiseFloor(tx, { before });
         recordAudit(tx, context, { changes: { before, removed } });
         return { removed };
       });
-      // They are no longer read. Rows that cannot be removed now go with the retention.
-      await dropEnded(deps.db, before, { budgetMs: pruneMs }).catch((error: unknown) =>
-        deps.logger.warn({ err: error, before }, 'feed: pruned events remain stored until their retention ends'),
+      // The events are hidden already. Rows that cannot be removed now are removed by the retention.
+      await removeHiddenEvents(deps.db, before, { budgetMs: pruneBudgetMs }).catch((error: unknown) =>
+        deps.logger.warn({ err: error, before }, 'feed: removing pruned events failed, the retention removes them'),
       );
       return pruned;
     },
   };
 }
 
-const isOver = ({ items }: Page, untilMs: number): boolean => items.length > 0 || Date.now() >= untilMs;
+const isComplete = ({ items }: Page, untilMs: number): boolean => items.length > 0 || Date.now() >= untilMs;
 
-class Reading {
-  readonly #deps: Dependencies;
-  readonly #writer: EventWriter;
-  readonly #cursors: EventWriter['cursors'];
+class PageRequest {
+  readonly #deps: FeedDependencies;
+  readonly #serializer: EventSerializer;
+  readonly #cursors: EventSerializer['cursors'];
   readonly #context: RequestContext;
-  readonly #findWho: () => Promise<Viewer>;
+  readonly #resolveViewer: () => Promise<Viewer>;
 
-  constructor(deps: Dependencies, writer: EventWriter, context: RequestContext, findWho: () => Promise<Viewer>) {
+  constructor(deps: FeedDependencies, serializer: EventSerializer, context: RequestContext, resolveViewer: () => Promise<Viewer>) {
     this.#deps = deps;
-    this.#writer = writer;
-    this.#cursors = writer.cursors;
+    this.#serializer = serializer;
+    this.#cursors = serializer.cursors;
     this.#context = context;
-    this.#findWho = findWho;
+    this.#resolveViewer = resolveViewer;
   }
 
-  /** @throws AppError 400 for a cursor, a type or a subject that does not exist; 410 `cursor_expired` */
-  async answer(request: FeedQuery): Promise<RawJson> {
+  /** @throws AppError 400 for an invalid cursor, type or subject; 410 `cursor_expired` */
+  async run(request: FeedQuery): Promise<RawJson> {
     const { db, bus, feedChanges } = this.#deps;
-    const wanted = readWanted(request);
+    const filter = parseFilter(request);
     const head = await readHead(db);
-    if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeNow(head.last_position));
-    const begin = request.after === undefined ? head.floor_position : this.#position(request.after, head.floor_position);
-    const untilMs = Math.min(Date.now() + (request.wait ?? 0) * 1_000, this.#context.deadlineMs - answerMs);
-    const viewers = new RememberedViewer(this.#findWho);
-    const look = async (after: number): Promise<Page> => {
+    if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeCurrent(head.last_position));
+    const start = request.after === undefined ? head.floor_position : this.#parseCursor(request.after, head.floor_position);
+    const untilMs = Math.min(Date.now() + (request.wait ?? 0) * 1_000, this.#context.deadlineMs - replyMs);
+    const viewers = new ViewerCache(this.#resolveViewer);
+    const readAfter = async (after: number): Promise<Page> => {
       const { last_position: upTo } = await readHead(db);
       if (upTo <= after) return { items: [], hasMore: false, reached: after };
-      const isKnown = viewers.isFresh;
-      const page = await findPage({ db, bus, context: this.#context }, await viewers.find(), wanted, { after, upTo });
-      if (page.items.length === 0 || !isKnown) return page;
-      return findPage({ db, bus, context: this.#context }, await viewers.findAgain(), wanted, { after, upTo });
+      const isFresh = !viewers.hasCurrent;
+      const page = await findPage({ db, bus, context: this.#context }, await viewers.find(), filter, { after, upTo });
+      if (page.items.length === 0 || isFresh) return page;
+      return findPage({ db, bus, context: this.#context }, await viewers.refresh(), filter, { after, upTo });
     };
     const { count } = feedChanges;
-    const first = await look(begin);
-    const page = isOver(first, untilMs) ? first : await feedChanges.limitWaiting(() => this.#wait(look, { first, count, untilMs }));
+    const first = await readAfter(start);
+    const page = isComplete(first, untilMs)
+      ? first
+      : await feedChanges.limitWaiting(() => this.#wait(readAfter, { first, count, untilMs }));
     return this.#write(page, await this.#next(page, request.after));
   }
 
   /**
-   * Behind a page without events the cursor that was given, which tells nothing of what somebody does not see (V10); but another one when that is old,
-   * or it would end with what was behind it (V3), and when the page ended before it had seen all.
+   * An empty page returns the requested cursor, which reveals nothing about hidden events (V10). It returns a new one when the requested cursor is old,
+   * so that it does not expire (V3), and when the scan was not complete.
    */
-  async #next({ items, hasMore, reached }: Page, given: string | undefined): Promise<string> {
+  async #next({ items, hasMore, reached }: Page, requested: string | undefined): Promise<string> {
     const last = items.at(-1);
     if (last !== undefined) return this.#cursors.write(last.position);
-    return given === undefined || hasMore || (await this.#isOld(given)) ? this.#cursors.writeNow(reached) : given;
+    return requested === undefined || hasMore || (await this.#isOld(requested)) ? this.#cursors.writeCurrent(reached) : requested;
   }
 
   async #isOld(cursor: string): Promise<boolean> {
-    const hours = this.#cursors.hoursOld(cursor) ?? (await findAge(this.#deps.db, { position: this.#cursors.read(cursor) ?? 0 }))?.hours;
-    return hours === undefined || hours >= oldHours;
+    const hours = this.#cursors.ageInHours(cursor) ?? (await findAge(this.#deps.db, { position: this.#cursors.read(cursor) ?? 0 }))?.hours;
+    return hours === undefined || hours >= maxCursorAgeHours;
   }
 
-  /** Until there is something, or no time is left. `count`: of the feedChanges, from before it was looked first. */
+  /** Waits until the page has events or the time is over. @param before `count`: number of changes before the first read */
   async #wait(
-    look: (after: number) => Promise<Page>,
+    readAfter: (after: number) => Promise<Page>,
     { first, untilMs, ...before }: { readonly first: Page; readonly count: number; readonly untilMs: number },
   ): Promise<Page> {
     const { feedChanges } = this.#deps;
-    let [seen, count] = [first, before.count];
-    while (!isOver(seen, untilMs) && !feedChanges.closed) {
-      const rested = sleep(Math.min(untilMs - Date.now(), restMs));
-      if (!seen.hasMore) await feedChanges.waitForChange(count, Math.min(untilMs - Date.now(), lookMs));
-      await rested;
+    let [page, count] = [first, before.count];
+    while (!isComplete(page, untilMs) && !feedChanges.closed) {
+      const pause = sleep(Math.min(untilMs - Date.now(), minPauseMs));
+      if (!page.hasMore) await feedChanges.waitForChange(count, Math.min(untilMs - Date.now(), pollMs));
+      await pause;
       ({ count } = feedChanges);
-      seen = await feedChanges.limitReads(() => look(seen.reached));
+      page = await feedChanges.limitReads(() => readAfter(page.reached));
     }
-    return seen;
+    return page;
   }
 
-  #position(cursor: string, floor: number): number {
+  #parseCursor(cursor: string, floor: number): number {
     const position = this.#cursors.read(cursor);
-    if (position === undefined) throw refuse('`after` is not a cursor of the feed.');
+    if (position === undefined) throw badRequest('`after` is not a cursor of the feed.');
     if (position >= floor) return position;
-    const message = 'What comes behind the cursor is no longer kept in whole. Begin without `after`, and read what you follow anew.';
+    const message = 'Some events after the cursor are removed. Read the objects that you follow again, then continue without `after`.';
     throw new AppError({ code: 'gone', reason: 'cursor_expired', message });
   }
 
-  /** JSON that SQL made is not parsed on its way. */
+  /** Inserts JSON of the database as it is, without parsing it. */
   #write({ items, hasMore }: Pick<Page, 'items' | 'hasMore'>, next: string): RawJson {
-    return rawJson(`{"items":[${items.map((item) => this.#writer.write(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`);
+    return rawJson(`{"items":[${items.map((item) => this.#serializer.stringify(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`);
   }
 }
 
-function readWanted({ types, subject_type: subjectType, subject_id: subjectId, limit }: FeedQuery): Wanted {
-  const named = types === undefined ? null : readTypes(types);
-  if (named === undefined) throw refuse('`types` names one that does not exist.');
-  if (subjectId !== undefined && subjectType === undefined) throw refuse('`subject_id` comes without `subject_type`.');
-  return { types: named, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? usualEvents };
+function parseFilter({ types, subject_type: subjectType, subject_id: subjectId, limit }: FeedQuery): EventFilter {
+  const parsedTypes = types === undefined ? null : parseTypes(types);
+  if (parsedTypes === undefined) throw badRequest('`types` contains an unknown type.');
+  if (subjectId !== undefined && subjectType === undefined) throw badRequest('`subject_id` requires `subject_type`.');
+  return { types: parsedTypes, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? defaultEventLimit };
 }
 
-/** What the owners say of the caller, remembered for a moment. */
-class RememberedViewer {
+/** Access of the caller, cached for a second. */
+class ViewerCache {
   readonly #find: () => Promise<Viewer>;
-  #known: { readonly viewer: Viewer; readonly atMs: number } | undefined;
+  #cached: { readonly viewer: Viewer; readonly atMs: number } | undefined;
 
   constructor(find: () => Promise<Viewer>) {
     this.#find = find;
   }
 
-  get isFresh(): boolean {
-    return this.#known !== undefined && performance.now() - this.#known.atMs <= viewerMs;
+  get hasCurrent(): boolean {
+    return this.#cached !== undefined && performance.now() - this.#cached.atMs <= viewerTtlMs;
   }
 
   async find(): Promise<Viewer> {
-    return this.isFresh && this.#known !== undefined ? this.#known.viewer : this.findAgain();
+    return this.hasCurrent && this.#cached !== undefined ? this.#cached.viewer : this.refresh();
   }
 
-  async findAgain(): Promise<Viewer> {
+  async refresh(): Promise<Viewer> {
     const atMs = performance.now();
     const viewer = await this.#find();
-    this.#known = { viewer, atMs };
+    this.#cached = { viewer, atMs };
     return viewer;
   }
-}
-
-function refuse(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
 }

@@ -1,7 +1,6 @@
-/** What the composition of the service needs of the feed, and those who send it on. */
+/** What the service and other features use of the feed. */
 export { FeedChangeNotifier } from './change-notifier.ts';
-export { findPage, findShown, type Page, type Wanted } from './scan.ts';
+export { type EventFilter, findPage, findReadable, type Page, parseTypes } from './scan.ts';
+export { createEventSerializer, type EventSerializer } from './serializer.ts';
 export { type FoundEvent, readHead } from './statements/read.ts';
-export { readTypes } from './types.ts';
-export { type Asking, everything, findViewer, type Viewer } from './viewer.ts';
-export { createEventWriter, type EventWriter } from './writing.ts';
+export { findViewer, type ReaderContext, unrestricted, type Viewer } from './viewer.ts';

@@ -1,4 +1,4 @@
-/** Who may read what happened (V4, V10): the owners of the subjects say it, of the caller once for a page, and of a page's subjects once more. */
+/** Read access to events (V4, V10). The owners of the subjects resolve what the caller can read once per page, and check the subjects of the page again. */
 import type { FeedSubject, Static } from '#libs/contract';
 import { type Bus, type CallContext, withoutActor } from '#libs/nats';
 import { conversations, type readerFacts } from '#services/conversations';
@@ -13,25 +13,25 @@ export interface Viewer {
   readonly accountId: number | null;
 }
 
-/** An account for which nobody calls at the moment: what is sent to its endpoints is what it may read (V7). */
+/** An account without a request: its endpoints receive the events that it can read (V7). */
 export type Reader = Static<typeof readerFacts>;
 
-/** For whom the owners are asked: for the caller of a request, or for a reader. */
-export type Asking = CallContext & { readonly reader?: Reader | undefined };
+/** Context of calls on behalf of the caller of a request, or of a reader. */
+export type ReaderContext = CallContext & { readonly reader?: Reader | undefined };
 
-/** Subjects that an owner is asked about at once. */
-const mostAsked = 1_000;
+/** Subjects per call to an owner. */
+const maxIds = 1_000;
 
-export const everything: Viewer = { seesAll: true, hiddenHolons: [], scopeHolons: null, scopePersonId: null, accountId: null };
+export const unrestricted: Viewer = { seesAll: true, hiddenHolons: [], scopeHolons: null, scopePersonId: null, accountId: null };
 
-function accountOf({ actor, reader }: Asking): number | null {
+function accountOf({ actor, reader }: ReaderContext): number | null {
   return reader?.account_id ?? (actor?.kind === 'user' ? actor.accountId : null);
 }
 
-/** What the owners say of the caller at this moment. */
-export async function findViewer(bus: Bus, context: Asking): Promise<Viewer> {
+/** What the caller can read now, from the owners of the subjects. */
+export async function findViewer(bus: Bus, context: ReaderContext): Promise<Viewer> {
   const { actor, reader } = context;
-  if (reader?.superuser === true || (actor?.kind === 'user' && actor.superuser)) return everything;
+  if (reader?.superuser === true || (actor?.kind === 'user' && actor.superuser)) return unrestricted;
   const { resolveReaderFilters, resolveSpokenFilters } = conversations.rpcs;
   const accountId = accountOf(context);
   const [{ scope, hidden_event_ids: hiddenEvents }, { ids }] = await Promise.all([
@@ -47,7 +47,7 @@ export async function findViewer(bus: Bus, context: Asking): Promise<Viewer> {
   };
 }
 
-/** Lists of the directory's answer by what they are of. */
+/** Lists in the reply of the directory, by type of subject. */
 const lists = {
   person: 'people',
   holon: 'holons',
@@ -58,42 +58,51 @@ const lists = {
 type DirectorySubject = keyof typeof lists;
 const directorySubjects = Object.keys(lists) as DirectorySubject[];
 
-/** Those of these events that the caller may read by what the owners have now; what went is judged by what was known of it then. */
-export async function keepReadable(bus: Bus, context: Asking, viewer: Viewer, found: readonly FoundEvent[]): Promise<FoundEvent[]> {
+/** Events that the caller can read now. For final events the access that was stored with them decides, as their subjects do not exist any more. */
+export async function filterReadable(
+  bus: Bus,
+  context: ReaderContext,
+  viewer: Viewer,
+  found: readonly FoundEvent[],
+): Promise<FoundEvent[]> {
   if (viewer.seesAll) return [...found];
-  const asked = new Map<string, Set<number>>();
+  const subjects = new Map<string, Set<number>>();
   for (const { subject_type: type, subject_id: id, farewell } of found) {
-    if (!farewell) asked.set(type, (asked.get(type) ?? new Set()).add(id));
+    if (!farewell) subjects.set(type, (subjects.get(type) ?? new Set()).add(id));
   }
   const [readable, directoryReadable] = await Promise.all([
-    askConversations(bus, context, [...(asked.get('conversation') ?? [])]),
-    askDirectory(bus, context, asked),
+    findReadableConversations(bus, context, [...(subjects.get('conversation') ?? [])]),
+    findReadableInDirectory(bus, context, subjects),
   ]);
   return found.filter((event) => {
     const { subject_type: type, subject_id: id } = event;
-    if (event.farewell || isOwn(event)) return true;
+    if (event.farewell || isEndpointEvent(event)) return true;
     return type === 'conversation' ? readable.has(id) : directoryReadable.has(`${type}/${id}`);
   });
 }
 
-/** Whose endpoint it is was known when it was told, and does not change. */
-const isOwn = ({ subject_type: type }: FoundEvent): boolean => type === 'webhook_endpoint';
+/** The owner of an endpoint does not change, so the stored access is current. */
+const isEndpointEvent = ({ subject_type: type }: FoundEvent): boolean => type === 'webhook_endpoint';
 
-async function askConversations(bus: Bus, context: Asking, ids: readonly number[]): Promise<Set<number>> {
-  const pages = await Promise.all(inParts(ids).map((part) => cite(bus, context, part)));
+async function findReadableConversations(bus: Bus, context: ReaderContext, ids: readonly number[]): Promise<Set<number>> {
+  const pages = await Promise.all(chunk(ids).map((part) => cite(bus, context, part)));
   return new Set(pages.flatMap(({ items }) => items.map(({ id }) => id)));
 }
 
-function cite(bus: Bus, context: Asking, ids: number[]): Promise<{ items: readonly { readonly id: number }[] }> {
+function cite(bus: Bus, context: ReaderContext, ids: number[]): Promise<{ items: readonly { readonly id: number }[] }> {
   const { citeConversations, listReadable } = conversations.rpcs;
   return context.reader === undefined
     ? bus.call(citeConversations, { ids }, context)
     : bus.call(listReadable, { reader: context.reader, ids }, withoutActor(context));
 }
 
-async function askDirectory(bus: Bus, context: Asking, asked: ReadonlyMap<string, ReadonlySet<number>>): Promise<Set<string>> {
+async function findReadableInDirectory(
+  bus: Bus,
+  context: ReaderContext,
+  subjects: ReadonlyMap<string, ReadonlySet<number>>,
+): Promise<Set<string>> {
   const readable = new Set<string>();
-  const parts = new Map(directorySubjects.map((type) => [type, inParts([...(asked.get(type) ?? [])])]));
+  const parts = new Map(directorySubjects.map((type) => [type, chunk([...(subjects.get(type) ?? [])])]));
   const rounds = Math.max(...[...parts.values()].map(({ length }) => length));
   for (let round = 0; round < rounds; round++) {
     const part = (type: DirectorySubject): number[] => parts.get(type)?.[round] ?? [];
@@ -114,6 +123,6 @@ async function askDirectory(bus: Bus, context: Asking, asked: ReadonlyMap<string
   return readable;
 }
 
-function inParts(ids: readonly number[]): number[][] {
-  return Array.from({ length: Math.ceil(ids.length / mostAsked) }, (_, part) => ids.slice(part * mostAsked, (part + 1) * mostAsked));
+function chunk(ids: readonly number[]): number[][] {
+  return Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, part) => ids.slice(part * maxIds, (part + 1) * maxIds));
 }

@@ -1,31 +1,29 @@
 /**
- * The one that writes the feed (V2). Every replica wants to; who has the lease takes the messages of the stream in their order, gives them their
- * positions in one transaction at a time, and acknowledges them then. What a writer that died had in its hands comes to the next one, before
- * anything behind it enters.
+ * Writer of the feed (V2). The replica with the lease consumes the stream in order, assigns positions in one transaction at a time, and then
+ * acknowledges the messages. Unacknowledged messages of a dead writer are redelivered to the next one before later messages are appended.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { feedConsumers, feedEvents, feedPublishers } from './contract.ts';
-import { type Arrival, Arrivals } from './rules/arrivals.ts';
-import { inOrder, type ToldEvent, type ToldMessage } from './rules/order.ts';
-import { createToldReader } from './rules/told.ts';
 import { append } from './append.ts';
-import { holdFeed, releaseFeed } from './statements/write.ts';
+import { feedConsumers, feedEvents, feedPublishers } from './contract.ts';
+import { createMessageReader, type FeedMessage, type NewFeedEvent, sortEvents } from './rules/messages.ts';
+import { type BufferedMessage, ReorderBuffer } from './rules/reorder-buffer.ts';
+import { acquireFeedLease, releaseFeedLease } from './statements/write.ts';
 
-/** A writer that is silent for so long is replaced; the others look every second. */
+/** A writer that does not renew within this time is replaced; the others check every second. */
 const leaseMs = 3_000;
 const renewMs = 1_000;
 const tickMs = 50;
-/** Messages of one transaction. */
-const mostMessages = 64;
-const inHands = 500;
+/** Messages per transaction. */
+const maxMessages = 64;
+const maxUnacked = 500;
 
-const readTold = createToldReader(feedPublishers);
+const readMessage = createMessageReader(feedPublishers);
 
-interface Message extends ToldMessage {
+interface Message extends FeedMessage {
   readonly delivery: Delivery;
   readonly done: () => void;
 }
@@ -34,9 +32,9 @@ export interface WriterDependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly logger: Logger;
-  /** Events from before are not kept any more. */
+  /** Older events are not appended. */
   readonly retentionDays: number;
-  readonly onAppended?: (events: readonly ToldEvent[]) => void;
+  readonly onAppended?: (events: readonly NewFeedEvent[]) => void;
 }
 
 export class FeedWriter {
@@ -44,7 +42,7 @@ export class FeedWriter {
   readonly #holder = randomUUID();
   #running: Promise<void> | undefined;
   #stopped = false;
-  #arrivals: Arrivals<Message> | undefined;
+  #buffer: ReorderBuffer<Message> | undefined;
   #consumer: RunningConsumer | undefined;
   #renewedMs = 0;
 
@@ -52,9 +50,9 @@ export class FeedWriter {
     this.#deps = deps;
   }
 
-  /** Whether this one writes now. */
-  get writes(): boolean {
-    return this.#arrivals !== undefined;
+  /** Whether this process has the lease. */
+  get isActive(): boolean {
+    return this.#buffer !== undefined;
   }
 
   start(): void {
@@ -64,8 +62,8 @@ export class FeedWriter {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
-    await this.#letGo();
-    await releaseFeed(this.#deps.db, { holder: this.#holder }).catch(() => undefined);
+    await this.#release();
+    await releaseFeedLease(this.#deps.db, { holder: this.#holder }).catch(() => undefined);
   }
 
   /** Never rejects. */
@@ -73,71 +71,72 @@ export class FeedWriter {
     let failing = false;
     while (!this.#stopped) {
       try {
-        if (this.#arrivals === undefined) await this.#takeOver();
-        else await this.#write(this.#arrivals);
+        if (this.#buffer === undefined) await this.#acquire();
+        else await this.#write(this.#buffer);
         failing = false;
       } catch (error) {
-        if (!failing) this.#deps.logger.warn({ err: error }, 'the feed cannot be written; trying again');
+        if (!failing) this.#deps.logger.warn({ err: error }, 'feed writer: append failed, retrying');
         failing = true;
       }
-      await sleep(this.#arrivals === undefined ? renewMs : failing ? 10 * tickMs : tickMs);
+      await sleep(this.#buffer === undefined ? renewMs : failing ? 10 * tickMs : tickMs);
     }
   }
 
-  async #takeOver(): Promise<void> {
+  async #acquire(): Promise<void> {
     const { db, bus, logger } = this.#deps;
-    const held = await holdFeed(db, { holder: this.#holder, lease: leaseMs });
-    if (held === undefined) return;
+    const head = await acquireFeedLease(db, { holder: this.#holder, leaseMs });
+    if (head === undefined) return;
     this.#renewedMs = performance.now();
-    this.#arrivals = new Arrivals<Message>(held.stream_sequence);
-    const options = { ...feedConsumers.told, concurrency: inHands, ackWaitMs: leaseMs };
+    this.#buffer = new ReorderBuffer<Message>(head.stream_sequence);
+    const options = { ...feedConsumers.told, concurrency: maxUnacked, ackWaitMs: leaseMs };
     try {
       this.#consumer = await bus.consume(options, (delivery) => this.#receive(delivery));
     } catch (error) {
-      await this.#letGo();
+      await this.#release();
       throw error;
     }
-    logger.info({ position: held.last_position }, 'writes the feed');
+    logger.info({ position: head.last_position }, 'feed writer: active');
   }
 
   /** Resolves when the message is settled. */
   async #receive(delivery: Delivery): Promise<void> {
     const service = delivery.subject.slice(delivery.subject.indexOf('.') + 1);
-    const { told, problem } = readTold(service, delivery.data);
-    // Its place in the order is settled with it, as an empty message.
-    if (problem !== undefined) this.#deps.logger.error({ subject: delivery.subject, problem }, 'what was told breaks its contract');
+    const { events, problem } = readMessage(service, delivery.data);
+    // An invalid message is settled in order too, without events.
+    if (problem !== undefined)
+      this.#deps.logger.error({ subject: delivery.subject, problem }, 'feed writer: message does not match its contract');
     await new Promise<void>((resolve) => {
-      const message = { service, told, delivery, done: resolve };
-      const arrival = { sequence: delivery.streamSequence, arrivedMs: performance.now(), again: delivery.attempt > 1, message };
-      if (this.#arrivals === undefined) giveBack(message);
-      // Nobody would settle it otherwise, and a consumer stops when all that it gave is settled.
-      else this.#arrivals.add(arrival)?.message.done();
+      const message = { service, events, delivery, done: resolve };
+      const item = { sequence: delivery.streamSequence, receivedMs: performance.now(), isRedelivered: delivery.attempt > 1, message };
+      if (this.#buffer === undefined) reject(message);
+      // A discarded message ends here, as the consumer stops only after all its messages have ended.
+      else this.#buffer.add(item)?.message.done();
     });
   }
 
-  async #write(arrivals: Arrivals<Message>): Promise<void> {
-    const due = arrivals.due(performance.now()).slice(0, mostMessages);
+  async #write(buffer: ReorderBuffer<Message>): Promise<void> {
+    const due = buffer.due(performance.now()).slice(0, maxMessages);
     const mustRenew = performance.now() - this.#renewedMs >= renewMs;
-    if (mustRenew) for (const { message } of arrivals.waiting) message.delivery.working();
+    if (mustRenew) for (const { message } of buffer.buffered) message.delivery.working();
     if (due.length === 0 && !mustRenew) return;
-    const events = inOrder(due.map(({ message }) => message));
-    const sequence = arrivals.settledWith(due);
+    const events = sortEvents(due.map(({ message }) => message));
+    const sequence = buffer.settledAfter(due);
     const { db, retentionDays } = this.#deps;
-    const position = await append(db, { hold: { holder: this.#holder, lease: leaseMs }, events, sequence, retentionDays });
+    const position = await append(db, { lease: { holder: this.#holder, leaseMs }, events, sequence, retentionDays });
     if (position === undefined) {
-      this.#deps.logger.warn('somebody else writes the feed');
-      await this.#letGo();
+      this.#deps.logger.warn('feed writer: lease lost');
+      await this.#release();
       return;
     }
     this.#renewedMs = performance.now();
-    this.#settle(arrivals, due);
+    this.#settle(buffer, due);
     if (events.length === 0) return;
     this.#deps.onAppended?.(events);
     this.#announce(position);
   }
 
-  #settle(arrivals: Arrivals<Message>, due: readonly Arrival<Message>[]): void {
-    arrivals.settle(due);
+  #settle(buffer: ReorderBuffer<Message>, due: readonly BufferedMessage<Message>[]): void {
+    buffer.settle(due);
     for (const { message } of due) {
       message.delivery.ack();
       message.done();
@@ -148,20 +147,20 @@ export class FeedWriter {
     try {
       this.#deps.bus.publish(feedEvents.advanced, { position });
     } catch {
-      // Who waits looks by itself.
+      // Waiting requests also poll.
     }
   }
 
-  async #letGo(): Promise<void> {
-    const arrivals = this.#arrivals;
-    this.#arrivals = undefined;
-    for (const { message } of arrivals?.clear() ?? []) giveBack(message);
+  async #release(): Promise<void> {
+    const buffer = this.#buffer;
+    this.#buffer = undefined;
+    for (const { message } of buffer?.clear() ?? []) reject(message);
     await this.#consumer?.stop();
     this.#consumer = undefined;
   }
 }
 
-function giveBack({ delivery, done }: Message): void {
+function reject({ delivery, done }: Message): void {
   delivery.nak();
   done();
 }

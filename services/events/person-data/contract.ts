@@ -1,13 +1,12 @@
-/** Contract: the part of events in `people erase` of the admin CLI, and in merges. */
+/** Contract of the part of this service in `people erase` and in merges of people. */
 import { byOperators, withoutActor, rowId, rpc, Type } from '#libs/contract';
 
-/** To be spread into the contract of the service. */
 export const personDataRpcs = {
   erasePerson: rpc({
     subject: 'admin.events.people.erase',
     callers: byOperators,
     audit: 'person.erase',
-    summary: 'Ends the webhook endpoints of the accounts of a person, and drops what was answered to them. Repeatable.',
+    summary: 'Deletes webhook endpoints and idempotency records of the accounts of a person. Repeatable.',
     request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 10_000 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
     timeoutMs: 60_000,
@@ -16,7 +15,7 @@ export const personDataRpcs = {
     subject: 'events.people.merge',
     callers: { directory: withoutActor },
     summary:
-      'Puts who stays in the place of who was merged, as who could read what is deleted (rules/people#merge-people; I3, V4). Repeatable.',
+      'Replaces the merged person by the surviving one in the stored access of conversations (rules/people#merge-people; I3, V4). Repeatable.',
     request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
     reply: Type.Object({ next: Type.Null() }),
     timeoutMs: 60_000,

@@ -1,8 +1,8 @@
-/** Who took part in conversations of which the feed tells (V4). */
+/** Participants in the stored access of conversations (V4). */
 import { sql, statement, t } from '#libs/sql';
 
-/** People of other subjects are none: an endpoint has its account there. */
-export const changeParticipant = statement.none({
+/** Only conversations: endpoints store their account in this column. */
+export const replaceParticipant = statement.none({
   name: 'person-data.change-participant',
   params: { goneId: t.integer, intoId: t.integer },
   sql: ({ goneId, intoId }) => sql`

@@ -59,8 +59,8 @@ async function fresh(key: string, more: object = {}): Promise<number> {
   return fixture.id('people', key);
 }
 
-describe('the feed of the directory (rules/events#types; V1, V9)', () => {
-  it('tells of a new person, their membership and the note that came with them', async () => {
+describe('events of the directory (rules/events#types; V1, V9)', () => {
+  it('emits events for a new person with membership and note', async () => {
     const after = await now();
     const holonId = fixture.id('holons', 'hub');
     const wish = { holon_id: holonId, journey_slug: 'join', step_slug: 'invited' };
@@ -87,7 +87,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('tells of a membership that changed before its note, and of the note alone where nothing else changed', async () => {
+  it('emits the change of a membership before its note, and only the note when nothing else changed', async () => {
     const { subject: id, data } = membership('ada-hub', 'ada', 'hub');
     const update = (request: object) => fixture.call(rpcs.updateMembership, { membership_id: id, note: 'A word.', ...request }, as('ed'));
     const after = await now();
@@ -111,7 +111,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('tells of a relationship that changed, with both holons', async () => {
+  it('emits the change of a relationship with both holons', async () => {
     const after = await now();
     const id = fixture.id('relationships', 'hub-camp');
     const [from, to] = [fixture.id('holons', 'hub'), fixture.id('holons', 'camp-one')];
@@ -122,7 +122,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('tells of those that a bulk write added, and not of those that were there', async () => {
+  it('emits events only for memberships that a bulk request added', async () => {
     await fresh('bulk-1');
     await fresh('bulk-2');
     const after = await now();
@@ -141,7 +141,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     expect(await typesSince(after, 2)).toEqual(['membership.created', 'membership.created']);
   });
 
-  it('tells of a holon whose values or journeys changed, and not of one that is as it was', async () => {
+  it('emits an event only for holons that changed', async () => {
     const id = fixture.id('holons', 'camp-one');
     const after = await now();
     const update = (request: object) => fixture.call(rpcs.updateHolon, { holon_id: id, ...request }, as('ed'));
@@ -153,7 +153,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     expect(await typesSince(after, 2)).toEqual(['holon.updated', 'holon.updated']);
   });
 
-  it('tells what an application of the workspace file changed', async () => {
+  it('emits the changes of applying a workspace file', async () => {
     const document = {
       people: [{ key: 'ws', name: 'Workspace' }],
       holons: [{ slug: 'ws', name: 'Workspace', class: 'group' }],
@@ -179,7 +179,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     ]);
   });
 
-  it('tells who was merged into whom, and of everything that is somebody else now; nothing else of who went shows', async () => {
+  it('emits a merge and the changes of moved objects, and hides earlier events of the merged person', async () => {
     const stays = await fresh('stays');
     const gone = await fresh('gone', {
       memberships: [
@@ -202,7 +202,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     expect(await of('root')).toEqual(['person.created', 'person.merged']);
   });
 
-  it('tells that a person was erased, and who is no longer responsible', async () => {
+  it('emits an erasure and the removed responsibilities', async () => {
     await fixture.add({
       people: [{ key: 'erased', name: 'Person erased' }],
       accounts: [{ email: 'erased@example.org', person: 'erased' }],
@@ -220,7 +220,7 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
     expect(await of('root')).toEqual(['person.created', 'person.erased']);
   });
 
-  it('says nothing of what was refused or asked for once more under a key (V9)', async () => {
+  it('emits nothing for rejected and repeated requests (V9)', async () => {
     const after = await now();
     const actor = as('ed');
     await fixture.attempt(() => fixture.call(rpcs.createPerson, { name: 'X', contact: { email: 'ada@example.org' } }, actor));
@@ -229,8 +229,8 @@ describe('the feed of the directory (rules/events#types; V1, V9)', () => {
   });
 });
 
-describe('who sees an event of the directory (V4, V10, D48)', () => {
-  it('is who sees every holon that it concerns, at that moment', async () => {
+describe('visibility of directory events (V4, V10, D48)', () => {
+  it('an event is visible to callers who can see all of its holons now', async () => {
     const after = await now();
     const update = { note: 'Quietly.', follow_up_after: '2030-02-01' };
     await fixture.call(rpcs.updateMembership, { membership_id: fixture.id('memberships', 'ada-vault'), ...update }, as('vera'));
@@ -249,7 +249,7 @@ describe('who sees an event of the directory (V4, V10, D48)', () => {
     expect(await seen('sam')).toEqual(['person.created']);
   });
 
-  it('finds what somebody sees behind very much that they do not see, and moves no cursor (V10)', async () => {
+  it('finds readable events among many hidden ones without moving cursors (V10)', async () => {
     const sam = as('sam');
     const begin = await now();
     await close();

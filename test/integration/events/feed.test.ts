@@ -47,7 +47,7 @@ async function told(after: string, id: number, count: number, actor: Actor = sup
 }
 
 describe('events.feed.read (rules/events#feed)', () => {
-  it('tells what happened to a conversation in the order in which it happened (rules/events#types; V1, V2, V9)', async () => {
+  it('returns the events of a conversation in order (rules/events#types; V1, V2, V9)', async () => {
     const after = await latest();
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { theme: 'spring' } });
@@ -72,7 +72,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(new Set(page.items.map((item) => item.id)).size).toBe(page.items.length);
   });
 
-  it('says nothing of what changed nothing (V9)', async () => {
+  it('emits no event for a request that changes nothing (V9)', async () => {
     const begin = await latest();
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { a: 1 } });
@@ -85,7 +85,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(typesOf(await told(after, id, 2))).toEqual(['conversation.room_updated', 'conversation.updated']);
   });
 
-  it('goes on behind a cursor, page by page, and `next` can always be used (V3)', async () => {
+  it('pages through the feed by cursor (V3)', async () => {
     const begin = await latest();
     const { id } = await fixture.create();
     for (let n = 0; n < 4; n++) await fixture.patch(id, { infos: { n } });
@@ -100,7 +100,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect((await read({ limit: 1 })).items).toHaveLength(1);
   });
 
-  it('narrows to types, all of a kind, and subjects (V3)', async () => {
+  it('filters by type, type pattern and subject (V3)', async () => {
     const after = await latest();
     const { id } = await fixture.create();
     await fixture.patch(id, { infos: { n: 1 } });
@@ -117,14 +117,14 @@ describe('events.feed.read (rules/events#feed)', () => {
       expect(await refusal(request)).toMatchObject({ code: 'bad_request' });
   });
 
-  it('takes no cursor that it has not given (V3)', async () => {
+  it('rejects invalid cursors (V3)', async () => {
     const good = (await read({ limit: 1 })).next;
     const broken = (good.startsWith('A') ? 'B' : 'A') + good.slice(1);
     for (const after of ['', 'x', '0', good.slice(1), `${good}A`, broken, 'A'.repeat(22), 'LATEST'])
       expect(await refusal({ after })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('waits for something that the caller sees, and ends with it at once (V3, V10)', async () => {
+  it('a waiting request returns as soon as a readable event exists (V3, V10)', async () => {
     const ada = user(fixture.personId('ada'));
     const other = await fixture.create('open-circle', 'ben');
     const mine = await fixture.create('open-circle', 'ada');
@@ -140,7 +140,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(performance.now() - startedMs).toBeLessThan(15_000);
   });
 
-  it('answers `latest` at once, whatever `wait` says, and tells nothing by its cursor (V10)', async () => {
+  it('returns `latest` at once despite `wait`, with a cursor that reveals nothing (V10)', async () => {
     const startedMs = performance.now();
     const [first, second] = [await read({ after: 'latest', wait: 30 }), await read({ after: 'latest', wait: 30 })];
     expect(performance.now() - startedMs).toBeLessThan(10_000);
@@ -148,7 +148,7 @@ describe('events.feed.read (rules/events#feed)', () => {
     expect(first.next).not.toBe(second.next);
   });
 
-  it('ends a wait without anything, with the cursor that it was given (V10)', async () => {
+  it('a wait without events returns the requested cursor (V10)', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ben');
     const page = await read({ after, wait: 1 }, user(fixture.personId('ada')));
@@ -157,8 +157,8 @@ describe('events.feed.read (rules/events#feed)', () => {
   });
 });
 
-describe('who sees an event (V4, V10)', () => {
-  it('is who may read its subject at that moment', async () => {
+describe('visibility of events (V4, V10)', () => {
+  it('an event is visible to callers who can read its subject now', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ada');
     await told(after, id, 2);
@@ -172,7 +172,7 @@ describe('who sees an event (V4, V10)', () => {
     expect(await of(user(fixture.personId('ada')))).toBe(0);
   });
 
-  it('sees that a conversation was deleted, when they could read it, and nothing else of it', async () => {
+  it('the deletion of a conversation is visible to its former readers, earlier events are hidden', async () => {
     const after = await latest();
     const { id } = await fixture.create('open-circle', 'ada');
     await fixture.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
@@ -187,7 +187,7 @@ describe('who sees an event (V4, V10)', () => {
     expect((await seen(user(fixture.personId('ada')))).at(-1)).toBe('conversation.updated');
   });
 
-  it('is who stays after people were merged, of what happened before and what comes (I3)', async () => {
+  it('the surviving person of a merge sees earlier and later events (I3)', async () => {
     const gone = user(fixture.personId('cleo'));
     const stays = user(fixture.personId('ada'));
     const after = await latest();
@@ -207,7 +207,7 @@ describe('who sees an event (V4, V10)', () => {
     ]);
   });
 
-  it('is who stays, of a conversation that was deleted before people were merged (I3)', async () => {
+  it('the surviving person sees the deletion of a conversation before the merge (I3)', async () => {
     const gone = user(fixture.personId('cleo'));
     const stays = user(fixture.personId('ada'));
     const after = await latest();
@@ -225,7 +225,7 @@ describe('who sees an event (V4, V10)', () => {
     expect(await seen(user(fixture.personId('ben')))).toEqual([]);
   });
 
-  it('does not depend on how much they do not see, and moves no cursor', async () => {
+  it('finds readable events among many hidden ones without moving cursors', async () => {
     const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
     const first = await fixture.create('open-circle', 'ada');
@@ -241,8 +241,8 @@ describe('who sees an event (V4, V10)', () => {
   });
 });
 
-describe('pages of who sees few subjects (V3, V4)', () => {
-  it('have every event once, in order, where much happens to one subject and little to others', async () => {
+describe('pages of callers who can read few subjects (V3, V4)', () => {
+  it('contain every event once and in order when events are distributed unevenly', async () => {
     const ada = user(fixture.personId('ada'));
     const begin = await latest();
     const ids: number[] = [];
@@ -274,8 +274,8 @@ describe('pages of who sees few subjects (V3, V4)', () => {
   });
 });
 
-describe('a page of who sees much, but little of what happened (V4)', () => {
-  it('ends after so much work, and the next one goes on there', async () => {
+describe('pages of callers with many readable subjects but few readable events (V4)', () => {
+  it('a page ends after a bounded scan, and the next one continues there', async () => {
     const ada = user(fixture.personId('ada'));
     const { next: begin } = await read({ after: 'latest' }, ada);
     await fillFeed(fixture.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
@@ -296,15 +296,15 @@ describe('a page of who sees much, but little of what happened (V4)', () => {
   });
 });
 
-describe('a reader of whom nothing is told for long (V3)', () => {
+describe('cursors of idle readers (V3)', () => {
   const hoursAgo = 13;
   const aged = async (text: string): Promise<string> => {
     const [row] = await fixture.env.sql<{ key: string }>('select cursor_key as key from events.feed_head');
     const cursors = new Cursors(row?.key ?? '');
-    return cursors.writeNow(cursors.read(text) ?? 0, Date.now() - hoursAgo * 3_600_000);
+    return cursors.writeCurrent(cursors.read(text) ?? 0, Date.now() - hoursAgo * 3_600_000);
   };
 
-  it.each(['of an event', 'of now'])('gets another cursor in time: %s', async (kind) => {
+  it.each(['event cursor', 'current cursor'])('an old cursor is replaced: %s', async (kind) => {
     const ada = user(fixture.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;
     const { id } = await fixture.create('open-circle', 'ada');
@@ -329,8 +329,8 @@ describe('a reader of whom nothing is told for long (V3)', () => {
   });
 });
 
-describe('the end of the feed (V3, V10)', () => {
-  it('answers 410 to a cursor from before what is kept', async () => {
+describe('retention of the feed (V3, V10)', () => {
+  it('returns 410 for a cursor before the oldest stored event', async () => {
     const { next: old } = await read({ limit: 1 });
     const { id } = await fixture.create();
     await told(old, id, 2);

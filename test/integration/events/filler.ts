@@ -1,15 +1,15 @@
-/** A feed of which somebody sees nothing, or what its owner refuses. */
+/** Fills a feed with events that callers cannot read. */
 import type { TestEnvironment } from '#libs/testing';
 
 export interface Filled {
   /** Id of the first conversation. */
   readonly first: number;
   readonly subjects: number;
-  /** Who takes part. */
+  /** Participant of the conversations. */
   readonly person: number;
 }
 
-/** Adds events of conversations that do not exist, as if they had been told. */
+/** Adds events of conversations that do not exist, as the writer would. */
 export async function fillFeed({ sql }: Pick<TestEnvironment, 'sql'>, count: number, { first, subjects, person }: Filled): Promise<void> {
   await sql(
     `with head as (select last_position from events.feed_head), added as (

@@ -25,7 +25,7 @@ const conversation = (id: number) => ({ subject_type: 'conversation' as const, s
 const kindOf = (kind: string, told: readonly [string, object][]): [string, object][] =>
   told.filter(([type]) => type.startsWith(`${kind}.`));
 
-describe('bookings', () => {
+describe('events of bookings', () => {
   let fixture: ConversationFixture;
   let desk: BookingSimulator;
   let feed: FeedReader;
@@ -39,7 +39,7 @@ describe('bookings', () => {
   /** The creation of what was rescheduled to link 5, delivered after it. */
   const late = (chain: Chain) => ({ ...chain.envelope('BOOKING_CREATED', 5), createdAt: '2029-12-31T00:00:00Z' });
 
-  it('tell of the person on whose hook an event was refused, once, and of the note about it; a stale event is no news', async () => {
+  it('emit an event for a rejected booking once, with its note, and none for a stale booking event', async () => {
     const cleo = { subject_type: 'person', subject_id: fixture.personId('cleo') } as const;
     const refused = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
     const receipt = await desk.settle(refused, { person: String(fixture.personId('cleo')) });
@@ -63,7 +63,7 @@ describe('bookings', () => {
     expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
   });
 
-  it('tell a person of the conversation from then on when they come to it by a stale event, or by two bookings that turn out to be one', async () => {
+  it('make a conversation readable for a participant added by a stale event or by merged bookings', async () => {
     const ben = fixture.personId('ben');
     const cleo = { person: String(fixture.personId('cleo')) };
     const reader = (personId: number) => ({ ...member, personId });
@@ -81,7 +81,7 @@ describe('bookings', () => {
   });
 });
 
-describe('transcripts', () => {
+describe('events of transcripts', () => {
   const minute = 60_000;
   const artifact = (text: string) => ({ rows: [row(minute, minute + 1_000, text)] });
   let recording: TranscriptFixture;
@@ -93,7 +93,7 @@ describe('transcripts', () => {
   });
   afterAll(() => recording.stop());
 
-  it('tell why one was not imported, and when it was; not once more of the same', async () => {
+  it('emit failed and successful imports once', async () => {
     const { id, writeRoom } = await recording.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
     const importNow = async (): Promise<void> => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
@@ -121,7 +121,7 @@ describe('transcripts', () => {
     await waitFor(async () => (await told(other)).length === 2);
   });
 
-  it('tell of other rows of the same artifact: a speaker who is known later', async () => {
+  it('emit an event when rows of the same artifact change, as for a speaker who is identified later', async () => {
     const participants = [{ customParticipantId: 'cpi-late' }];
     const { id, writeRoom } = await recording.meet({ artifact: { rows: [row(minute, minute + 1_000, 'In.', 'cpi-late')] }, participants });
     await recording.becomes(id, 'imported');
@@ -145,7 +145,7 @@ describe('transcripts', () => {
   });
 });
 
-describe('recordings', () => {
+describe('events of recordings', () => {
   let recording: RecordingFixture;
   let feed: FeedReader;
   let content: ReturnType<typeof playBytes>;
@@ -159,7 +159,7 @@ describe('recordings', () => {
   }, provideTimeoutMs);
   afterAll(() => recording.media.stop());
 
-  it('tell that there is one, and another when it is trimmed', async () => {
+  it('emit an event when a recording is stored and when it is trimmed', async () => {
     const { id, writeRoom } = await recording.meet({ content, cutSeconds: null, journey: 'moving' });
     const told = async () => kindOf('video', await feed.told(1, conversation(id)));
     await waitFor(async () => (await told()).length === 1);

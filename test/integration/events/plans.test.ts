@@ -74,8 +74,8 @@ const everything = { seesAll: true, hiddenHolons: [], scopeHolons: null, scopePe
 const page = { after: 1_000, upTo: days * eventsPerDay, types: null, subjectType: null, limit: 501 };
 const few = { seenTypes: ['conversation', 'conversation'], seenIds: [1, 2], each: 509 };
 
-describe('plans of the feed with many events on several days (V3, V4)', () => {
-  it('shows a sequential scan when there is one', async () => {
+describe('query plans of the feed (V3, V4)', () => {
+  it('detects a sequential scan', async () => {
     const statement = { prepared: { name: 'x', text: `select * from events.feed where data::text = '[]'` }, order: [] };
     expect((await scansOf(statement, {})).length).toBeGreaterThanOrEqual(days);
   });
@@ -90,33 +90,33 @@ describe('plans of the feed with many events on several days (V3, V4)', () => {
     [
       'what a member sees of conversations',
       reading.listSeenSubjects,
-      { ...member, after: 1_000, subjectTypes: ['conversation'], mostSets: 5_000, limit: 2_001 },
+      { ...member, after: 1_000, subjectTypes: ['conversation'], maxSets: 5_000, limit: 2_001 },
     ],
     ['how old an event is', reading.findAge, { position: 1_000 }],
     [
       'what a member sees of holons and people',
       reading.listSeenSubjects,
-      { ...member, accountId: null, after: 1_000, subjectTypes: ['holon', 'person', 'membership'], mostSets: 5_000, limit: 2_001 },
+      { ...member, accountId: null, after: 1_000, subjectTypes: ['holon', 'person', 'membership'], maxSets: 5_000, limit: 2_001 },
     ],
     ['a page of a few subjects', reading.scanSubjects, { ...member, ...page, ...few }],
-    ['subjects without an event', writing.dropSubjects, { types: ['conversation', 'membership'], limit: 1_000 }],
+    ['subjects without an event', writing.deleteSubjects, { types: ['conversation', 'membership'], limit: 1_000 }],
     [
       'what is known of subjects after their events',
-      writing.touchSubjects,
-      { types: ['conversation'], ids: [1], access: [null], farewells: [false], positions: [100_000] },
+      writing.upsertSubjects,
+      { types: ['conversation'], ids: [1], access: [null], finalEvents: [false], positions: [100_000] },
     ],
-    ['subjects that nobody knows', writing.listUnknown, { type: 'conversation', limit: 1_000 }],
+    ['subjects that nobody knows', writing.listWithoutAccess, { type: 'conversation', limit: 1_000 }],
   ] as const)('%s', async (_what, statement, values) => {
     expect(await scansOf(statement as never, values)).toEqual([]);
   });
 
-  it('finds what is known of a subject by its key alone, however much happened since', async () => {
-    const values = { types: ['conversation'], ids: [1], access: [null], farewells: [false], positions: [100] };
-    const plans = await plansOf(writing.touchSubjects, values);
+  it('upserts a subject through its key', async () => {
+    const values = { types: ['conversation'], ids: [1], access: [null], finalEvents: [false], positions: [100] };
+    const plans = await plansOf(writing.upsertSubjects, values);
     expect(plans.flatMap(indexesOf)).toEqual(['subjects__type_id__primary']);
   });
 
-  it('finds where the feed ends by its positions, in the tables of days that are old', async () => {
+  it('raises the floor of the feed through the index of positions', async () => {
     expect(await scansOf(raiseFloor, { before: new Date(Date.now() - 2 * 86_400_000).toISOString() })).toEqual([]);
   });
 });

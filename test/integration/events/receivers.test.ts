@@ -98,7 +98,7 @@ describe('the receivers of docs/guides/webhooks-out.md', () => {
     provideTimeoutMs,
   );
 
-  it.each(['js', 'python', 'go'])('in %s has about twenty lines', (language) => {
+  it.each(['js', 'python', 'go'])('the receiver in %s has about twenty lines', (language) => {
     const lines = readBlock(language)
       .split('\n')
       .filter((line) => line.trim() !== '');

@@ -1,4 +1,4 @@
-/** The queue of endpoints, what the feed no longer keeps, and where it is read again from (V3, V7, V11). */
+/** Queue of endpoints, day tables, retention of the feed, and the start of a recovery (V3, V7, V11). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { createDatabase, type Database } from '#libs/orm';
@@ -6,7 +6,7 @@ import { createMetrics } from '#libs/telemetry';
 import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
 import * as queue from '../../../services/events/deliveries/statements.ts';
 import { findPositionBefore } from '../../../services/events/delivery-log/statements.ts';
-import { addDays, dropEnded, endDays, measureDays } from '../../../services/events/feed/days.ts';
+import { addDays, measureDays, removeHiddenEvents, removeOldEvents } from '../../../services/events/feed/days.ts';
 
 let env: TestEnvironment;
 let db: Database;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-describe('the queue of endpoints (V7)', () => {
+describe('queue of endpoints (V7)', () => {
   const insertEndpoint = async (): Promise<number> => {
     const [row] = await env.sql<{ id: number }>(
       `insert into events.webhook_endpoints (account_id, url, description, secret, first_position, position)
@@ -30,7 +30,7 @@ describe('the queue of endpoints (V7)', () => {
   };
   const acquire = async (): Promise<queue.EndpointLease | undefined> => (await queue.acquireLeases(db, { limit: 10 }))[0];
 
-  it('gives an endpoint to one holder at a time, and to another one when the lease has ended', async () => {
+  it('leases an endpoint to one holder at a time, and to another one after the lease expires', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     const first = await acquire();
@@ -45,7 +45,7 @@ describe('the queue of endpoints (V7)', () => {
     expect(await acquire()).toBeUndefined();
   });
 
-  it('has an endpoint again that was scheduled during its lease, or whose delivery is due', async () => {
+  it('an endpoint is due after its release when it was scheduled during the lease or has a due delivery', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     const first = await acquire();
@@ -58,7 +58,7 @@ describe('the queue of endpoints (V7)', () => {
     expect(await acquire()).toBeUndefined();
   });
 
-  it('does not give a due endpoint away before what is to be sent has committed', async () => {
+  it('does not lease a due endpoint before the transaction that scheduled it commits', async () => {
     const id = await insertEndpoint();
     await queue.scheduleEndpoint(db, { id });
     await db.transaction(async (tx) => {
@@ -73,7 +73,7 @@ const dayMs = 86_400_000;
 /** Midnight of a day, counted from today. */
 const midnight = (days: number): string => `${new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)}T00:00:00Z`;
 
-/** Runs `work` while a transaction has the locks of these statements. */
+/** Runs `work` while a transaction holds the locks of these statements. */
 async function whileLocked(statements: readonly string[], work: () => Promise<void>): Promise<void> {
   await db.transaction(async (tx) => {
     for (const text of statements) await tx.query({ name: `lock ${text}`.slice(0, 60), text }, []);
@@ -91,8 +91,8 @@ async function readDaysAhead(): Promise<string> {
   return (await metrics.render()).text.match(/^coherence_feed_days_ahead\b.* (\d+)$/m)?.[1] ?? '';
 }
 
-describe('the days of the feed (V2, V3)', () => {
-  it('are added a week ahead while events are written and read', async () => {
+describe('day tables of the feed (V2, V3)', () => {
+  it('adds tables a week ahead while events are written and read', async () => {
     expect(await readDaysAhead()).toBe('2');
     await whileLocked([eventAt(midnight(0), 9_001), `select count(*) from only events.feed`], async () => {
       await addDays({ db, logger: env.logger });
@@ -104,7 +104,7 @@ describe('the days of the feed (V2, V3)', () => {
     ]);
   });
 
-  it('have the indexes and keys of the feed', async () => {
+  it('a new table has the indexes and keys of the feed', async () => {
     const parts = await env.sql<{ inherited: number; own: number }>(
       `select count(i.inhparent)::integer as inherited, count(*)::integer as own from pg_index x left join pg_inherits i on i.inhrelid = x.indexrelid
        where x.indrelid = to_regclass('events.feed_${midnight(7).slice(0, 10).replaceAll('-', '')}')`,
@@ -112,7 +112,7 @@ describe('the days of the feed (V2, V3)', () => {
     expect(parts).toEqual([{ inherited: 4, own: 4 }]);
   });
 
-  it('are attached without reading the default partition again', async () => {
+  it('attaches a table without scanning the default partition', async () => {
     await env.sql(`drop table events.feed_${midnight(6).slice(0, 10).replaceAll('-', '')}`);
     await env.sql(eventAt(midnight(-20), 9_003));
     await addDays({ db, logger: env.logger });
@@ -120,10 +120,10 @@ describe('the days of the feed (V2, V3)', () => {
     expect(await env.sql(`select conname from pg_constraint where conrelid = 'events.feed_other'::regclass and contype = 'c'`)).toEqual([]);
   });
 
-  it('go after the retention, those of the default partition too', async () => {
+  it('removes old events from day tables and the default partition', async () => {
     await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
     await env.sql(eventAt(midnight(-40), 9_004));
-    await endDays({ db, retentionDays: 10 });
+    await removeOldEvents({ db, config: { EVENTS_RETENTION_DAYS: 10 } });
     expect(await env.sql('select number::integer as number from events.feed where number > 9000 order by number')).toEqual([
       { number: 9_001 },
       { number: 9_002 },
@@ -133,7 +133,7 @@ describe('the days of the feed (V2, V3)', () => {
     await env.sql('update events.feed_head set floor_position = 0');
   });
 
-  it('that cannot be added or dropped because of a long reader block neither others nor the start, and are logged', async () => {
+  it('logs blocked changes of day tables, without delaying readers or the start', async () => {
     const late = midnight(5).slice(0, 10).replaceAll('-', '');
     await env.sql(`drop table events.feed_${late}`);
     await env.sql(`select events.add_feed_day($1)`, [midnight(-40).slice(0, 10)]);
@@ -141,9 +141,9 @@ describe('the days of the feed (V2, V3)', () => {
     const logger = createLogger({ service: 'events', level: 'warn', destination: { write: (line) => void lines.push(line) } });
     await whileLocked(['select count(*) from events.feed'], async () => {
       const service = await startService('events', env, {}, { logger });
-      await waitFor(() => lines.some((line) => line.includes('adding the tables of the coming days failed')), { what: 'the failed day' });
-      await waitFor(() => lines.some((line) => line.includes('removing ended events failed')), { what: 'the failed drop' });
-      // Nothing waits behind it.
+      await waitFor(() => lines.some((line) => line.includes('adding day tables failed')), { what: 'the failed day' });
+      await waitFor(() => lines.some((line) => line.includes('removing old events failed')), { what: 'the failed drop' });
+      // Readers are not blocked.
       expect(await env.sql('select count(*)::integer as n from events.feed')).toEqual([{ n: 0 }]);
       await env.sql(eventAt(midnight(5), 9_005));
       await service.stop();
@@ -154,7 +154,7 @@ describe('the days of the feed (V2, V3)', () => {
     ]);
     await env.sql('delete from events.feed');
     await addDays({ db, logger: env.logger });
-    await dropEnded(db, midnight(-30));
+    await removeHiddenEvents(db, midnight(-30));
     expect(await readDaysAhead()).toBe('7');
     expect(await env.sql(`select to_regclass('events.feed_${midnight(-40).slice(0, 10).replaceAll('-', '')}') as day`)).toEqual([
       { day: null },
@@ -162,22 +162,21 @@ describe('the days of the feed (V2, V3)', () => {
   });
 });
 
-describe('subjects of which no event is kept (V3)', () => {
-  it('go all at once, however many there are', async () => {
+describe('subjects without events (V3)', () => {
+  it('removes 25,000 subjects in one run', async () => {
     await env.sql(
       `insert into events.subjects (type, id, known, holons, people, gone, last_position)
        select 'conversation', n, true, '{}', '{}', false, case when n <= 25000 then 0 else 7 end from generate_series(1, 25100) n`,
     );
-    // Which it does once it has started, and then each hour: in one go, not some an hour.
     await startService('events', env);
     const count = async (): Promise<unknown> => (await env.sql('select count(*)::integer n from events.subjects'))[0]?.['n'];
-    await waitFor(async () => (await count()) === 100, { what: 'all but 100 to go' });
+    await waitFor(async () => (await count()) === 100, { what: 'the removal of 25,000 subjects' });
   });
 });
 
-describe('the position before what happened since a time (V11)', () => {
-  it('is before what others told while an outbox could not be sent', async () => {
-    // Of one service nothing came for two hours: 1,500 events of then stand behind what another told an hour later.
+describe('findPositionBefore (V11)', () => {
+  it('returns a position before events that were delayed in an outbox', async () => {
+    // The outbox of one service was delayed: its 1,500 events of two hours ago follow newer events of another service.
     await env.sql(
       `insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
        select n, now() - case when n <= 500 then interval '1 hour' else interval '2 hours' end + n * interval '1 millisecond',

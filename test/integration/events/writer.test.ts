@@ -23,8 +23,8 @@ async function begin(): Promise<{ id: number; after: string; about: { subject_ty
   return { id, about, after: (await feed.read({ after: 'latest' })).next };
 }
 
-describe('the writer of the feed (V2)', () => {
-  it('is replaced within 5 s when it dies', async () => {
+describe('feed writer (V2)', () => {
+  it('is replaced within 5 s after it dies', async () => {
     const { id, after, about } = await begin();
     // What a process that was killed leaves behind: a lease that nobody renews.
     const [left] = await fixture.env.sql<{ ok: boolean }>(
@@ -35,7 +35,7 @@ describe('the writer of the feed (V2)', () => {
     expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
   });
 
-  it('writes nothing while somebody else has the lease, and everything in its order then', async () => {
+  it('appends nothing while another process has the lease, then everything in order', async () => {
     const { id, after, about } = await begin();
     await fixture.env.sql(`update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`);
     await fixture.patch(id, { infos: { n: 1 } });
@@ -48,7 +48,7 @@ describe('the writer of the feed (V2)', () => {
     ]);
   });
 
-  it('does not write what it knows of a subject again because something more happened to it', async () => {
+  it('does not rewrite the row of a subject for each event', async () => {
     const { id, after, about } = await begin();
     const readVersion = (): Promise<unknown> =>
       fixture.env.sql(`select xmin, ctid from events.subjects where type = 'conversation' and id = $1`, [id]);
@@ -58,7 +58,7 @@ describe('the writer of the feed (V2)', () => {
     expect(await readVersion()).toEqual(before);
   });
 
-  it('goes on when it was held up until what it has in its hands is given to it again, and stops then', async () => {
+  it('continues after a stall in which its messages are redelivered, and can be stopped', async () => {
     const { id, after, about } = await begin();
     const held = fixture.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
     await fixture.patch(id, { infos: { n: 1 } });
@@ -73,7 +73,7 @@ describe('the writer of the feed (V2)', () => {
     ]);
   });
 
-  it('answers who waits when it stops', async () => {
+  it('completes waiting requests when it stops', async () => {
     const { next: after } = await feed.read({ after: 'latest' });
     const startedMs = performance.now();
     const waiting = feed.read({ after, wait: 30 });

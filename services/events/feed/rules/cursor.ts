@@ -1,13 +1,13 @@
 /**
- * Cursors: positions of the feed, enciphered, so that their distances do not tell how many events somebody does not see (V4), and marked, so that
- * a text that is none is known (V3).
+ * Cursors are encrypted positions, so that their distances do not reveal the number of hidden events (V4). A constant in the block lets `read` reject
+ * other texts (V3).
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-const algorithm = 'aes-128-ecb'; // one block, and no two positions are alike
+const algorithm = 'aes-128-ecb'; // a single block; positions are unique
 const mark = 0x65_76_74_31;
 const length = 22;
-/** That a cursor of now can tell apart: what it says of its hour is one byte, and 0 in the cursor of an event. */
+/** Hours that a current cursor can distinguish: it stores the hour in one byte, which is 0 in the cursor of an event. */
 const hours = 255;
 
 const hourOf = (ms: number): number => 1 + (Math.floor(ms / 3_600_000) % hours);
@@ -15,36 +15,36 @@ const hourOf = (ms: number): number => 1 + (Math.floor(ms / 3_600_000) % hours);
 export class Cursors {
   readonly #key: Buffer;
 
-  /** `key`: 32 hexadecimal digits, the same for every replica. */
+  /** @param key 32 hexadecimal digits, the same for all replicas */
   constructor(key: string) {
     this.#key = Buffer.from(key, 'hex');
   }
 
-  /** Of an event: always the same. */
+  /** Cursor of an event; always the same. */
   write(position: number): string {
-    return this.#encipher(position, Buffer.alloc(4));
+    return this.#encrypt(position, Buffer.alloc(4));
   }
 
-  /** Of now: another one each time, so that it does not tell whether something happened since the last. */
-  writeNow(position: number, nowMs = Date.now()): string {
-    return this.#encipher(position, Buffer.from([hourOf(nowMs), ...randomBytes(3)]));
+  /** Cursor of the current end; different each time, so that it does not reveal whether something happened since the last one. */
+  writeCurrent(position: number, nowMs = Date.now()): string {
+    return this.#encrypt(position, Buffer.from([hourOf(nowMs), ...randomBytes(3)]));
   }
 
-  /** The position; undefined for what is no cursor. */
+  /** The position; undefined for an invalid cursor. */
   read(text: string): number | undefined {
-    const block = this.#decipher(text);
+    const block = this.#decrypt(text);
     if (block === undefined) return undefined;
     const position = Number(block.readBigUInt64BE(0));
     return Number.isSafeInteger(position) ? position : undefined;
   }
 
-  /** Since it was given, modulo some days; undefined for that of an event. */
-  hoursOld(text: string, nowMs = Date.now()): number | undefined {
-    const hour = this.#decipher(text)?.at(8) ?? 0;
+  /** Age of a current cursor in hours, modulo 255; undefined for the cursor of an event. */
+  ageInHours(text: string, nowMs = Date.now()): number | undefined {
+    const hour = this.#decrypt(text)?.at(8) ?? 0;
     return hour === 0 ? undefined : (hourOf(nowMs) - hour + hours) % hours;
   }
 
-  #decipher(text: string): Buffer | undefined {
+  #decrypt(text: string): Buffer | undefined {
     if (text.length !== length || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.toString('base64url') !== text) return undefined;
@@ -52,7 +52,7 @@ export class Cursors {
     return block.readUInt32BE(12) === mark ? block : undefined;
   }
 
-  #encipher(position: number, salt: Buffer): string {
+  #encrypt(position: number, salt: Buffer): string {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(position), 0);
     salt.copy(block, 8);

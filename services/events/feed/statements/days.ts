@@ -1,7 +1,7 @@
-/** Statements that add and drop the tables of days (V2, V3). Each is a transaction of its own and waits for locks for half a second at most. */
+/** Statements that add and drop the day tables (V2, V3). Each is its own transaction and waits at most half a second for locks. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Days without a table; a day of which the default partition has events gets none. */
+/** Days without a table. Days with events in the default partition are skipped. */
 export const listMissingDays = statement.many({
   name: 'feed.list-missing-days',
   params: { first: t.date, last: t.date },
@@ -13,7 +13,7 @@ export const listMissingDays = statement.many({
     order by d.day`,
 });
 
-/** @returns whether the default partition has a check now that is to be validated */
+/** @returns whether the default partition has a new check constraint to validate */
 export const excludeDay = statement.one({
   name: 'feed.exclude-day',
   params: { day: t.date },
@@ -33,7 +33,7 @@ export const addDay = statement.none({
   sql: ({ day }) => sql`select events.add_feed_day(${day})`,
 });
 
-/** The number of days in a row from `first` on that have a table. */
+/** Number of consecutive days from `first` on that have a table. */
 export const countDays = statement.one({
   name: 'feed.count-days',
   params: { first: t.date, last: t.date },
@@ -45,8 +45,8 @@ export const countDays = statement.one({
 });
 
 /**
- * Events before a time are no longer read. What is younger but stands before the last of them is not read either: no reader may find a gap.
- * @returns about how many these are
+ * Hides events before a time, and newer ones with an earlier position than the last of them, so that readers do not see gaps.
+ * @returns their approximate number
  */
 export const raiseFloor = statement.one({
   name: 'feed.raise-floor',
@@ -59,7 +59,7 @@ export const raiseFloor = statement.one({
     returning greatest(ended.position - head.floor_position, 0) as removed`,
 });
 
-/** Days with a table that are over before a time. */
+/** Day tables that end before a time. */
 export const listEndedDays = statement.many({
   name: 'feed.list-ended-days',
   params: { before: t.instant },
@@ -77,8 +77,8 @@ export const dropDay = statement.none({
   sql: ({ day }) => sql`select events.drop_feed_day(${day})`,
 });
 
-/** Ended events of days without a table; so many at most. */
-export const deleteOther = statement.one({
+/** Deletes up to `limit` old events of the default partition. */
+export const deleteFromDefaultPartition = statement.one({
   name: 'feed.delete-other',
   params: { before: t.instant, limit: t.integer },
   row: { count: t.integer },

@@ -1,6 +1,6 @@
 /**
- * Statements that read the feed (V3, V4). Who sees what is decided in them, by what the owners say of the caller at that moment and of each
- * subject when it changed; those of a page are shown to the owners once more.
+ * Statements that read the feed (V3, V4). They filter by what the caller can read now and by the stored access of each subject; the owners check the
+ * subjects of a page again.
  */
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 
@@ -11,7 +11,7 @@ export const readHead = statement.one({
   sql: () => sql`select last_position, floor_position from events.feed_head`,
 });
 
-/** How long ago it happened; no row: it is no longer kept. */
+/** Age of an event; no row when it is removed. */
 export const findAge = statement.maybeOne({
   name: 'feed.age',
   params: { position: t.bigint },
@@ -40,17 +40,17 @@ export type FoundEvent = RowOf<typeof found>;
 
 const columns = sql`f.position, f.id, f.type, f.subject_type, f.subject_id, f.data, f.farewell, events.iso_utc(f.occurred_at) as occurred_at`;
 
-/** What the caller sees. */
+/** What the caller can read. */
 const viewer = {
   seesAll: t.boolean,
   hiddenHolons: t.integer.array,
   /** Null: every conversation. */
   scopeHolons: t.integer.array.nullable,
   scopePersonId: t.integer.nullable,
-  /** Whose endpoints. */
+  /** Owner of readable endpoints. */
   accountId: t.integer.nullable,
 };
-const wanted = {
+const filter = {
   after: t.bigint,
   upTo: t.bigint,
   /** Null: every type. */
@@ -58,34 +58,34 @@ const wanted = {
   subjectType: t.text.nullable,
   limit: t.integer,
 };
-const params = { ...viewer, ...wanted };
+const params = { ...viewer, ...filter };
 
 type Named = Readonly<Record<keyof typeof params, Parameter>>;
 type NamedViewer = Readonly<Record<keyof typeof viewer, Parameter>>;
 
 /**
- * Every holon of the subject is seen. Most have one or two: these are looked up in a hash of the hidden ones, of which there may be many; where the
- * statement is planned for its values.
+ * No holon of the subject is hidden. Most subjects have one or two holons; these comparisons use a hash of the hidden holons when the statement is
+ * planned for its values.
  */
 const holonsSeenSql = (
   hidden: Parameter,
 ): Sql => sql`not (coalesce(s.holons[1], 0) = any(${hidden}) or coalesce(s.holons[2], 0) = any(${hidden})
     or (cardinality(s.holons) > 2 and s.holons && ${hidden}))`;
 
-/** Of a subject, whatever happened to it. One that nobody knows yet is for its owner to judge. */
+/** Whether a subject is visible. Subjects without stored access pass, as their owner checks them. */
 function subjectVisibleSql({ seesAll, hiddenHolons, scopeHolons, scopePersonId, accountId }: NamedViewer): Sql {
   return sql`(${seesAll} or not s.known or (${holonsSeenSql(hiddenHolons)}
     and (s.type <> 'conversation' or ${scopeHolons} is null or s.holons && ${scopeHolons} or s.people @> array[${scopePersonId}])
     and (s.type <> 'webhook_endpoint' or s.people @> array[${accountId}])))`;
 }
 
-function fitsSql(named: Named): Sql {
+function matchesSql(named: Named): Sql {
   const { seesAll, after, upTo, types, subjectType } = named;
   return sql`f.position > ${after} and f.position <= ${upTo} and (${types} is null or f.type = any(${types}))
     and (${subjectType} is null or f.subject_type = ${subjectType}) and (${seesAll} or not s.gone or f.farewell)`;
 }
 
-/** Position of the last of so many events of these types, seen or not; no row when there are fewer. */
+/** Position of the event number `window` of these types, readable or not; no row when there are fewer. */
 export const findWindowEnd = statement.maybeOne({
   name: 'feed.window-end',
   planned: 'each-call',
@@ -96,14 +96,14 @@ export const findWindowEnd = statement.maybeOne({
       (select f.position from events.feed f
         where ${types} is null and f.position > ${after} and f.position <= ${upTo} order by f.position limit ${window})
       union all
-      (select f.position from unnest(${types}) as wanted (type) cross join lateral (
+      (select f.position from unnest(${types}) as requested (type) cross join lateral (
           select f.position from events.feed f
-          where f.type = wanted.type and f.position > ${after} and f.position <= ${upTo} order by f.position limit ${window}
+          where f.type = requested.type and f.position > ${after} and f.position <= ${upTo} order by f.position limit ${window}
         ) as f order by f.position limit ${window})
-    ) as looked_through having count(*) = ${window}`,
+    ) as scanned having count(*) = ${window}`,
 });
 
-/** By position: for who sees much of what happened. Subjects are looked up one by one: all of them are never needed. */
+/** By position, for callers who can read much. Subjects are looked up one by one, as never all of them are needed. */
 export const scanFeed = statement.many({
   name: 'feed.scan',
   planned: 'each-call',
@@ -113,7 +113,7 @@ export const scanFeed = statement.many({
     select ${columns} from events.feed f cross join lateral (
       select * from events.subjects s where s.type = f.subject_type and s.id = f.subject_id limit 1
     ) s
-    where ${fitsSql(named)} and ${subjectVisibleSql(named)}
+    where ${matchesSql(named)} and ${subjectVisibleSql(named)}
     order by f.position limit ${named.limit}`,
 });
 
@@ -124,15 +124,14 @@ export const scanSubject = statement.many({
   row: found,
   sql: ({ subjectId, ...named }) => sql`
     select ${columns} from events.feed f join events.subjects s on s.type = f.subject_type and s.id = f.subject_id
-    where f.subject_id = ${subjectId} and ${fitsSql(named)} and ${subjectVisibleSql(named)}
+    where f.subject_id = ${subjectId} and ${matchesSql(named)} and ${subjectVisibleSql(named)}
     order by f.position limit ${named.limit}`,
 });
 
 /**
- * Subjects with news that the caller sees: few for who sees little. Each part has an index of its own, so that the others need not be looked through:
- * conversations in which somebody takes part, those of events that they cover, those that nobody knows, and whatever is not narrowed to them, for which
- * each set of holons that subjects have is looked at once, however many subjects have it. `more`: there are more such sets, so some may be missing. One
- * row without a subject where there is none.
+ * Readable subjects with events after a position. Each part of the union has its own index: subjects without stored access, conversations of a
+ * participant, conversations of the holons in scope, and all others by each distinct set of holons. `more`: there are more than `maxSets` sets, so
+ * subjects can be missing. Returns one row without a subject when there are none.
  */
 export const listSeenSubjects = statement.many({
   name: 'feed.seen-subjects',
@@ -142,14 +141,14 @@ export const listSeenSubjects = statement.many({
     scopeHolons: viewer.scopeHolons,
     scopePersonId: viewer.scopePersonId,
     accountId: viewer.accountId,
-    after: wanted.after,
+    after: filter.after,
     subjectTypes: t.text.array,
-    /** Looked through, of each type of subject. */
-    mostSets: t.integer,
-    limit: wanted.limit,
+    /** Per type of subject. */
+    maxSets: t.integer,
+    limit: filter.limit,
   },
   row: { type: t.text.nullable, id: t.bigint.nullable, more: t.boolean },
-  sql: ({ hiddenHolons, scopeHolons, scopePersonId, accountId, after, subjectTypes, mostSets, limit }) => {
+  sql: ({ hiddenHolons, scopeHolons, scopePersonId, accountId, after, subjectTypes, maxSets, limit }) => {
     const part = (condition: Sql): Sql => sql`(select s.type, s.id from events.subjects s
       where s.last_position > ${after} and s.type = any(${subjectTypes}) and ${condition} limit ${limit})`;
     const seen = holonsSeenSql(hiddenHolons);
@@ -159,7 +158,7 @@ export const listSeenSubjects = statement.many({
         from unnest(${subjectTypes}) as t (type) where ${scopeHolons} is null or t.type <> 'conversation'
         union all
         select k.type, (select s.holons from events.subjects s where s.type = k.type and s.holons > k.holons order by s.holons limit 1), k.number + 1
-        from sets k where k.holons is not null and k.number < ${mostSets}
+        from sets k where k.holons is not null and k.number < ${maxSets}
       ), seen as (
         ${part(sql`not s.known`)}
         union ${part(sql`${scopeHolons} is not null and s.type = 'conversation' and s.people @> array[${scopePersonId}] and ${seen}`)}
@@ -171,14 +170,13 @@ export const listSeenSubjects = statement.many({
             order by f.last_position limit ${limit}
           ) as f where s.holons is not null and ${seen} limit ${limit})
       )
-      select seen.type, seen.id, looked.more
-      from (select coalesce(max(number), 0) >= ${mostSets} as more from sets) as looked left join seen on true limit ${limit}`;
+      select seen.type, seen.id, checked.more
+      from (select coalesce(max(number), 0) >= ${maxSets} as more from sets) as checked left join seen on true limit ${limit}`;
   },
 });
 
 /**
- * The first events of each subject, at most `each`. What comes behind the first place where one of them may have more is left out: nothing up to
- * `reached` is missing.
+ * The first `each` events of each subject, up to the first position after which a subject can have more: all events up to `reached` are found.
  */
 export const scanSubjects = statement.many({
   name: 'feed.scan-subjects',
@@ -191,19 +189,19 @@ export const scanSubjects = statement.many({
       join events.subjects s on s.type = i.type and s.id = i.id
       cross join lateral (
         select * from events.feed f
-        where f.subject_type = i.type and f.subject_id = i.id and ${fitsSql(named)}
+        where f.subject_type = i.type and f.subject_id = i.id and ${matchesSql(named)}
         order by f.position limit ${each}
       ) f
       where ${subjectVisibleSql(named)}
-    ), looked as (
+    ), complete as (
       select coalesce(min(last), ${named.upTo}) as reached
       from (select max(position) as last from hits group by subject_type, subject_id having count(*) >= ${each}) as cut
     )
-    select ${columns}, looked.reached from hits f cross join looked where f.position <= looked.reached
+    select ${columns}, complete.reached from hits f cross join complete where f.position <= complete.reached
     order by f.position limit ${named.limit}`,
 });
 
-/** Those of these that the caller sees. */
+/** The given events that the caller can read. */
 export const scanPositions = statement.many({
   name: 'feed.scan-positions',
   params: { ...viewer, positions: t.bigint.array, occurredAt: t.instant.array },

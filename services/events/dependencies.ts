@@ -1,0 +1,25 @@
+import type { EventOutbox } from '#libs/feed';
+import type { IdempotencyStore } from '#libs/idempotency';
+import type { Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import type { EventsConfig } from './config.ts';
+import type { events } from './contract.ts';
+import type { EventSerializer, FeedChangeNotifier } from './feed/index.ts';
+
+export interface Dependencies {
+  readonly bus: Bus;
+  readonly config: EventsConfig;
+  readonly db: Database;
+  /** Publishes the events of this service itself. */
+  readonly eventOutbox: EventOutbox;
+  readonly feedChanges: FeedChangeNotifier;
+  readonly findSerializer: () => Promise<EventSerializer>;
+  readonly idempotency: IdempotencyStore;
+  readonly jobs: Jobs<typeof events>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly scheduler: { wake(): void };
+}

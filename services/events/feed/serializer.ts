@@ -1,0 +1,34 @@
+/** JSON of events. Feed and webhooks return the same bytes (V1). */
+import type { Database } from '#libs/orm';
+import { Cursors } from './rules/cursor.ts';
+import { type FoundEvent, readCursorKey } from './statements/read.ts';
+
+export interface EventSerializer {
+  readonly cursors: Cursors;
+  /** Public id of an event. */
+  publicId(id: string): string;
+  /** Inserts JSON of the database as it is, without parsing it. */
+  stringify(event: FoundEvent): string;
+}
+
+/** The function reads the cursor key once, and again after a failure. */
+export function createEventSerializer(db: Database): () => Promise<EventSerializer> {
+  let serializer: Promise<EventSerializer> | undefined;
+  return () => {
+    serializer ??= readCursorKey(db).then(({ key }) => {
+      const cursors = new Cursors(key);
+      return { cursors, publicId: toPublicId, stringify: (event) => stringifyEvent(event, cursors) };
+    });
+    serializer.catch(() => (serializer = undefined));
+    return serializer;
+  };
+}
+
+const toPublicId = (id: string): string => `evt_${id.replaceAll('-', '')}`;
+
+function stringifyEvent(event: FoundEvent, cursors: Cursors): string {
+  const { id, type, occurred_at: at, subject_type: subjectType, subject_id: subjectId, data, position } = event;
+  const subject = `{"type":"${subjectType}","id":${subjectId}}`;
+  const head = `"id":"${toPublicId(id)}","type":"${type}","occurred_at":"${at}"`;
+  return `{${head},"subject":${subject},"data":${data},"cursor":"${cursors.write(position)}"}`;
+}
