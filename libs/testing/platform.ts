@@ -42,7 +42,7 @@ export interface StartOptions {
   readonly monotonicMs?: () => number;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
-  readonly indexTurnMs?: number;
+  readonly maxIndexRunMs?: number;
   readonly dueIntervalMs?: number;
   readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
 }

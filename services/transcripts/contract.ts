@@ -4,8 +4,7 @@
  */
 import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import { catchUpJobs } from './catch-up/contract.ts';
-import { deletionConsumers, deletionJobs } from './deletion/contract.ts';
+import { cleanUpConsumers, cleanUpJobs } from './clean-up/contract.ts';
 import { evidenceRpcs, transcriptFeed } from './evidence/contract.ts';
 import { legacyRpcs } from './legacy/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
@@ -22,7 +21,7 @@ export {
 } from './evidence/contract.ts';
 export type { LegacyRow } from './legacy/contract.ts';
 export { Transcript, type TranscriptFormat, transcriptFormats, transcriptPart } from './render/contract.ts';
-export { spokenFilters, SpokenMatches } from './search/contract.ts';
+export { transcriptSearchFilters, SpokenMatches } from './search/contract.ts';
 
 export const transcripts = defineService({
   service: 'transcripts',
@@ -36,12 +35,12 @@ export const transcripts = defineService({
     ...evidenceRpcs,
     ...legacyRpcs,
   },
-  jobs: { ...jobsOf('transcripts', pipelineJobs), ...deletionJobs, ...searchJobs, ...catchUpJobs },
+  jobs: { ...jobsOf('transcripts', pipelineJobs), ...cleanUpJobs, ...searchJobs },
   events: {},
   feed: transcriptFeed,
   consumers: {
     meetingReported: { stream: 'EVENTS', durable: 'transcripts-meeting-reported', filter: 'events.conversations.meeting.reported' },
-    ...deletionConsumers,
+    ...cleanUpConsumers,
     ...searchConsumers,
   },
 });

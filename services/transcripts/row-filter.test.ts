@@ -18,7 +18,7 @@ const peerData = { id: 'p', cpi: 'c' };
 
 function judgeAll(rows: readonly unknown[]): { verdicts: Verdict[]; counts: FilterCounts } {
   const filter = new RowFilter({ window, sessionStart });
-  return { verdicts: rows.map((row) => filter.judge(row)), counts: filter.settle() };
+  return { verdicts: rows.map((row) => filter.classify(row)), counts: filter.finish() };
 }
 
 function reasonOf(row: unknown): ExclusionReason | 'accepted' {

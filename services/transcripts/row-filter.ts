@@ -3,9 +3,8 @@
  * judged one by one; that an artifact mixes time bases is known only at its end, and then `settle` turns the counts over.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
-import type { Instant } from '#libs/time';
-import { exclusionReasons, type ExclusionReason } from './evidence/contract.ts';
-import { readProviderTime, type ProviderTime } from './provider-time.ts';
+import { type Instant, parseInstant } from '#libs/time';
+import { type ExclusionReason, exclusionReasons } from './evidence/contract.ts';
 
 /** The approved part of a session; `end` is after `start`. */
 export interface Window {
@@ -66,7 +65,7 @@ export class RowFilter {
   }
 
   /** Judges the next row by itself; the verdict `accepted` holds only if `mixesBases` is false at the end of the artifact. */
-  judge(row: unknown): Verdict {
+  classify(row: unknown): Verdict {
     this.#raw += 1;
     const verdict = this.#judge(row);
     if (verdict.kind === 'accepted') this.#accepted += 1;
@@ -75,7 +74,7 @@ export class RowFilter {
   }
 
   /** The counts so far, with every row that is not malformed ambiguous when the artifact mixes bases. */
-  settle(): FilterCounts {
+  finish(): FilterCounts {
     const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0])) as Record<
       ExclusionReason,
       number
@@ -118,4 +117,35 @@ function compareWithWindow(start: Instant, end: Instant, window: Window): Exclus
   if (start < window.start) return end <= window.start ? 'before_window_start' : 'crosses_window_start';
   if (start >= window.end) return 'after_window_end';
   return end > window.end ? 'crosses_window_end' : undefined;
+}
+
+/** What a time counts from: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */
+export type TimeBase = 'offset' | 'absolute';
+
+export type ProviderTime = { kind: 'time'; base: TimeBase; instant: Instant } | { kind: 'malformed' } | { kind: 'ambiguous' };
+
+/** Milliseconds from the session's start: up to the seven days that the provider keeps a session. */
+const maxOffsetMs = 604_799_999;
+/** Epoch milliseconds, September 2001 to November 2286. */
+const minEpochMs = 1e12;
+const maxEpochMs = 1e13;
+
+/** No time is longer; keeps the patterns from long hostile text. */
+const maxTextLength = 64;
+const numericText = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+const malformed: ProviderTime = { kind: 'malformed' };
+const ambiguous: ProviderTime = { kind: 'ambiguous' };
+
+/** Reads one present, non-null time value; `sessionStart` is what offsets count from. */
+export function readProviderTime(value: unknown, sessionStart: Instant): ProviderTime {
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value)) return ambiguous;
+    if (value >= 0 && value <= maxOffsetMs) return { kind: 'time', base: 'offset', instant: sessionStart + BigInt(value) * 1000n };
+    if (value >= minEpochMs && value <= maxEpochMs) return { kind: 'time', base: 'absolute', instant: BigInt(value) * 1000n };
+    return ambiguous;
+  }
+  if (typeof value !== 'string' || value.length > maxTextLength) return malformed;
+  const parsed = parseInstant(value);
+  if (parsed.kind === 'instant') return { kind: 'time', base: 'absolute', instant: parsed.instant };
+  return parsed.kind === 'naive' || numericText.test(value) ? ambiguous : malformed;
 }

@@ -1,124 +1,107 @@
-/** Composition of the transcripts service: database, bus, jobs, the way out to the meeting provider. */
+/** Composition of the transcripts service: database, bus, jobs, and clients of the meeting provider, the media service and the model server. */
 import { audioInput, createFfmpeg, createScratchDirectory } from '#libs/ffmpeg';
 import type { JobTuning } from '#libs/jobs';
-import { createServiceRuntime } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
-import { createTranscriber } from '#libs/openai';
+import { createTranscriber, type Transcriber } from '#libs/openai';
 import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { consumeProviderEvents, createPipelineWorkers, noteDeadJobs, type PipelineExtension } from '#libs/pipeline-worker';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
+import { createServiceRuntime } from '#libs/service';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { importStatuses, transcripts } from '#services/transcripts';
+import { cleanUpJobs } from './clean-up/contract.ts';
+import { consumeDeletions, createCleanUpWorkers, enqueueCatchUp } from './clean-up/workers.ts';
 import type { TranscriptsConfig } from './config.ts';
-import { createCatchUp, enqueueCatchUp } from './catch-up/workers.ts';
-import { consumeDeletions, forget, forgetConversation } from './deletion/workers.ts';
+import { transcripts } from './contract.ts';
+import type { Dependencies } from './dependencies.ts';
+import { importStatuses } from './evidence/contract.ts';
 import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
-import { createRowsChanged } from './search/index.ts';
-import { createIndexing, followConversations, indexWhatIsMissing, refresh } from './search/workers.ts';
+import { searchJobs } from './search/contract.ts';
+import { consumeChanges, createIndexTranscripts, indexMissingTranscripts } from './search/workers.ts';
 import { createAudioTranscription } from './transcription/workers.ts';
 
 export interface TranscriptsOptions {
-  config: TranscriptsConfig;
-  logger?: Logger;
-  pipeline?: PipelineExtension;
-  /** Times of the machinery; tests that kill processes shorten them. */
-  tuning?: Partial<JobTuning>;
-  /** After which a job of the index leaves the rest to the next one; tests shorten it. */
-  indexTurnMs?: number;
+  readonly config: TranscriptsConfig;
+  readonly logger?: Logger;
+  readonly pipeline?: PipelineExtension;
+  /** Intervals and timeouts of jobs; tests that kill processes shorten them. */
+  readonly tuning?: Partial<JobTuning>;
+  /** Time after which an indexing job leaves the remaining transcripts to another job; tests shorten it. */
+  readonly maxIndexRunMs?: number;
 }
 
-export async function createService({ config, logger, pipeline, tuning, indexTurnMs }: TranscriptsOptions): Promise<Service> {
+export async function createService({ config, logger, pipeline, tuning, maxIndexRunMs }: TranscriptsOptions): Promise<Service> {
   const registry = pipeline?.registry ?? pipelineJobs;
-  const jobContract = {
-    ...transcripts,
-    jobs: {
-      ...jobsOf('transcripts', registry),
-      forgetConversation: transcripts.jobs.forgetConversation,
-      indexTranscripts: transcripts.jobs.indexTranscripts,
-      catchUp: transcripts.jobs.catchUp,
-    },
-  };
+  const jobContract = { ...transcripts, jobs: { ...jobsOf('transcripts', registry), ...cleanUpJobs, ...searchJobs } };
   const runtime = await createServiceRuntime({ contract: transcripts, jobContract, config, logger, tuning });
-  const { db, bus, jobs, metrics } = runtime;
-  const outbound = createOutbound({
+  const { db, bus, jobs, metrics, eventOutbox } = runtime;
+  const providerOutbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
     baseUrls: [config.REALTIMEKIT_BASE_URL],
     metrics,
   });
-  // Apart from the one above: addresses that the provider names must not lead into the platform.
-  const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
-  runtime.onClose(() => outbound.close());
-  runtime.onClose(() => inside.close());
+  // A separate client, so that addresses given by the provider cannot reach the platform's own servers.
+  const mediaOutbound = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
+  runtime.onClose(() => providerOutbound.close());
+  runtime.onClose(() => mediaOutbound.close());
   const imports = metrics.counter('transcript_imports_total', 'Finished transcript imports by status', {
     status: importStatuses,
   });
   const transcriptions = metrics.counter('audio_transcriptions_total', 'Finished transcriptions of audio by status', ['status']);
   metrics.gauge(
     'transcript_imports_overdue',
-    'Conversations whose window has been complete for two hours without an imported transcript, last seven days',
+    'Conversations of the last seven days without an imported transcript two hours after their window was complete',
     [],
     async (gauge) => gauge.set((await countOverdueImports(db)).overdue),
   );
-  const provider = configureProvider(config, outbound);
+  const provider = configureProvider(config, providerOutbound);
   if (provider === undefined) runtime.logger.warn('REALTIMEKIT_BASE_URL is not set: transcript imports wait');
-  const scratch = createScratchDirectory(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', runtime.logger);
+  const deps: Dependencies = {
+    config,
+    db,
+    bus,
+    jobs,
+    eventOutbox,
+    logger: runtime.logger,
+    provider,
+    mediaOutbound,
+    ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
+    scratch: createScratchDirectory(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', runtime.logger),
+    transcriber: configureTranscriber(config),
+    countImport: (status) => imports.inc({ status }, 1),
+    countTranscription: (status) => transcriptions.inc({ status }, 1),
+  };
 
   return runtime.service(async () => {
-    await runtime.serve(createHandlers({ bus, db, jobs, eventOutbox: runtime.eventOutbox }));
+    await runtime.serve(createHandlers(deps));
     const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
-    await scratch.sweep();
-    const rowsChanged = createRowsChanged(jobs);
-    const workers = [
-      createTranscriptImport({
-        db,
-        bus,
-        eventOutbox: runtime.eventOutbox,
-        provider,
-        rowsChanged,
-        onFinished: (status) => imports.inc({ status }, 1),
-      }),
-      createAudioTranscription({
-        db,
-        bus,
-        eventOutbox: runtime.eventOutbox,
-        outbound: inside,
-        mediaUrl: config.MEDIA_INTERNAL_URL,
-        ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
-        scratch,
-        transcriber: configureTranscriber(config),
-        partSeconds: config.TRANSCRIPTION_PART_SECONDS,
-        rowsChanged,
-        onFinished: (status) => transcriptions.inc({ status }, 1),
-      }),
-    ];
+    await deps.scratch.sweep();
+    const pipelineWorkers = [createTranscriptImport(deps), createAudioTranscription(deps), ...(pipeline?.workers ?? [])];
     await jobs.work(
       {
-        forgetConversation,
-        indexTranscripts: createIndexing({ bus, db, jobs, turnMs: indexTurnMs }),
-        catchUp: createCatchUp({ bus, db, jobs, forget, refresh: (ids, context) => refresh({ bus, db }, ids, context) }),
-        ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
+        ...createCleanUpWorkers(deps),
+        indexTranscripts: createIndexTranscripts(deps, maxIndexRunMs),
+        ...createPipelineWorkers({ bus, jobs, contracts }, pipelineWorkers),
       },
       { onDead: noteDeadJobs({ bus, jobs, contracts }, registry) },
     );
-    const { meetingReported } = conversations.events;
-    const providerEvents = await consumeProviderEvents({
+    const meetingEvents = await consumeProviderEvents({
       service: 'transcripts',
       bus,
       jobs,
-      logger: runtime.logger,
+      logger: deps.logger,
       registry,
       consumer: transcripts.consumers.meetingReported,
-      meetingReported,
+      meetingReported: conversations.events.meetingReported,
     });
-    runtime.stopBeforeWorkers(providerEvents);
-    runtime.stopBeforeWorkers(await consumeDeletions({ bus, db, logger: runtime.logger }));
-    runtime.stopBeforeWorkers(await followConversations({ bus, db, logger: runtime.logger }));
-    await runtime.prepare(() => indexWhatIsMissing({ db, jobs }));
+    runtime.stopBeforeWorkers(meetingEvents);
+    runtime.stopBeforeWorkers(await consumeDeletions(deps));
+    runtime.stopBeforeWorkers(await consumeChanges(deps));
+    await runtime.prepare(() => indexMissingTranscripts(deps));
     await runtime.catchUp(() => enqueueCatchUp(jobs));
   });
 }
@@ -134,7 +117,7 @@ function configureProvider(config: TranscriptsConfig, outbound: Outbound): Meeti
   });
 }
 
-function configureTranscriber(config: TranscriptsConfig): ReturnType<typeof createTranscriber> | undefined {
+function configureTranscriber(config: TranscriptsConfig): Transcriber | undefined {
   if (config.LLM_BASE_URL === '' || config.TRANSCRIPTION_MODEL === '') return undefined;
   return createTranscriber({
     baseUrl: config.LLM_BASE_URL,

@@ -1,9 +1,8 @@
 /** Names of speakers as they are shown (D24a): the present one of a person, the provider's or a number of the others. */
-import { withoutActor, type Bus, type CallContext } from '#libs/nats';
-import type { Queryable } from '#libs/sql';
+import { type Bus, type CallContext, withoutActor } from '#libs/nats';
+import { type Queryable, sql, statement, t } from '#libs/sql';
 import { directory } from '#services/directory';
 import { attributedId } from './speaker.ts';
-import { listSpeakers } from './statements.ts';
 
 const peoplePerCall = 500;
 
@@ -33,3 +32,19 @@ async function readPeople(bus: Bus, ids: readonly number[], context: CallContext
 }
 
 const nameByNumber = (speakerId: number): string => (speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`);
+
+export const listSpeakers = statement.many({
+  name: 'speakers.list',
+  params: { conversationIds: t.integer.array },
+  row: {
+    conversationId: t.integer,
+    key: t.text,
+    number: t.integer.nullable,
+    personId: t.integer.nullable,
+    displayName: t.text.nullable,
+    erased: t.boolean,
+  },
+  sql: ({ conversationIds }) => sql`
+    select conversation_id as "conversationId", speaker_key as key, number, person_id as "personId", display_name as "displayName", erased
+    from speakers where conversation_id = any(${conversationIds})`,
+});

@@ -1,31 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '#libs/json';
-import { SpeakerList, assignSpeakers, attributedId, maxSpeakers, readSpeaker } from './speaker.ts';
+import { SpeakerCollector, assignSpeakers, attributedId, maxSpeakers, parseSpeaker } from './speaker.ts';
 
 const accepted = (startUs: bigint, peer: JsonObject) => ({ startUs, endUs: startUs, sentence: 'x', peer });
 
-function list(...rows: [bigint, JsonObject][]): SpeakerList {
-  const speakers = new SpeakerList();
+function list(...rows: [bigint, JsonObject][]): SpeakerCollector {
+  const speakers = new SpeakerCollector();
   for (const [position, [startUs, peer]] of rows.entries()) speakers.add(accepted(startUs, peer), position);
   return speakers;
 }
 
 describe('readSpeaker (D24; rules/providers#speaker)', () => {
   it('knows a speaker by the custom participant id, else by user, peer, name', () => {
-    expect(readSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
-    expect(readSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
-    expect(readSpeaker({ cpi: null, userId: ' ', id: 'p' }).key).toBe('peer:p');
-    expect(readSpeaker({ displayName: 'Ann' })).toEqual({ key: 'name:Ann', cpi: null, displayName: 'Ann' });
-    expect(readSpeaker({})).toEqual({ key: 'none:', cpi: null, displayName: null });
-    expect(readSpeaker({ cpi: 42 }).cpi).toBe('42');
+    expect(parseSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
+    expect(parseSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
+    expect(parseSpeaker({ cpi: null, userId: ' ', id: 'p' }).key).toBe('peer:p');
+    expect(parseSpeaker({ displayName: 'Ann' })).toEqual({ key: 'name:Ann', cpi: null, displayName: 'Ann' });
+    expect(parseSpeaker({})).toEqual({ key: 'none:', cpi: null, displayName: null });
+    expect(parseSpeaker({ cpi: 42 }).cpi).toBe('42');
   });
 
   it('makes every description storable', () => {
-    const speaker = readSpeaker({ cpi: 'c'.repeat(5_000), displayName: `\u0000A\ud800${'n'.repeat(5_000)}` });
+    const speaker = parseSpeaker({ cpi: 'c'.repeat(5_000), displayName: `\u0000A\ud800${'n'.repeat(5_000)}` });
     expect(speaker.key.length).toBeLessThanOrEqual(200);
     expect(speaker.displayName).toMatch(/^A\ufffdn+$/);
     expect(speaker.displayName?.length).toBe(200);
-    expect(readSpeaker({ cpi: 'c'.repeat(5_001) }).key).not.toBe(speaker.key);
+    expect(parseSpeaker({ cpi: 'c'.repeat(5_001) }).key).not.toBe(speaker.key);
   });
 });
 
@@ -82,7 +82,7 @@ describe('assignSpeakers (D24, D24a)', () => {
   });
 
   it('refuses more speakers than a conversation has', () => {
-    const speakers = new SpeakerList();
+    const speakers = new SpeakerCollector();
     for (let index = 0; index < maxSpeakers; index++) expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);
     expect(speakers.add(accepted(0n, { cpi: 'one more' }), maxSpeakers)).toBe(false);
   });

@@ -44,7 +44,7 @@ export function attributedId(speaker: Pick<StoredSpeaker, 'personId' | 'number'>
 }
 
 /** Reads the provider's description of a speaker. Without any id the display name tells speakers apart. */
-export function readSpeaker(peer: JsonObject): Speaker {
+export function parseSpeaker(peer: JsonObject): Speaker {
   const cpi = readText(peer['cpi']);
   const displayName = readText(peer['displayName']);
   const identities = [
@@ -69,12 +69,12 @@ function readText(value: unknown): string | null {
 }
 
 /** Collects the speakers of the accepted rows, with the place of their first appearance in the stored order. */
-export class SpeakerList {
+export class SpeakerCollector {
   readonly #speakers = new Map<string, { speaker: Speaker; startUs: bigint; position: number }>();
 
   /** False when there are too many speakers. */
   add(row: AcceptedRow, position: number): boolean {
-    const speaker = readSpeaker(row.peer);
+    const speaker = parseSpeaker(row.peer);
     const known = this.#speakers.get(speaker.key);
     if (known === undefined) {
       this.#speakers.set(speaker.key, { speaker, startUs: row.startUs, position });
@@ -118,4 +118,20 @@ export function assignSpeakers(
 /** The room stores any integer; only one that can be a person's id resolves a speaker. */
 function toPersonId(personId: number | null | undefined): number | null {
   return typeof personId === 'number' && isPossibleId(personId) ? personId : null;
+}
+
+/** A row as clients see it (T1, T6). */
+
+/** Milliseconds of microseconds; a row keeps its millisecond. */
+export const toMilliseconds = (us: number): number => Math.floor(us / 1000);
+
+/** The id that a filter takes, the person when there is one, and the name to show. */
+export interface SegmentSpeaker {
+  readonly key: string;
+  readonly person_id: number | null;
+  readonly name: string;
+}
+
+export function describeSpeaker(personId: number, name: string): SegmentSpeaker {
+  return { key: String(personId), person_id: personId > 0 ? personId : null, name };
 }

@@ -4,7 +4,7 @@ import { emailKey } from '#libs/text';
 import { createMessagingHtml, toVisibleText } from '../../services/agents/messaging-html.ts';
 import { splitByTokens } from '../../services/agents/publishing-summary/rules.ts';
 import { slugOf } from '../../services/directory/experiences/rules.ts';
-import { readProviderTime } from '../../services/transcripts/provider-time.ts';
+import { readProviderTime } from '../../services/transcripts/row-filter.ts';
 
 /** A script of the console's pages, which has no types. */
 const script = new URL('../../services/api-gateway/console-page/plain-text.js', import.meta.url);

@@ -2,7 +2,7 @@
 import { route, type RouteFormat, Type } from '#libs/contract';
 import {
   importEvidence,
-  spokenFilters,
+  transcriptSearchFilters,
   SpokenMatches,
   Transcript,
   type TranscriptFormat,
@@ -63,7 +63,7 @@ export const transcriptRoutes = [
       '`-without` and `begin*` mean what they look like; case and accents do not matter. Nothing is found of people who were erased.',
     auth: 'user',
     scope: 'transcripts:read',
-    query: Type.Object(spokenFilters),
+    query: Type.Object(transcriptSearchFilters),
     rpc: transcripts.rpcs.search,
     replies: { 200: { description: 'What was found.', schema: SpokenMatches } },
     errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },

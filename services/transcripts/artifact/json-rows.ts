@@ -9,7 +9,7 @@ import { TruncatedArtifact, UnreadableArtifact } from './unreadable.ts';
 /** Between two objects of a list. */
 const betweenObjects = /\}\s*,\s*\{/g;
 /** Each takes longer than a row that can be read. */
-const mostUnparsable = 100_000;
+const maxMalformedRows = 100_000;
 const listOpening = Buffer.from('[');
 /** Longer white space between two objects is not looked for beyond the end of what is held. */
 const overlapBytes = 64;
@@ -43,8 +43,8 @@ export class JsonRowSplitter {
   /** The rows that are left. @throws TruncatedArtifact when the array has not ended. */
   end(): unknown[] {
     if (this.#state === 'after') return [];
-    const left = Buffer.concat(this.#carry).toString('latin1').trimEnd();
-    const row = left.endsWith(']') ? left.slice(0, -1).trimEnd() : '';
+    const remaining = Buffer.concat(this.#carry).toString('latin1').trimEnd();
+    const row = remaining.endsWith(']') ? remaining.slice(0, -1).trimEnd() : '';
     if (this.#state === 'before' || !row.endsWith('}')) throw new TruncatedArtifact('it ends inside the list');
     const rows: unknown[] = [];
     this.#add(Buffer.from(row, 'latin1'), rows);
@@ -129,7 +129,7 @@ export class JsonRowSplitter {
       rows.push(part ?? null);
       from = cut + 1;
     }
-    if (this.#unparsable > mostUnparsable) throw new UnreadableArtifact(`more than ${mostUnparsable} of its rows are not JSON`);
+    if (this.#unparsable > maxMalformedRows) throw new UnreadableArtifact(`more than ${maxMalformedRows} of its rows are not JSON`);
   }
 }
 

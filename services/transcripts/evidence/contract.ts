@@ -1,6 +1,7 @@
 /** Contract: import evidence of a conversation (rules/transcripts#import-evidence). */
 import { byClients, byOperators, feedEvent, noData, nullable, rpc, type Static, Type } from '#libs/contract';
-import { conversationId } from '../schemas.ts';
+
+export const conversationId = Type.Integer({ description: 'Id of the conversation.' });
 
 /** The seven values of `status` (rules/transcripts#import-statuses). */
 export const importStatuses = [

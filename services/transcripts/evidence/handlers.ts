@@ -1,28 +1,22 @@
-/** Import evidence (rules/transcripts#import-evidence): aggregates and digests, read only. */
-import { rawJson, type Bus, type Handler } from '#libs/nats';
-import type { Database } from '#libs/orm';
+/** Import evidence (rules/transcripts#import-evidence): counts and digests, never speech. */
+import { rawJson, type HandlersOf } from '#libs/nats';
 import { conversations } from '#services/conversations';
-import type { transcripts } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { evidenceRpcs } from './contract.ts';
 import * as statements from './statements.ts';
 
-/** `transcripts.evidence.get`. @throws AppError not_found when the conversation does not exist. */
-export function createGetEvidence(deps: { bus: Bus; db: Database }): Handler<typeof transcripts.rpcs.getEvidence> {
-  return async ({ conversation_id: id }, context) => {
-    await deps.bus.call(conversations.rpcs.exists, { id }, context);
-    return rawJson((await statements.getEvidence(deps.db, { conversationId: id })).body);
+/** All operations throw AppError not_found when the conversation does not exist. */
+export function createEvidenceHandlers({ bus, db }: Pick<Dependencies, 'bus' | 'db'>): HandlersOf<typeof evidenceRpcs> {
+  return {
+    getEvidence: async ({ conversation_id: id }, context) => {
+      await bus.call(conversations.rpcs.exists, { id }, context);
+      return rawJson((await statements.getEvidence(db, { conversationId: id })).body);
+    },
+    listVerificationBases: async (request, context) => {
+      if ('sha256' in request) return rawJson((await statements.listBases(db, { conversationId: null, sha256: request.sha256 })).body);
+      await bus.call(conversations.rpcs.exists, { id: request.conversation_id }, context);
+      return rawJson((await statements.listBases(db, { conversationId: request.conversation_id, sha256: null })).body);
+    },
+    findLatestFormat: async () => ({ latest: (await statements.findLatestFormat(db)) ?? null }),
   };
-}
-
-/** `transcripts.evidence.list-bases`. @throws AppError not_found when the conversation does not exist. */
-export function createListVerificationBases(deps: { bus: Bus; db: Database }): Handler<typeof transcripts.rpcs.listVerificationBases> {
-  return async (request, context) => {
-    if ('sha256' in request) return rawJson((await statements.listBases(deps.db, { conversationId: null, sha256: request.sha256 })).body);
-    await deps.bus.call(conversations.rpcs.exists, { id: request.conversation_id }, context);
-    return rawJson((await statements.listBases(deps.db, { conversationId: request.conversation_id, sha256: null })).body);
-  };
-}
-
-/** `admin.transcripts.evidence.find-latest-format`. */
-export function createFindLatestFormat({ db }: { db: Database }): Handler<typeof transcripts.rpcs.findLatestFormat> {
-  return async () => ({ latest: (await statements.findLatestFormat(db)) ?? null });
 }

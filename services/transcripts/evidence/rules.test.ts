@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exclusionReasons, type ExclusionReason, type ImportStatus } from './contract.ts';
-import { decideEvidence, isNews, statusWithoutRecord, type EvidenceState, type RunResult } from './rules.ts';
-import { judgeWindow } from '../import/rules.ts';
+import { decideEvidence, isChanged, statusWithoutRecord, type EvidenceState, type RunResult } from './rules.ts';
+import { parseWindow } from '../import/index.ts';
 
 const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, 0])) as Record<ExclusionReason, number>;
 const filtered = {
@@ -87,8 +87,8 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
 });
 
 describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
-  const judge = (start: string | null, end: string | null): string =>
-    judgeWindow({ conversation_started_at: start, capture_ended_at: end }).kind;
+  const classify = (start: string | null, end: string | null): string =>
+    parseWindow({ conversation_started_at: start, capture_ended_at: end }).kind;
   const [early, late] = ['2030-01-15T10:00:00Z', '2030-01-15T10:00:00.000001Z'];
 
   it.each([
@@ -103,14 +103,14 @@ describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
     ['soon', late, 'invalid'],
     ['soon', null, 'missing'],
   ])('calls %j to %j %s', (start, end, expected) => {
-    expect(judge(start, end)).toBe(expected);
+    expect(classify(start, end)).toBe(expected);
   });
 });
 
 describe('isNews (V9)', () => {
   const of = (result: RunResult, state: EvidenceState): boolean => {
     const next = decideEvidence(state, result);
-    return next !== undefined && isNews(state, next);
+    return next !== undefined && isChanged(state, next);
   };
   const known: EvidenceState = {
     status: 'imported',

@@ -49,7 +49,7 @@ export interface EvidenceState {
 }
 
 /** Whether somebody who looks finds something else than before: another status, or a transcript of other bytes or another window (V9). */
-export function isNews({ status, sha256, window }: EvidenceState, next: EvidenceRecord): boolean {
+export function isChanged({ status, sha256, window }: EvidenceState, next: EvidenceRecord): boolean {
   if (next.status !== status) return true;
   if (next.status !== 'imported') return false;
   return next.artifact?.sha256 !== sha256 || next.window?.start !== window?.start || next.window?.end !== window?.end;

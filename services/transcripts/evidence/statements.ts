@@ -13,7 +13,7 @@ export const lockConversation = statement.none({
 });
 
 /** A row when the conversation was deleted and nothing may be stored any more. */
-export const findForgotten = statement.maybeOne({
+export const findPermanentlyDeleted = statement.maybeOne({
   name: 'evidence.forgotten',
   params: { conversationId: t.integer },
   row: { conversation_id: t.integer },

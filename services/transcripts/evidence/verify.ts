@@ -38,8 +38,8 @@ export async function recomputeEvidence(
   const sessionStart = readInstant(basis.session_started_at);
   if (window === undefined || sessionStart === undefined) return undefined;
   const filter = new RowFilter({ window, sessionStart });
-  const { sha256, bytes } = await scanArtifact(chunks, filter, { accept: () => undefined });
-  return { sha256, bytes, counts: filter.settle() };
+  const { sha256, bytes } = await scanArtifact(chunks, filter, { onAccepted: () => undefined });
+  return { sha256, bytes, counts: filter.finish() };
 }
 
 /** Every field in which the recomputed evidence differs; none = the copy is what was imported, and was cut as the evidence says. */

@@ -1,5 +1,68 @@
-/** What an import and a transcription of audio have in common. */
+/** What a run needs to know of its conversation. */
+import { AppError } from '#libs/errors';
+import type { JobRun } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { PipelinePayload } from '#libs/pipeline';
+import { parseInstant } from '#libs/time';
+import type { EventOutbox } from '#libs/feed';
+import type { Tx } from '#libs/orm';
+import { conversations } from '#services/conversations';
+import type { Window } from '../row-filter.ts';
+import { type ImportStatus, transcriptFeed } from '../evidence/contract.ts';
+import { decideEvidence, isChanged, lockForWriting, readEvidenceState, type RunResult, saveEvidence } from '../evidence/index.ts';
+
 export { InstallRefused, installTranscript } from './install.ts';
-export { type Finished, record } from './record.ts';
-export { judgeWindow } from './rules.ts';
-export { readSource } from './source.ts';
+
+export type Run = JobRun<PipelinePayload>;
+
+/** Window, meeting and participants of the conversation; undefined when it is gone. */
+export async function readSource(bus: Bus, run: Run) {
+  try {
+    return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: run.payload.conversation_id }, run.context);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+export type StoredWindow = { kind: 'usable'; window: Window } | { kind: 'missing' } | { kind: 'invalid' };
+
+/**
+ * Judges the stored boundaries. `missing`: none or one of them. `invalid`: a boundary that is no instant with an offset, or an end
+ * that is not after the start.
+ */
+export function parseWindow(stored: { conversation_started_at: string | null; capture_ended_at: string | null }): StoredWindow {
+  const { conversation_started_at: startText, capture_ended_at: endText } = stored;
+  if (startText === null || endText === null) return { kind: 'missing' };
+  const start = parseInstant(startText);
+  const end = parseInstant(endText);
+  if (start.kind !== 'instant' || end.kind !== 'instant' || end.instant <= start.instant) return { kind: 'invalid' };
+  return { kind: 'usable', window: { start: start.instant, end: end.instant } };
+}
+
+export type FinishedStatus = ImportStatus | 'conversation_gone';
+
+/**
+ * Applies the result to the stored evidence, and publishes what is new in it or in the rows; the status that is stored afterwards.
+ * @param changed whether the rows that were installed differ from those before
+ */
+export async function recordResult(
+  eventOutbox: EventOutbox,
+  tx: Tx,
+  conversationId: number,
+  result: RunResult,
+  changed = false,
+): Promise<FinishedStatus> {
+  if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
+  const state = await readEvidenceState(tx, conversationId);
+  const next = decideEvidence(state, result);
+  if (next === undefined) return state.status;
+  await saveEvidence(tx, conversationId, next);
+  if (changed || isChanged(state, next)) addEvent(eventOutbox, tx, conversationId, next.status);
+  return next.status;
+}
+
+function addEvent(eventOutbox: EventOutbox, tx: Tx, subject: number, status: ImportStatus): void {
+  if (status === 'imported') eventOutbox.add(tx, transcriptFeed.imported, { subject, data: {} });
+  else if (status !== 'never_ran') eventOutbox.add(tx, transcriptFeed.refused, { subject, data: { status } });
+}

@@ -3,11 +3,11 @@ import { unavailable } from '#libs/errors';
 import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
 import { erasedText } from '../person-data/contract.ts';
-import { leaveGonePeople } from '../person-data/index.ts';
+import { replaceErasedPeople } from '../person-data/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
-import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
-import { listSpeakers } from '../statements.ts';
-import { countRows, deleteRows, digestTranscript, insertRows, touch, upsertSpeakers } from './statements.ts';
+import { assignSpeakers, attributedId, parseSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
+import { listSpeakers } from '../speaker-names.ts';
+import { countRows, deleteRows, digestTranscript, insertRows, keepTransactionAlive, upsertSpeakers } from './statements.ts';
 import { createFilter, type Survey } from './survey.ts';
 
 /**
@@ -30,7 +30,7 @@ const rowsPerBatch = 1_000;
 const charactersPerBatch = 1_048_576;
 
 /** The database ends a transaction that is silent for a minute; a slow download may be. */
-const silenceLimitMs = 15_000;
+const maxIdleMs = 15_000;
 
 /** A row as it is stored; times in microseconds from the window's start. */
 interface NewRow {
@@ -56,7 +56,7 @@ export interface NewTranscript {
   /** Rows that were accepted. */
   readonly accepted: number;
   /** Hands every row to the sink. */
-  readonly feed: (sink: RowSink) => Promise<void>;
+  readonly writeRows: (sink: RowSink) => Promise<void>;
 }
 
 export interface InstalledTranscript {
@@ -76,15 +76,15 @@ export async function installRows(
   survey: Survey,
   participants: readonly RoomParticipant[],
 ): Promise<InstalledTranscript> {
-  const feed = async (sink: RowSink): Promise<void> => {
+  const writeRows = async (sink: RowSink): Promise<void> => {
     const filter = createFilter(survey.artifact.sessionStart, survey.window);
     const scanned = await scanArtifact(await survey.reopen(), filter, {
-      accept: (row, position) => sink.add(row, position),
-      pause: () => sink.pause(),
+      onAccepted: (row, position) => sink.add(row, position),
+      onChunk: () => sink.pause(),
     });
     if (scanned.sha256 !== survey.artifact.sha256) throw changed();
   };
-  return installTranscript(tx, conversationId, { speakers: survey.speakers, participants, accepted: survey.counts.accepted, feed });
+  return installTranscript(tx, conversationId, { speakers: survey.speakers, participants, accepted: survey.counts.accepted, writeRows });
 }
 
 /** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
@@ -95,8 +95,8 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
     transcript.participants,
     await listSpeakers(tx, { conversationIds: [conversationId] }),
   );
-  const storedAs = new Map(speakers.map((speaker) => [speaker.key, { personId: attributedId(speaker), erased: speaker.erased }]));
-  await guard(async () => {
+  const attributions = new Map(speakers.map((speaker) => [speaker.key, { personId: attributedId(speaker), erased: speaker.erased }]));
+  await withoutSpeechInErrors(async () => {
     await upsertSpeakers(tx, {
       conversationId,
       keys: speakers.map((speaker) => speaker.key),
@@ -109,29 +109,29 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
 
   let batch: NewRow[] = [];
   let characters = 0;
-  let spokeAtMs = performance.now();
+  let flushedAtMs = performance.now();
   const flush = async (): Promise<void> => {
     const rows = batch;
     batch = [];
     characters = 0;
-    spokeAtMs = performance.now();
-    if (rows.length === 0) await touch(tx);
-    else await guard(() => addRows(tx, conversationId, rows));
+    flushedAtMs = performance.now();
+    if (rows.length === 0) await keepTransactionAlive(tx);
+    else await withoutSpeechInErrors(() => addRows(tx, conversationId, rows));
   };
-  await transcript.feed({
+  await transcript.writeRows({
     add: (row, position) => {
-      const speaker = storedAs.get(readSpeaker(row.peer).key);
+      const speaker = attributions.get(parseSpeaker(row.peer).key);
       if (speaker === undefined) throw changed();
       const text = speaker.erased ? erasedText : row.sentence;
       batch.push({ startUs: row.startUs, position, endUs: row.endUs, personId: speaker.personId, text });
       characters += text.length;
     },
     pause: async () => {
-      if (batch.length >= rowsPerBatch || characters >= charactersPerBatch || performance.now() - spokeAtMs > silenceLimitMs) await flush();
+      if (batch.length >= rowsPerBatch || characters >= charactersPerBatch || performance.now() - flushedAtMs > maxIdleMs) await flush();
     },
   });
   await flush();
-  await leaveGonePeople(tx, [conversationId]);
+  await replaceErasedPeople(tx, [conversationId]);
   const { stored } = await countRows(tx, { conversationId });
   if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
   const isChanged = before === null || (await digestTranscript(tx, { conversationId })).digest !== before;
@@ -154,7 +154,7 @@ function changed(): Error {
 }
 
 /** Runs statements that carry speech; their errors leave without it. */
-async function guard(work: () => Promise<void>): Promise<void> {
+async function withoutSpeechInErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -85,4 +85,4 @@ export const upsertSpeakers = statement.none({
 });
 
 /** Keeps a transaction alive that has nothing to store for a while. */
-export const touch = statement.none({ name: 'install.touch', sql: () => sql`select 1` });
+export const keepTransactionAlive = statement.none({ name: 'install.touch', sql: () => sql`select 1` });

@@ -8,10 +8,10 @@ import type { Instant } from '#libs/time';
 import { scanArtifact, UnreadableArtifact } from '../artifact/index.ts';
 import type { Artifact } from '../evidence/index.ts';
 import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
-import { SpeakerList, maxSpeakers, type Speaker } from '../speaker.ts';
+import { SpeakerCollector, maxSpeakers, type Speaker } from '../speaker.ts';
 
 /** Artifacts up to this size are not downloaded twice. */
-const maxStoredBytes = 4 * 1_048_576;
+const maxBufferedBytes = 4 * 1_048_576;
 
 /** Opens the artifact from its start. */
 export type OpenArtifact = () => Promise<AsyncIterable<Uint8Array>>;
@@ -32,21 +32,21 @@ export async function surveyArtifact(
   window: Window,
   onProgress: (bytes: number) => void,
 ): Promise<Survey> {
-  const keeper = new ByteKeeper(maxStoredBytes);
+  const buffer = new ReplayBuffer(maxBufferedBytes);
   const filter = createFilter(session.start, window);
-  const speakers = new SpeakerList();
-  const scanned = await scanArtifact(keeper.tap(await open()), filter, {
-    accept: (row, position) => {
+  const speakers = new SpeakerCollector();
+  const scanned = await scanArtifact(buffer.tap(await open()), filter, {
+    onAccepted: (row, position) => {
       if (!speakers.add(row, position)) throw new UnreadableArtifact(`it names more than ${maxSpeakers} speakers`);
     },
-    pause: onProgress,
+    onChunk: onProgress,
   });
   return {
     artifact: { sessionId: session.id, sessionStart: session.start, ...scanned },
     window,
-    counts: filter.settle(),
+    counts: filter.finish(),
     speakers: speakers.inOrder(),
-    reopen: keeper.isComplete ? () => Promise.resolve(keeper.replay()) : open,
+    reopen: buffer.isComplete ? () => Promise.resolve(buffer.replay()) : open,
   };
 }
 
@@ -56,7 +56,7 @@ export function createFilter(sessionStart: Instant, window: Window): RowFilter {
 }
 
 /** Keeps bytes that pass by until they are too many. */
-class ByteKeeper {
+class ReplayBuffer {
   readonly #limit: number;
   #parts: Uint8Array[] = [];
   #size = 0;

@@ -3,35 +3,22 @@
  * No message, log line, payload or result holds speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
 import { transcriptImport as declaration } from '#libs/pipeline';
 import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
-import { chooseByOverlap, DownloadTooLarge, type MeetingProvider, type MeetingSession, ProviderBusy } from '#libs/realtimekit';
+import { chooseByOverlap, DownloadTooLarge, type MeetingSession, ProviderBusy } from '#libs/realtimekit';
 import { TruncatedArtifact, UnreadableArtifact, WrongEncoding } from '../artifact/index.ts';
-import type { ImportStatus } from '../evidence/contract.ts';
 import { lockForWriting, type RunResult } from '../evidence/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Window } from '../row-filter.ts';
-import type { RowsChanged } from '../search/index.ts';
+import { rowsChanged } from '../search/index.ts';
 import type { RoomParticipant } from '../speaker.ts';
 import { InstallRefused, installRows } from './install.ts';
-import { type Finished, record } from './record.ts';
-import { judgeWindow } from './rules.ts';
-import { readSource, type Run } from './source.ts';
+import { type FinishedStatus, parseWindow, readSource, recordResult, type Run } from './index.ts';
 import { createFilter, type OpenArtifact, type Survey, surveyArtifact } from './survey.ts';
 
-export interface TranscriptImportDependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  /** Undefined while no provider is configured: imports wait. */
-  readonly provider: MeetingProvider | undefined;
-  /** Called after each finished run, for the metrics. */
-  readonly onFinished: (status: ImportStatus | 'conversation_gone') => void;
-  readonly rowsChanged: RowsChanged;
-  readonly eventOutbox: EventOutbox;
-}
+type TranscriptImportDependencies = Pick<Dependencies, 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'provider' | 'countImport'>;
 
 type Step = PipelineRun<unknown>;
 
@@ -59,10 +46,10 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
   const { run } = step;
   const source = await readSource(deps.bus, run);
   if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
-  const window = judgeWindow(source.window);
+  const window = parseWindow(source.window);
   if (window.kind !== 'usable') {
     const status = window.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(deps.eventOutbox, tx, run.payload.conversation_id, { status }));
+    return finish(deps, step, (tx) => recordResult(deps.eventOutbox, tx, run.payload.conversation_id, { status }));
   }
   const { session, open } = await findArtifact(deps, run, source.meeting_id, window.window);
   let survey: Survey;
@@ -101,19 +88,24 @@ async function findArtifact(
   return { session, open: () => provider.openArtifact(session.id, run.signal) };
 }
 
-async function finish(deps: TranscriptImportDependencies, step: Step, work: (tx: Tx) => Promise<Finished>, survey?: Survey): Promise<void> {
-  let status: Finished = 'conversation_gone';
+async function finish(
+  deps: TranscriptImportDependencies,
+  step: Step,
+  work: (tx: Tx) => Promise<FinishedStatus>,
+  survey?: Survey,
+): Promise<void> {
+  let status: FinishedStatus = 'conversation_gone';
   await step.finish(async (tx) => {
     status = await work(tx);
     return describe(status, survey);
   });
-  deps.onFinished(status);
+  deps.countImport(status);
   step.run.logger.info({ conversationId: step.conversationId, status }, 'transcript import finished');
 }
 
 const csvNote = '; the provider sent CSV, whose rows have no end times, so that none can be placed in the window';
 
-function describe(status: Finished, survey: Survey | undefined): PipelineOutcome {
+function describe(status: FinishedStatus, survey: Survey | undefined): PipelineOutcome {
   const rows = survey === undefined ? '' : `; ${survey.counts.accepted} of ${survey.counts.raw} rows lie in the window`;
   const ends = survey?.artifact.format === 'csv' ? csvNote : '';
   const note = status === 'conversation_gone' ? null : `${declaration.name} finished: ${status}${rows}${ends}`;
@@ -121,16 +113,16 @@ function describe(status: Finished, survey: Survey | undefined): PipelineOutcome
 }
 
 async function install(
-  { rowsChanged, eventOutbox }: TranscriptImportDependencies,
+  { jobs, eventOutbox }: TranscriptImportDependencies,
   run: Run,
   tx: Tx,
   what: { survey: Survey; participants: readonly RoomParticipant[] },
-): Promise<Finished> {
+): Promise<FinishedStatus> {
   const { conversation_id: conversationId } = run.payload;
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   const { segments: installedSegments, changed } = await installRows(tx, conversationId, what.survey, what.participants);
-  await rowsChanged(tx, [conversationId]);
-  return await record(eventOutbox, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
+  await rowsChanged(jobs, tx, [conversationId]);
+  return await recordResult(eventOutbox, tx, conversationId, { ...what.survey, status: 'imported', installedSegments }, changed);
 }
 
 /** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */
@@ -152,19 +144,19 @@ async function recordEncoding(
   { scanned }: WrongEncoding,
 ): Promise<void> {
   const artifact = { format: null, sessionId: session.id, sessionStart: session.start, ...scanned };
-  const counts = createFilter(session.start, window).settle();
+  const counts = createFilter(session.start, window).finish();
   const result: RunResult = { artifact, window, counts, status: 'install_refused_or_incomplete', installedSegments: null };
   await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
 }
 
 /** Rows that stay although the window is known now may lie outside of it: they are not found any more. */
 async function recordWindow(
-  { rowsChanged, eventOutbox }: TranscriptImportDependencies,
+  { jobs, eventOutbox }: TranscriptImportDependencies,
   tx: Tx,
   conversationId: number,
   result: RunResult,
-): Promise<Finished> {
-  const finished = await record(eventOutbox, tx, conversationId, result);
-  await rowsChanged(tx, [conversationId]);
+): Promise<FinishedStatus> {
+  const finished = await recordResult(eventOutbox, tx, conversationId, result);
+  await rowsChanged(jobs, tx, [conversationId]);
   return finished;
 }

@@ -1,6 +1,6 @@
 /** Contract: rows of a bulk import that were never cut under a window (D7). */
 import { byOperators, nullable, rpc, type Static, Type } from '#libs/contract';
-import { conversationId } from '../schemas.ts';
+import { conversationId } from '../evidence/contract.ts';
 
 /** One row of a bulk import. */
 export const LegacyRow = Type.Object({

@@ -12,8 +12,8 @@ export interface LegacyTranscript {
 }
 
 /** Prepares the rows of one conversation. Speakers without a person are numbered by their first appearance (D24a). */
-export function prepareLegacy(conversationId: number, given: readonly LegacyRow[]): LegacyTranscript {
-  const inOrder = given
+export function prepareLegacy(conversationId: number, requested: readonly LegacyRow[]): LegacyTranscript {
+  const inOrder = requested
     .map((row, index) => ({ row, index }))
     .toSorted((left, right) => left.row.start_ms - right.row.start_ms || left.index - right.index);
   const speakers = new Map<string, StoredSpeaker>();
@@ -36,7 +36,7 @@ export function prepareLegacy(conversationId: number, given: readonly LegacyRow[
     };
   });
   const digest = createHash('sha256');
-  for (const { start_ms, end_ms, person_id, speaker, text } of given) {
+  for (const { start_ms, end_ms, person_id, speaker, text } of requested) {
     digest.update(`${JSON.stringify([start_ms, end_ms, person_id, speaker, text])}\n`);
   }
   return { conversationId, rows, speakers: [...speakers.values()], sha256: digest.digest('hex') };

@@ -1,17 +1,14 @@
 /** `people export` and `people erase` of the admin CLI: the part of transcripts. */
 import { recordAudit } from '#libs/audit';
-import type { Jobs } from '#libs/jobs';
-import type { Handlers } from '#libs/nats';
-import { type Database, transactionOrDryRun } from '#libs/orm';
+import type { HandlersOf } from '#libs/nats';
+import { transactionOrDryRun } from '#libs/orm';
 import { conversations } from '#services/conversations';
-import type { CaptionsChanged } from '../captions-changed.ts';
-import type { transcripts } from '../contract.ts';
+import { captionsChanged } from '../search/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { lockForWriting } from '../evidence/index.ts';
 import type { personDataRpcs } from './contract.ts';
-import { leave, markAsGone } from './gone.ts';
-import { changeParticipant, listSpoken, listSpokenConversations } from './statements.ts';
-
-type PersonDataHandlers = Pick<Handlers<typeof transcripts>, keyof typeof personDataRpcs>;
+import { replacePerson, markErasedOrMerged } from './index.ts';
+import { changeParticipant, listUtterances, listConversationsOfSpeaker } from './statements.ts';
 
 const rowsPerPage = 5_000;
 /** Transcripts that one transaction changes. */
@@ -19,17 +16,11 @@ const transcriptsPerPage = 20;
 /** From the end of a job to what it publishes. */
 const publishingMs = 2_000;
 
-interface PersonDataDependencies {
-  readonly db: Database;
-  readonly jobs: Pick<Jobs, 'enqueue'>;
-  readonly captionsChanged: CaptionsChanged;
-}
-
-export function createPersonDataHandlers({ db, jobs, captionsChanged }: PersonDataDependencies): PersonDataHandlers {
+export function createPersonDataHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>): HandlersOf<typeof personDataRpcs> {
   return {
     exportPerson: async ({ person_id: personId, after }) => {
       const [afterConversation = 0, afterStart = -1, afterPosition = -1] = after === '' ? [] : after.split('/').map(Number);
-      const rows = await listSpoken(db, { personId, afterConversation, afterStart, afterPosition, limit: rowsPerPage });
+      const rows = await listUtterances(db, { personId, afterConversation, afterStart, afterPosition, limit: rowsPerPage });
       const last = rows.length < rowsPerPage ? undefined : rows.at(-1);
       return {
         items: rows.map((row) => ({
@@ -42,18 +33,18 @@ export function createPersonDataHandlers({ db, jobs, captionsChanged }: PersonDa
       };
     },
     erasePerson: async ({ person_id: personId, after, dry_run: dryRun }, context) => {
-      if (!dryRun) await markAsGone(db, personId, null);
-      const found = await listSpokenConversations(db, { personId, after, limit: transcriptsPerPage });
+      if (!dryRun) await markErasedOrMerged(db, personId, null);
+      const found = await listConversationsOfSpeaker(db, { personId, after, limit: transcriptsPerPage });
       const rows = await transactionOrDryRun(db, dryRun, async (tx) => {
         let count = 0;
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          const erased = await leave(tx, { conversationId: id, personId, intoId: null });
+          const erased = await replacePerson(tx, { conversationId: id, personId, intoId: null });
           // What was being published at this moment is there by then.
           if (erased > 0) await jobs.enqueue(tx, conversations.jobs.wordsErased, { conversation_id: id }, { delayMs: publishingMs });
           count += erased;
         }
-        await captionsChanged(tx, idsOf(found));
+        await captionsChanged(jobs, tx, idsOf(found));
         const removed = { transcripts: found.length, transcript_rows: count };
         if (count > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
         return count;
@@ -61,18 +52,18 @@ export function createPersonDataHandlers({ db, jobs, captionsChanged }: PersonDa
       const counts = { transcripts: found.length, transcript_rows: rows };
       return { counts, next: found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null) };
     },
-    mergePerson: async ({ gone_id: goneId, into_id: givenId, after }) => {
+    mergePerson: async ({ gone_id: mergedId, into_id: givenId, after }) => {
       // Who stayed may be gone meanwhile.
-      const intoId = await markAsGone(db, goneId, givenId);
-      const found = await listSpokenConversations(db, { personId: goneId, after, limit: transcriptsPerPage });
+      const intoId = await markErasedOrMerged(db, mergedId, givenId);
+      const found = await listConversationsOfSpeaker(db, { personId: mergedId, after, limit: transcriptsPerPage });
       const next = found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null);
       await db.transaction(async (tx) => {
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          await leave(tx, { conversationId: id, personId: goneId, intoId });
+          await replacePerson(tx, { conversationId: id, personId: mergedId, intoId });
         }
-        await captionsChanged(tx, idsOf(found));
-        if (next === null) await changeParticipant(tx, { goneId, intoId: intoId ?? givenId });
+        await captionsChanged(jobs, tx, idsOf(found));
+        if (next === null) await changeParticipant(tx, { mergedId, intoId: intoId ?? givenId });
       });
       return { next };
     },

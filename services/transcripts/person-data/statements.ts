@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/sql';
 
 /** After this conversation, start and position. */
-export const listSpoken = statement.many({
+export const listUtterances = statement.many({
   name: 'person-data.spoken',
   params: { personId: t.integer, afterConversation: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
   row: { conversation_id: t.integer, start_us: t.bigint, position: t.integer, end_us: t.bigint, text: t.text },
@@ -14,7 +14,7 @@ export const listSpoken = statement.many({
     order by r.conversation_id, r.start_us, r.position limit ${limit}`,
 });
 
-export const listSpokenConversations = statement.many({
+export const listConversationsOfSpeaker = statement.many({
   name: 'person-data.conversations',
   params: { personId: t.integer, after: t.integer, limit: t.integer },
   row: { id: t.integer },
@@ -24,7 +24,7 @@ export const listSpokenConversations = statement.many({
 });
 
 /** `text`: instead of what was said; under the conversation's lock. `rows`: how many were changed. */
-export const anonymise = statement.one({
+export const anonymizeSpeaker = statement.one({
   name: 'person-data.anonymise',
   params: { conversationId: t.integer, personId: t.integer, text: t.text },
   row: { rows: t.integer },
@@ -49,39 +49,39 @@ export const anonymise = statement.one({
 /** Who stays has said what who was merged has said; under the conversation's lock. */
 export const changeSpeaker = statement.none({
   name: 'person-data.change-speaker',
-  params: { conversationId: t.integer, goneId: t.integer, intoId: t.integer },
-  sql: ({ conversationId, goneId, intoId }) => sql`
+  params: { conversationId: t.integer, mergedId: t.integer, intoId: t.integer },
+  sql: ({ conversationId, mergedId, intoId }) => sql`
     with known as (
-      update speakers set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}
+      update speakers set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}
     ), found as (
-      update search_segments set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}
+      update search_segments set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}
     )
-    update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}`,
+    update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${mergedId}`,
 });
 
 /** Who may find what was said where they took part. */
 export const changeParticipant = statement.none({
   name: 'person-data.change-participant',
-  params: { goneId: t.integer, intoId: t.integer },
-  sql: ({ goneId, intoId }) => sql`
-    update search_conversations set participant_ids = array_append(array_remove(array_remove(participant_ids, ${goneId}), ${intoId}), ${intoId})
-    where participant_ids @> array[${goneId}]`,
+  params: { mergedId: t.integer, intoId: t.integer },
+  sql: ({ mergedId, intoId }) => sql`
+    update search_conversations set participant_ids = array_append(array_remove(array_remove(participant_ids, ${mergedId}), ${intoId}), ${intoId})
+    where participant_ids @> array[${mergedId}]`,
 });
 
 /** Waits for installs that are at their end; those that end later know of who is marked after it, in the same transaction. */
-export const lockGone = statement.none({
+export const lockErased = statement.none({
   name: 'person-data.lock-gone',
   sql: () => sql`select pg_advisory_xact_lock(hashtextextended('transcripts.gone-people', 0))`,
 });
 
 /** Nobody is marked until the transaction ends. */
-export const shareGone = statement.none({
+export const shareErasedLock = statement.none({
   name: 'person-data.share-gone',
   sql: () => sql`select pg_advisory_xact_lock_shared(hashtextextended('transcripts.gone-people', 0))`,
 });
 
 /** `intoId` null: erased, which nothing undoes. Whoever stayed and is gone meanwhile is followed, and who had become the one who goes now goes along. */
-export const markGone = statement.maybeOne({
+export const markErased = statement.maybeOne({
   name: 'person-data.mark-gone',
   params: { personId: t.integer, intoId: t.integer.nullable },
   row: { intoId: t.integer.nullable },
@@ -98,7 +98,7 @@ export const markGone = statement.maybeOne({
 });
 
 /** Speakers of these conversations who are gone. */
-export const listGone = statement.many({
+export const listErased = statement.many({
   name: 'person-data.list-gone',
   params: { conversationIds: t.integer.array },
   row: { conversationId: t.integer, personId: t.integer, intoId: t.integer.nullable },

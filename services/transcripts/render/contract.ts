@@ -1,6 +1,6 @@
 /** Contract: the transcript in its formats (rules/transcripts#transcript-file; T1, T5). */
 import { byClients, byOperators, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
-import { conversationId } from '../schemas.ts';
+import { conversationId } from '../evidence/contract.ts';
 
 /** In the order in which they are preferred (T5). */
 export const transcriptFormats = ['md', 'json', 'vtt', 'srt', 'txt'] as const;

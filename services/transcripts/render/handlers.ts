@@ -5,53 +5,58 @@
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
 import { notFound, unavailable } from '#libs/errors';
-import { byteStream, jsonStream, rawBytes, rawJson, withDigest, type Bus, type Handler } from '#libs/nats';
+import { byteStream, jsonStream, rawBytes, rawJson, withDigest, type Handler, type HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { parseInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
-import type { transcripts } from '../contract.ts';
-import { toMilliseconds } from '../segment.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { toMilliseconds } from '../speaker.ts';
 import { readSpeakerNames } from '../speaker-names.ts';
-import type { TranscriptFormat } from './contract.ts';
-import { RunWriter, writeHead } from './rules/markdown.ts';
-import type { TranscriptRow, TranscriptWriter, WriterFacts } from './rules/row.ts';
+import type { renderRpcs, TranscriptFormat } from './contract.ts';
+import { MarkdownWriter, writeMarkdownHead } from './rules/markdown.ts';
+import type { TranscriptRow, TranscriptWriter, WriterOptions } from './rules/row.ts';
 import { createJsonWriter, createSrtWriter, createTextWriter, createVttWriter } from './rules/segments.ts';
 import { findUtterance, findWindow, listRows } from './statements.ts';
 
 /** Files up to this size are made once and held. */
-const heldBytes = 1_048_576;
+const maxBufferedBytes = 1_048_576;
 const rowsPerPage = 2_000;
 /** Where reading begins. */
-const beforeAll = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
+const startPosition = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
 
-type Dependencies = { readonly bus: Bus; readonly db: Database };
+type RenderDependencies = Pick<Dependencies, 'bus' | 'db'>;
 
-/** `transcripts.transcripts.render`. @throws AppError not_found: no such conversation, or the speaker has no utterances in it. */
-export function createRender(deps: Dependencies): Handler<typeof transcripts.rpcs.render> {
+export function createRenderHandlers(deps: RenderDependencies): HandlersOf<typeof renderRpcs> {
+  const render = createRender(deps);
+  return { render, renderAny: render, caption: createCaption(deps) };
+}
+
+/** @throws AppError not_found when the conversation does not exist, or the speaker has no rows in it */
+function createRender(deps: RenderDependencies): Handler<typeof renderRpcs.render> {
   return async ({ conversation_id: id, person_id: personId, format = 'md', limit = Infinity, offset = 0 }, context) => {
     const described = await deps.bus.call(conversations.rpcs.describe, { id }, context);
-    if (
-      personId !== undefined &&
-      !(Math.abs(personId) <= maxId && (await findUtterance(deps.db, { conversationId: id, personId })) !== undefined)
-    )
-      throw notFound();
+    if (personId !== undefined && !(await hasRowsOf(deps.db, id, personId))) throw notFound();
     const names = await readSpeakerNames(deps, [id], context);
-    const facts = { nameOf: (speakerId: number) => names(id, speakerId), onlyPersonId: personId, firstIndex: offset };
-    const createWriter = await chooseWriter(deps, format, described, facts);
+    const options = { nameOf: (speakerId: number) => names(id, speakerId), filterPersonId: personId, firstIndex: offset };
+    const createWriter = await chooseWriter(deps, format, described, options);
     return await reply(deps.db, { id, limit, offset }, format, createWriter);
   };
 }
 
-/** `transcripts.transcripts.caption`. @throws AppError not_found: the conversation has no rows. */
-export function createCaption(deps: Dependencies): Handler<typeof transcripts.rpcs.caption> {
+async function hasRowsOf(db: Database, conversationId: number, personId: number): Promise<boolean> {
+  return Math.abs(personId) <= maxId && (await findUtterance(db, { conversationId, personId })) !== undefined;
+}
+
+/** @throws AppError not_found when the conversation has no rows */
+function createCaption(deps: RenderDependencies): Handler<typeof renderRpcs.caption> {
   return async ({ conversation_id: id, video_started_at: videoStartedAt }, context) => {
-    const [first] = await listRows(deps.db, { conversationId: id, ...beforeAll, skipped: 0, limit: 1 });
+    const [first] = await listRows(deps.db, { conversationId: id, ...startPosition, skipped: 0, limit: 1 });
     if (first === undefined) throw notFound();
     const window = await findWindow(deps.db, { conversationId: id });
     const shiftMs = findShift(window?.start, videoStartedAt);
     const names = await readSpeakerNames(deps, [id], context);
-    const facts = { nameOf: (speakerId: number) => names(id, speakerId), onlyPersonId: undefined };
-    return await reply(deps.db, { id, limit: Infinity, offset: 0 }, 'vtt', () => createVttWriter(facts, shiftMs));
+    const options = { nameOf: (speakerId: number) => names(id, speakerId), filterPersonId: undefined };
+    return await reply(deps.db, { id, limit: Infinity, offset: 0 }, 'vtt', () => createVttWriter(options, shiftMs));
   };
 }
 
@@ -62,21 +67,21 @@ function findShift(windowStart: string | undefined, videoStart: string | null): 
 }
 
 /** Rows of a conversation. */
-interface Part {
+interface RowRange {
   readonly id: number;
   readonly limit: number;
   readonly offset: number;
 }
 
 /** One message, or the stream whose digest is known. */
-async function reply(db: Database, part: Part, format: TranscriptFormat, createWriter: () => TranscriptWriter) {
-  const write = (): AsyncGenerator<Uint8Array> => writeFile(db, part, createWriter());
-  const { digest, whole } = await readOnce(format, write());
+async function reply(db: Database, range: RowRange, format: TranscriptFormat, createWriter: () => TranscriptWriter) {
+  const write = (): AsyncGenerator<Uint8Array> => writeFile(db, range, createWriter());
+  const { digest, whole } = await digestFile(format, write());
   const [asWhole, asStream] = format === 'json' ? [rawJson, jsonStream] : [rawBytes, byteStream];
   return withDigest(whole === undefined ? asStream(verify(format, write(), digest)) : asWhole(whole), digest);
 }
 
-interface Described {
+interface DescribedConversation {
   readonly id: number;
   readonly title: string;
   readonly journey_name: string;
@@ -88,21 +93,21 @@ interface Described {
 
 /** Makes new writers of the format. */
 async function chooseWriter(
-  { db }: Dependencies,
+  { db }: RenderDependencies,
   format: TranscriptFormat,
-  described: Described,
-  facts: WriterFacts,
+  described: DescribedConversation,
+  options: WriterOptions,
 ): Promise<() => TranscriptWriter> {
-  if (format === 'vtt') return () => createVttWriter(facts);
-  if (format === 'srt') return () => createSrtWriter(facts);
-  if (format === 'txt') return () => createTextWriter(facts);
+  if (format === 'vtt') return () => createVttWriter(options);
+  if (format === 'srt') return () => createSrtWriter(options);
+  if (format === 'txt') return () => createTextWriter(options);
   if (format === 'json') {
     const window = (await findWindow(db, { conversationId: described.id })) ?? null;
     const origin = parseInstant(window?.start ?? described.start ?? '');
     const head = { conversationId: described.id, window, origin: origin.kind === 'instant' ? origin.instant : undefined };
-    return () => createJsonWriter(head, facts);
+    return () => createJsonWriter(head, options);
   }
-  const head = writeHead({
+  const head = writeMarkdownHead({
     id: described.id,
     title: described.title,
     journey: described.journey_name === '' ? null : described.journey_name,
@@ -111,12 +116,12 @@ async function chooseWriter(
     finish: described.finish,
     participants: described.participants.map((participant) => participant.name),
   });
-  return () => new RunWriter(head, facts);
+  return () => new MarkdownWriter(head, options);
 }
 
-async function* writeFile(db: Database, part: Part, writer: TranscriptWriter): AsyncGenerator<Uint8Array> {
+async function* writeFile(db: Database, range: RowRange, writer: TranscriptWriter): AsyncGenerator<Uint8Array> {
   yield Buffer.from(writer.start(), 'utf8');
-  for await (const rows of readRows(db, part)) {
+  for await (const rows of readRows(db, range)) {
     const text = writer.write(rows);
     if (text !== '') yield Buffer.from(text, 'utf8');
   }
@@ -124,22 +129,22 @@ async function* writeFile(db: Database, part: Part, writer: TranscriptWriter): A
 }
 
 /** The rows in stored order, page by page: no connection is held while a slow reader takes its time. */
-async function* readRows(db: Database, { id: conversationId, limit, offset }: Part): AsyncGenerator<TranscriptRow[]> {
-  let after = { ...beforeAll, skipped: offset };
-  for (let left = limit; left > 0;) {
-    const wanted = Math.min(left, rowsPerPage);
-    const page = await listRows(db, { conversationId, ...after, limit: wanted });
+async function* readRows(db: Database, { id: conversationId, limit, offset }: RowRange): AsyncGenerator<TranscriptRow[]> {
+  let after = { ...startPosition, skipped: offset };
+  for (let remaining = limit; remaining > 0;) {
+    const pageSize = Math.min(remaining, rowsPerPage);
+    const page = await listRows(db, { conversationId, ...after, limit: pageSize });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    if (page.length < wanted) return;
-    left -= page.length;
+    if (page.length < pageSize) return;
+    remaining -= page.length;
     after = { afterStart: last.startUs, afterPosition: last.position, skipped: 0 };
   }
 }
 
 /** Digest of the file, and the file itself when it is small. */
-async function readOnce(
+async function digestFile(
   format: TranscriptFormat,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ digest: string; whole: Uint8Array | undefined }> {
@@ -149,7 +154,7 @@ async function readOnce(
   for await (const chunk of chunks) {
     hash.update(chunk);
     size += chunk.byteLength;
-    if (size > heldBytes) parts = undefined;
+    if (size > maxBufferedBytes) parts = undefined;
     parts?.push(chunk);
   }
   return { digest: hash.digest('base64url'), whole: parts === undefined ? undefined : Buffer.concat(parts, size) };

@@ -1,13 +1,13 @@
 /** Contract: search in what was said (rules/transcripts#search; T2, T3, T6). */
 import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
-import { mostNeighbour, mostText } from './rules/excerpt.ts';
+import { maxNeighbourLength, maxTextLength } from './rules/excerpt.ts';
 
 const offset = Type.Integer({ minimum: 0 });
 const neighbour = (which: string, part: string) =>
   nullable(
-    Type.String({ maxLength: mostNeighbour }),
-    `What was said ${which}, its ${part} when it is longer than ${mostNeighbour} UTF-16 units; null at the edge of the transcript.`,
+    Type.String({ maxLength: maxNeighbourLength }),
+    `What was said ${which}, its ${part} when it is longer than ${maxNeighbourLength} UTF-16 units; null at the edge of the transcript.`,
   );
 
 export const SpokenMatch = Type.Object(
@@ -27,8 +27,8 @@ export const SpokenMatch = Type.Object(
         end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
         speaker: TranscriptSpeaker,
         text: Type.String({
-          maxLength: mostText,
-          description: `As it was said; when it is longer than ${mostText} UTF-16 units, the part around the words that were asked for.`,
+          maxLength: maxTextLength,
+          description: `As it was said; when it is longer than ${maxTextLength} UTF-16 units, the part around the words that were asked for.`,
         }),
       },
       { $id: 'SpokenSegment', description: 'What was said.' },
@@ -55,10 +55,10 @@ export const SpokenMatches = Type.Object(
 );
 
 /** Matches of a page when the caller does not say. */
-export const usualMatches = 20;
+export const defaultLimit = 20;
 
 /** Query of the search; the same fields are asked of the operation. */
-export const spokenFilters = {
+export const transcriptSearchFilters = {
   q: Type.String({
     minLength: 1,
     maxLength: 500,
@@ -69,12 +69,12 @@ export const spokenFilters = {
   journey: Type.Optional(Type.String({ description: 'In conversations of the journey with this slug.' })),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start then or later.' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start before.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${usualMatches}.` })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${defaultLimit}.` })),
   cursor: Type.Optional(Type.String({ description: '`next` of the page before, with the same filters.' })),
 };
 
 const search = {
-  request: Type.Object(spokenFilters),
+  request: Type.Object(transcriptSearchFilters),
   reply: SpokenMatches,
   errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` is none of this search.' } },
 } as const;

@@ -4,33 +4,40 @@
  */
 import type { RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import type { Bus, CallContext, Handler } from '#libs/nats';
+import type { CallContext, Handler, HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { conversations } from '#services/conversations';
-import type { transcripts } from '../contract.ts';
-import { describeSpeaker, toMilliseconds } from '../segment.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { describeSpeaker, toMilliseconds } from '../speaker.ts';
 import { readSpeakerNames } from '../speaker-names.ts';
-import { type SpokenMatch, usualMatches } from './contract.ts';
-import { type Cursor, type Place, readCursor, writeCursor } from './rules/cursor.ts';
-import { cutAfter, cutAround, cutBefore } from './rules/excerpt.ts';
-import { PageBudget } from './rules/page-budget.ts';
-import { highlight, type Question, readQuestion, writeQuery } from './rules/question.ts';
-import { estimateMatches, findBest, findEdge, listFitting, listSegments, listSpokenIn, walkBest } from './statements/search.ts';
+import { type searchRpcs, type SpokenMatch, defaultLimit } from './contract.ts';
+import { type Cursor, type Position, readCursor, writeCursor } from './rules/cursor.ts';
+import { cutAfter, cutAround, cutBefore, PageBudget } from './rules/excerpt.ts';
+import { findHighlights, type SearchQuery, parseQuery, toTsquery } from './rules/query.ts';
+import {
+  estimateMatches,
+  findBest,
+  findEdge,
+  listFitting,
+  listSegments,
+  listConversationsWithSpeaker,
+  walkBest,
+} from './statements/search.ts';
 
 /** Matches that are weighed against each other. */
 const windowSize = 500;
 /** Windows and refusals that one answer looks past; then its page is a short one. */
 const maxRounds = 4;
 /** From so many expected matches on, the newest conversations are walked through, some at a time: all matches are too many to look at (T3). */
-const manyMatches = 20_000;
-const walkedAtOnce = 30;
+const walkThreshold = 20_000;
+const conversationsPerWalk = 30;
 /** A walk that has taken so long ends, and its page is a short one. */
-const walkMs = 60;
-const fewConversations = 1_000;
-const newest: Place = { start: '9999-12-31T23:59:59Z', id: 2_147_483_647, index: 2_147_483_647 };
-const oldest: Place = { start: '0001-01-01T00:00:00Z', id: 0, index: 0 };
+const maxWalkMs = 60;
+const maxConversationIds = 1_000;
+const newest: Position = { start: '9999-12-31T23:59:59Z', id: 2_147_483_647, index: 2_147_483_647 };
+const oldest: Position = { start: '0001-01-01T00:00:00Z', id: 0, index: 0 };
 /** What the index of words is asked knows of no conversation. */
-const anywhere = {
+const noConversationFilters = {
   eventIds: null,
   journeyId: null,
   from: null,
@@ -40,40 +47,40 @@ const anywhere = {
   hiddenEventIds: [],
   conversationIds: null,
 };
-const nothing = { items: [], next: null, total_estimate: 0 };
+const emptyPage = { items: [], next: null, total_estimate: 0 };
 
-interface Dependencies {
-  readonly bus: Bus;
-  readonly db: Database;
-  /** For whom is searched. */
-  readonly eyes: Eyes;
+interface SearchDependencies extends Pick<Dependencies, 'bus' | 'db'> {
+  readonly audience: Audience;
 }
 
 /** What the conversations service is asked for a reader, and for operators, who read everything. */
-type Eyes = (typeof eyes)[keyof typeof eyes];
+type Audience = (typeof audiences)[keyof typeof audiences];
 const { resolveSpokenFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
-const eyes = {
+const audiences = {
   reader: { resolve: resolveSpokenFilters, cite: citeConversations },
   operator: { resolve: resolveOperatorFilters, cite: citeForOperators },
 } as const;
 
-type Request = RequestOf<typeof transcripts.rpcs.search>;
+type Request = RequestOf<typeof searchRpcs.search>;
 type Found = Awaited<ReturnType<typeof findBest>>[number];
 
-export function createSearches(deps: Omit<Dependencies, 'eyes'>): Record<'search' | 'searchAll', Handler<typeof transcripts.rpcs.search>> {
-  return { search: createSearch({ ...deps, eyes: eyes.reader }), searchAll: createSearch({ ...deps, eyes: eyes.operator }) };
+export function createSearchHandlers(deps: Pick<Dependencies, 'bus' | 'db'>): HandlersOf<typeof searchRpcs> {
+  return {
+    search: createSearch({ ...deps, audience: audiences.reader }),
+    searchAll: createSearch({ ...deps, audience: audiences.operator }),
+  };
 }
 
-function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.search> {
-  return async ({ limit = usualMatches, cursor: given, ...request }, context) => {
-    const scope = await deps.bus.call(deps.eyes.resolve, toFilters(request), context);
-    const begin: Cursor = { below: null, last: null, after: null, total: 0 };
-    const cursor = given === undefined ? begin : readCursor(given, request);
+function createSearch(deps: SearchDependencies): Handler<typeof searchRpcs.search> {
+  return async ({ limit = defaultLimit, cursor: given, ...request }, context) => {
+    const scope = await deps.bus.call(deps.audience.resolve, toFilters(request), context);
+    const start: Cursor = { below: null, last: null, after: null, total: 0 };
+    const cursor = given === undefined ? start : readCursor(given, request);
     if (cursor === undefined)
       throw new AppError({ code: 'bad_request', reason: 'invalid_cursor', message: 'cursor is none of this search' });
-    const question = readQuestion(request.q);
-    const query = writeQuery(question);
-    if (query === undefined) return nothing;
+    const parsedQuery = parseQuery(request.q);
+    const query = toTsquery(parsedQuery);
+    if (query === undefined) return emptyPage;
     const conversationFilters = {
       eventIds: scope.event_ids,
       journeyId: scope.journey_id,
@@ -84,29 +91,33 @@ function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.searc
       hiddenEventIds: scope.hidden_event_ids,
     };
     const personId = request.person_id ?? null;
-    const spokenIn = personId === null ? null : await listFewSpokenIn(deps.db, personId);
-    const conversationIds = spokenIn ?? (await listFew(deps.db, conversationFilters));
+    const speakerConversations = personId === null ? null : await listFewConversationsWithSpeaker(deps.db, personId);
+    const conversationIds = speakerConversations ?? (await listFewConversations(deps.db, conversationFilters));
     const filters = { ...conversationFilters, query, personId, conversationIds };
     // Where the speaker is looked up by conversation, the index of words, which knows of no speaker, would be read for all who say them.
-    const expected = await estimate(deps.db, { ...anywhere, query, personId: spokenIn === null ? personId : null });
-    return await answer({ ...deps, context, question, filters, expected, limit }, cursor, (next) => writeCursor(next, request));
+    const expected = await estimate(deps.db, {
+      ...noConversationFilters,
+      query,
+      personId: speakerConversations === null ? personId : null,
+    });
+    return await readPage({ ...deps, context, parsedQuery, filters, expected, limit }, cursor, (next) => writeCursor(next, request));
   };
 }
 
 /** The conversations that fit, when filters or rights leave few of them; else null. */
-async function listFew(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
+async function listFewConversations(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
   const { hiddenEventIds: _hidden, ...narrowing } = filters;
   if (Object.values(narrowing).every((value) => value === null)) return null;
-  return idsOfFew(await listFitting(db, { ...filters, limit: fewConversations + 1 }));
+  return idsUpToMax(await listFitting(db, { ...filters, limit: maxConversationIds + 1 }));
 }
 
 /** The conversations in which a person speaks, when they are few; else null. */
-async function listFewSpokenIn(db: Database, personId: number): Promise<number[] | null> {
-  return idsOfFew(await listSpokenIn(db, { personId, limit: fewConversations + 1 }));
+async function listFewConversationsWithSpeaker(db: Database, personId: number): Promise<number[] | null> {
+  return idsUpToMax(await listConversationsWithSpeaker(db, { personId, limit: maxConversationIds + 1 }));
 }
 
-const idsOfFew = (rows: readonly { readonly id: number }[]): number[] | null =>
-  rows.length > fewConversations ? null : rows.map(({ id }) => id);
+const idsUpToMax = (rows: readonly { readonly id: number }[]): number[] | null =>
+  rows.length > maxConversationIds ? null : rows.map(({ id }) => id);
 
 function toFilters({ person_id, holon_slug, journey }: Omit<Request, 'limit' | 'cursor'>) {
   return {
@@ -116,9 +127,9 @@ function toFilters({ person_id, holon_slug, journey }: Omit<Request, 'limit' | '
   };
 }
 
-interface Search extends Dependencies {
+interface Search extends SearchDependencies {
   readonly context: CallContext;
-  readonly question: Question;
+  readonly parsedQuery: SearchQuery;
   readonly filters: Parameters<typeof estimateMatches>[1];
   /** Matches without what narrows the conversations. */
   readonly expected: number;
@@ -126,33 +137,33 @@ interface Search extends Dependencies {
 }
 
 /** Reads on until the page is full, or for some rounds. */
-async function answer(search: Search, begin: Cursor, write: (next: Cursor) => string) {
-  const isFirst = begin.below === null && begin.after === null;
+async function readPage(search: Search, start: Cursor, write: (next: Cursor) => string) {
+  const isFirst = start.below === null && start.after === null;
   const items: SpokenMatch[] = [];
   const budget = new PageBudget();
   const { expected } = search;
   // How many words begin alike is not known before they are looked up.
-  let isWalk = expected >= manyMatches || search.question.wanted.some(({ isPrefix }) => isPrefix);
-  let { total } = begin;
-  let cursor: Cursor | undefined = begin;
+  let isWalk = expected >= walkThreshold || search.parsedQuery.included.some(({ isPrefix }) => isPrefix);
+  let { total } = start;
+  let cursor: Cursor | undefined = start;
   const startedAt = performance.now();
   for (let round = 0; cursor !== undefined && items.length < search.limit; round++) {
-    if (isWalk ? round > 0 && performance.now() - startedAt > walkMs : round >= maxRounds) break;
-    const walked: Step = await step(search, cursor, search.limit - items.length, isWalk);
-    const described = await describe(search, walked.found);
+    if (isWalk ? round > 0 && performance.now() - startedAt > maxWalkMs : round >= maxRounds) break;
+    const page: Step = await readStep(search, cursor, search.limit - items.length, isWalk);
+    const described = await describe(search, page.found);
     const added = budget.take(described.map(({ match }) => match));
     items.push(...described.slice(0, added).map(({ match }) => match));
-    if (isFirst && round === 0) total = walked.total ?? (await estimate(search.db, search.filters));
-    const left = described[added];
+    if (isFirst && round === 0) total = page.total ?? (await estimate(search.db, search.filters));
+    const overflow = described[added];
     // Behind the last that was added; where none was, all of this step is left.
-    if (left !== undefined) {
+    if (overflow !== undefined) {
       const last = described[added - 1];
-      cursor = last === undefined ? cursor : walked.behind(last.found);
+      cursor = last === undefined ? cursor : page.cursorAfter(last.found);
       break;
     }
-    cursor = walked.next;
+    cursor = page.next;
     // Few among the newest, and not many are expected: the index of words finds all of them at once.
-    if (expected < manyMatches) isWalk = false;
+    if (expected < walkThreshold) isWalk = false;
   }
   if (cursor === undefined && isFirst) return { items, next: null, total_estimate: items.length };
   return { items, next: cursor === undefined ? null : write({ ...cursor, total }), total_estimate: total };
@@ -169,13 +180,13 @@ interface Step {
   /** Of all matches, where they have been counted. */
   readonly total: number | undefined;
   /** Where reading goes on behind one of those that were found. */
-  readonly behind: (found: Found) => Cursor;
+  readonly cursorAfter: (found: Found) => Cursor;
 }
 
 /** One page of a window. A walk closes the window behind some conversations. */
-async function step({ db, filters }: Search, cursor: Cursor, limit: number, isWalk: boolean): Promise<Step> {
+async function readStep({ db, filters }: Search, cursor: Cursor, limit: number, isWalk: boolean): Promise<Step> {
   const below = cursor.below ?? newest;
-  const edge = isWalk ? await findWalked(db, filters, below) : undefined;
+  const edge = isWalk ? await findWalkEdge(db, filters, below) : undefined;
   const last = cursor.last ?? edge ?? null;
   const spansFew = edge === undefined || last === null || Date.parse(last.start) >= Date.parse(edge.start);
   const after = cursor.after ?? { ...newest, score: Number.MAX_VALUE };
@@ -200,25 +211,26 @@ async function step({ db, filters }: Search, cursor: Cursor, limit: number, isWa
   const lastFound = found.at(-1);
   // The window had no more; what is below a closed one may have.
   const next = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
-  if (first === undefined || lastFound === undefined) return { found, next, total: last === null ? 0 : undefined, behind: () => cursor };
+  if (first === undefined || lastFound === undefined)
+    return { found, next, total: last === null ? 0 : undefined, cursorAfter: () => cursor };
   const isCut = first.found > windowSize;
   const total = isCut || last !== null ? undefined : first.found;
   const closed = isCut && cursor.last === null ? { start: first.last_start, id: first.last_id, index: first.last_index } : last;
-  const behind = (match: Found): Cursor => ({ ...cursor, last: closed, after: placeOf(match) });
-  if (rows.length > limit) return { found, next: behind(lastFound), total, behind };
-  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total, behind };
+  const cursorAfter = (match: Found): Cursor => ({ ...cursor, last: closed, after: positionOf(match) });
+  if (rows.length > limit) return { found, next: cursorAfter(lastFound), total, cursorAfter };
+  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total, cursorAfter };
 }
 
-async function findWalked(
+async function findWalkEdge(
   db: Database,
   { query: _query, personId: _speaker, ...filters }: Search['filters'],
-  below: Place,
-): Promise<Place | undefined> {
-  const found = await findEdge(db, { ...filters, belowStart: below.start, belowId: below.id, walked: walkedAtOnce });
+  below: Position,
+): Promise<Position | undefined> {
+  const found = await findEdge(db, { ...filters, belowStart: below.start, belowId: below.id, walked: conversationsPerWalk });
   return found === undefined ? undefined : { ...found, index: 0 };
 }
 
-const placeOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
+const positionOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
 
 /** What the planner expects; more than one window, where it matters. */
 async function estimate(db: Database, filters: Search['filters']): Promise<number> {
@@ -228,7 +240,7 @@ async function estimate(db: Database, filters: Search['filters']): Promise<numbe
 }
 
 /** What was found, as far as the caller may read it at this moment. */
-async function describe({ bus, db, eyes: { cite }, context, question }: Search, found: readonly Found[]): Promise<Described[]> {
+async function describe({ bus, db, audience: { cite }, context, parsedQuery }: Search, found: readonly Found[]): Promise<Described[]> {
   if (found.length === 0) return [];
   const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
   const [{ items }, rows, names] = await Promise.all([
@@ -241,7 +253,7 @@ async function describe({ bus, db, eyes: { cite }, context, question }: Search, 
   return rows.flatMap((row) => {
     const conversation = cited.get(row.conversation_id);
     // The row may be another one by now.
-    const highlights = highlight(question, row.text);
+    const highlights = findHighlights(parsedQuery, row.text);
     const place = places.get(`${row.conversation_id}/${row.segment_index}`);
     if (conversation === undefined || highlights === undefined || place === undefined) return [];
     const shown = cutAround(row.text, highlights);

@@ -1,21 +1,69 @@
-/** Search in what was said and captions on video hosts, for what changes rows. */
+/** Updates of the search index, for features that change rows or delete conversations. */
 import type { Jobs } from '#libs/jobs';
-import type { Tx } from '#libs/orm';
-import { createCaptionsChanged } from '../captions-changed.ts';
-import { transcripts } from '../contract.ts';
-import { clearSegments } from './statements/index-rows.ts';
+import type { Bus, CallContext } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { conversations } from '#services/conversations';
+import { media } from '#services/media';
+import { searchJobs } from './contract.ts';
+import { clearSegments, deleteAccessFacts, lockAccessFacts, upsertAccessFacts } from './statements/index-rows.ts';
 
-export { lockFacts } from './statements/index-rows.ts';
+export { lockAccessFacts } from './statements/index-rows.ts';
 
-/** Rows of these conversations have changed: the old ones are found no more from now on, the new ones soon. */
-export type RowsChanged = (tx: Tx, conversationIds: readonly number[]) => Promise<void>;
+type Enqueuer = Pick<Jobs, 'enqueue'>;
 
-export function createRowsChanged(jobs: Pick<Jobs<typeof transcripts>, 'enqueue'>): RowsChanged {
-  const captionsChanged = createCaptionsChanged(jobs);
-  return async (tx, conversationIds) => {
-    if (conversationIds.length === 0) return;
-    await clearSegments(tx, { ids: conversationIds });
-    await jobs.enqueue(tx, transcripts.jobs.indexTranscripts, { conversation_ids: [...conversationIds] });
-    await captionsChanged(tx, conversationIds);
-  };
+/** Conversations per transaction of a refresh. */
+const refreshBatchSize = 100;
+
+/** Updates captions on the video host after rows or speakers have changed (T4). */
+export async function captionsChanged(jobs: Enqueuer, tx: Tx, conversationIds: readonly number[]): Promise<void> {
+  if (conversationIds.length === 0) return;
+  await jobs.enqueue(tx, media.jobs.followTranscripts, { conversation_ids: [...conversationIds] });
+}
+
+/** Removes the old rows from the search index at once, and enqueues indexing of the new ones. */
+export async function rowsChanged(jobs: Enqueuer, tx: Tx, conversationIds: readonly number[]): Promise<void> {
+  if (conversationIds.length === 0) return;
+  await clearSegments(tx, { ids: conversationIds });
+  await jobs.enqueue(tx, searchJobs.indexTranscripts, { conversation_ids: [...conversationIds] });
+  await captionsChanged(jobs, tx, conversationIds);
+}
+
+interface RefreshDependencies {
+  readonly bus: Pick<Bus, 'call'>;
+  readonly db: Database;
+}
+
+/**
+ * Reads again who can find these conversations; conversations that no longer exist are removed from the index. The conversations service is
+ * called under a lock, so that of two concurrent refreshes the later write has the later state.
+ */
+export async function refreshAccessFacts({ bus, db }: RefreshDependencies, ids: readonly number[], context: CallContext): Promise<void> {
+  for (let first = 0; first < ids.length; first += refreshBatchSize) {
+    const batch = ids.slice(first, first + refreshBatchSize);
+    await db.transaction((tx) => refreshBatch({ bus, tx }, batch, context));
+  }
+}
+
+async function refreshBatch(
+  { bus, tx }: { readonly bus: Pick<Bus, 'call'>; readonly tx: Tx },
+  ids: readonly number[],
+  context: CallContext,
+): Promise<void> {
+  await lockAccessFacts(tx, { ids });
+  const { items } = await bus.call(conversations.rpcs.listAccessFacts, { ids: [...ids] }, context);
+  const factsById = new Map(items.map((item) => [item.id, item]));
+  for (const id of ids) {
+    const facts = factsById.get(id);
+    if (facts === undefined) await deleteAccessFacts(tx, { id });
+    else {
+      await upsertAccessFacts(tx, {
+        id,
+        start: facts.start,
+        eventId: facts.event_id,
+        journeyId: facts.journey_id,
+        participantIds: facts.participant_ids,
+        version: facts.updated_at,
+      });
+    }
+  }
 }

@@ -1,108 +1,134 @@
-/** Job `transcripts.index-transcripts`, and the news of conversations that decide who may find what was said in them (T2). */
+/** Job `transcripts.index-transcripts`, and the events that change who can find a conversation (T2). */
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
-import type { JobHandler, Jobs } from '#libs/jobs';
-import type { Logger } from '#libs/logger';
-import { consumeEvent, newContext, type Bus, type CallContext, type RunningConsumer } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { JobHandler } from '#libs/jobs';
+import { consumeEvent, newContext, type RunningConsumer } from '#libs/nats';
+import type { Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
-import { maxIndexed } from './contract.ts';
-import { indexTranscript } from './index-transcript.ts';
-import { createPace } from './pace.ts';
-import { dropConversation, findKept, listUnindexed, lockFacts, saveConversation, seeWriters } from './statements/index-rows.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { lockForWriting } from '../evidence/index.ts';
+import { erasedText } from '../person-data/contract.ts';
+import { maxIndexed, searchJobs } from './contract.ts';
+import { refreshAccessFacts } from './index.ts';
+import { toTsvector } from './rules/words.ts';
+import {
+  clearSegments,
+  findIndexed,
+  findOutdatedRows,
+  hasWriters,
+  insertSegments,
+  listNextRows,
+  listUnindexed,
+  raiseWorkMem,
+} from './statements/index-rows.ts';
 
-interface Dependencies {
-  readonly bus: Bus;
-  readonly db: Database;
-}
+/** After this time a run leaves the remaining transcripts to another job, so that later jobs are not blocked and a retry repeats little. */
+const defaultMaxRunMs = 60_000;
+const rowsPerPage = 1_000;
 
-/** What a job has not done by then becomes another job, behind those that came meanwhile; one that is tried again repeats no more than this. */
-const usualTurnMs = 60_000;
+/** While an import is running, the throttle pauses this many times as long as the work took. */
+const restFactor = 4;
+const maxRestMs = 10_000;
+/** An import writes no rows for a moment between two of its transactions. */
+const quietMs = 2_000;
 
-export function createIndexing({
-  bus,
-  db,
-  jobs,
-  turnMs = usualTurnMs,
-}: Dependencies & { readonly jobs: Jobs<typeof transcripts>; readonly turnMs?: number | undefined }): JobHandler<
-  PayloadOf<typeof transcripts.jobs.indexTranscripts>
-> {
-  const pace = createPace({ seeWriters: async () => (await seeWriters(db)).writing });
+export function createIndexTranscripts(
+  { bus, db, jobs }: Pick<Dependencies, 'bus' | 'db' | 'jobs'>,
+  maxRunMs = defaultMaxRunMs,
+): JobHandler<PayloadOf<typeof searchJobs.indexTranscripts>> {
+  const throttle = createImportThrottle({ hasWriters: async () => (await hasWriters(db)).writing });
   return async (run) => {
     const ids = run.payload.conversation_ids;
     let startedAt = performance.now();
-    const turnEndsAt = startedAt + turnMs;
-    await refresh({ bus, db }, ids, run.context);
+    const endsAt = startedAt + maxRunMs;
+    await refreshAccessFacts({ bus, db }, ids, run.context);
     for (const [index, id] of ids.entries()) {
       run.signal.throwIfAborted();
-      if (index > 0 && startedAt >= turnEndsAt) {
-        const left = { conversation_ids: ids.slice(index) };
-        return run.complete((tx) => jobs.enqueue(tx, transcripts.jobs.indexTranscripts, left, { requestId: run.requestId }));
+      if (index > 0 && startedAt >= endsAt) {
+        const remaining = { conversation_ids: ids.slice(index) };
+        return run.complete((tx) => jobs.enqueue(tx, searchJobs.indexTranscripts, remaining, { requestId: run.requestId }));
       }
       await db.transaction((tx) => indexTranscript(tx, id));
       run.progress((100 * (index + 1)) / ids.length);
-      await pace(performance.now() - startedAt, run.signal);
+      await throttle(performance.now() - startedAt, run.signal);
       startedAt = performance.now();
     }
     return undefined;
   };
 }
 
-/** What decides is asked anew whenever it has changed. */
-export function followConversations({ bus, db, logger }: Dependencies & { readonly logger: Logger }): Promise<RunningConsumer> {
+/**
+ * Replaces the indexed words of a conversation by those of its present rows. Erased text is not indexed, nor are rows that may lie outside the
+ * window.
+ */
+async function indexTranscript(tx: Tx, conversationId: number): Promise<void> {
+  const exists = await lockForWriting(tx, conversationId);
+  await clearSegments(tx, { ids: [conversationId] });
+  if (!exists || (await findOutdatedRows(tx, { conversationId })) !== undefined) return;
+  await raiseWorkMem(tx);
+  let index = 0;
+  for (let after = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 }; ;) {
+    const page = await listNextRows(tx, { conversationId, ...after, limit: rowsPerPage });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const firstIndex = index;
+    index += page.length;
+    const rows = page.map((row, offset) => ({ ...row, index: firstIndex + offset })).filter(({ text }) => text !== erasedText);
+    await insertSegments(tx, {
+      conversationId,
+      indexes: rows.map((row) => row.index),
+      starts: rows.map((row) => row.start_us),
+      positions: rows.map((row) => row.position),
+      personIds: rows.map((row) => row.person_id),
+      vectors: rows.map((row) => toTsvector(row.text)),
+    });
+    if (page.length < rowsPerPage) return;
+    after = { afterStart: last.start_us, afterPosition: last.position };
+    await nextTick();
+  }
+}
+
+/** Refreshes who can find a conversation whenever the conversation changes. */
+export function consumeChanges({ bus, db, logger }: Pick<Dependencies, 'bus' | 'db' | 'logger'>): Promise<RunningConsumer> {
   return consumeEvent({ bus, logger }, transcripts.consumers.conversationChanged, conversations.events.changed, async ({ id }) => {
-    if ((await findKept(db, { id })) !== undefined) await refresh({ bus, db }, [id], newContext());
+    if ((await findIndexed(db, { id })) !== undefined) await refreshAccessFacts({ bus, db }, [id], newContext());
   });
 }
 
-/** Conversations that one transaction asks about. */
-const refreshedTogether = 100;
-
-/**
- * Conversations that are not there any more are found by nobody. The owner is asked under a lock: of two who ask about a conversation, whoever writes
- * later has asked later, so that nothing that was removed or restricted meanwhile comes back.
- */
-export async function refresh({ bus, db }: Dependencies, ids: readonly number[], context: CallContext): Promise<void> {
-  for (let first = 0; first < ids.length; first += refreshedTogether) {
-    const some = ids.slice(first, first + refreshedTogether);
-    await db.transaction((tx) => refreshTogether({ bus, tx }, some, context));
-  }
-}
-
-async function refreshTogether(
-  { bus, tx }: { readonly bus: Pick<Bus, 'call'>; readonly tx: Tx },
-  ids: readonly number[],
-  context: CallContext,
-): Promise<void> {
-  await lockFacts(tx, { ids });
-  const { items } = await bus.call(conversations.rpcs.listAccessFacts, { ids: [...ids] }, context);
-  const found = new Map(items.map((item) => [item.id, item]));
-  for (const id of ids) {
-    const facts = found.get(id);
-    if (facts === undefined) await dropConversation(tx, { id });
-    else {
-      await saveConversation(tx, {
-        id,
-        start: facts.start,
-        eventId: facts.event_id,
-        journeyId: facts.journey_id,
-        participantIds: facts.participant_ids,
-        version: facts.updated_at,
-      });
-    }
-  }
-}
-
-/** Transcripts of releases that had no search; each is indexed once. */
-export async function indexWhatIsMissing({ db, jobs }: { readonly db: Database; readonly jobs: Jobs<typeof transcripts> }): Promise<void> {
+/** Enqueues indexing of transcripts from releases without search, once each. */
+export async function indexMissingTranscripts({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>): Promise<void> {
   for (let after = 0; ;) {
     const missing = await listUnindexed(db, { after, limit: maxIndexed });
     const last = missing.at(-1);
     if (last === undefined) return;
     const ids = missing.map(({ id }) => id);
     await jobs.transaction((tx) =>
-      jobs.enqueue(tx, transcripts.jobs.indexTranscripts, { conversation_ids: ids }, { key: `missing/${ids[0]}/${last.id}` }),
+      jobs.enqueue(tx, searchJobs.indexTranscripts, { conversation_ids: ids }, { key: `missing/${ids[0]}/${last.id}` }),
     );
     after = last.id;
   }
+}
+
+/** Called after each piece of work with its duration; pauses while an import is running. */
+export type ImportThrottle = (workedMs: number, signal: AbortSignal) => Promise<void>;
+
+export interface ThrottleOptions {
+  /** Whether any process is writing transcript rows. */
+  readonly hasWriters: () => Promise<boolean>;
+  readonly now?: () => number;
+  readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Slows background work down while an import is running, so that imports keep their speed (T3). */
+export function createImportThrottle({
+  hasWriters: seesWriters,
+  now = () => performance.now(),
+  rest = (ms, signal) => sleep(ms, undefined, { signal }),
+}: ThrottleOptions): ImportThrottle {
+  let writersSeenAt = -Infinity;
+  return async (workedMs, signal) => {
+    if (await seesWriters()) writersSeenAt = now();
+    if (now() - writersSeenAt <= quietMs) await rest(Math.min(maxRestMs, workedMs * restFactor), signal);
+  };
 }

@@ -46,7 +46,7 @@ export async function transcribeParts(
     const spoken = { ...file, language: options.language, prompt: options.vocabulary };
     const transcription = await transcriber.transcribe(spoken, options.signal);
     for (const row of toRows(transcription, part, options.range.start)) {
-      const verdict = filter.judge(row);
+      const verdict = filter.classify(row);
       if (verdict.kind !== 'accepted') continue;
       characters += verdict.row.sentence.length;
       if (characters > maxCharacters) throw new PermanentJobError('the transcription has more text than anybody can say');
@@ -54,7 +54,7 @@ export async function transcribeParts(
     }
     options.onProgress(index + 1);
   }
-  return { rows, counts: filter.settle() };
+  return { rows, counts: filter.finish() };
 }
 
 /** Rows as the filter reads them: whole milliseconds from the beginning of the audio file. Without segments the part is one row. */

@@ -4,44 +4,35 @@
  * stored or logged. An attempt that dies has changed nothing; the next one begins anew.
  */
 import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { AppError, unavailable } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import { FfmpegError, type Ffmpeg, type ScratchDirectory } from '#libs/ffmpeg';
+import { FfmpegError } from '#libs/ffmpeg';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
-import type { Bus } from '#libs/nats';
-import { ModelFailure, type Transcriber } from '#libs/openai';
-import type { Database, Tx } from '#libs/orm';
-import type { Outbound } from '#libs/outbound';
+import type { CallContext } from '#libs/nats';
+import { ModelFailure } from '#libs/openai';
+import type { Tx } from '#libs/orm';
+import { OutboundError } from '#libs/outbound';
 import { audioTranscription as declaration, type AudioTranscriptionConfig } from '#libs/pipeline';
-import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
-import { media } from '#services/media';
+import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
+import { maxAudioBytes, media, mediaPaths } from '#services/media';
 import { type Artifact, lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
-import { type Finished, InstallRefused, installTranscript, judgeWindow, readSource, record } from '../import/index.ts';
+import { type FinishedStatus, InstallRefused, installTranscript, parseWindow, readSource, recordResult } from '../import/index.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Window } from '../row-filter.ts';
-import type { RowsChanged } from '../search/index.ts';
-import { SpeakerList, type RoomParticipant } from '../speaker.ts';
-import { fetchAudio } from './fetch-audio.ts';
-import { prepareAudio, type AudioRange } from './prepare.ts';
-import { transcribeParts, type TranscribedRows } from './transcribe.ts';
+import { rowsChanged } from '../search/index.ts';
+import { type RoomParticipant, SpeakerCollector } from '../speaker.ts';
+import { type AudioRange, prepareAudio } from './prepare.ts';
+import { type TranscribedRows, transcribeParts } from './transcribe.ts';
 
-export interface AudioTranscriptionDependencies {
-  readonly db: Database;
-  readonly bus: Bus;
-  readonly outbound: Outbound;
-  readonly mediaUrl: string;
-  readonly ffmpeg: Ffmpeg;
-  readonly scratch: ScratchDirectory;
-  /** Undefined while no model is configured: transcriptions wait. */
-  readonly transcriber: Transcriber | undefined;
-  readonly partSeconds: number;
-  readonly rowsChanged: RowsChanged;
-  readonly eventOutbox: EventOutbox;
-  /** Called after each finished run, for the metrics. */
-  readonly onFinished: (status: TranscriptionStatus) => void;
-}
+type AudioTranscriptionDependencies = Pick<
+  Dependencies,
+  'config' | 'db' | 'bus' | 'jobs' | 'eventOutbox' | 'mediaOutbound' | 'ffmpeg' | 'scratch' | 'transcriber' | 'countTranscription'
+>;
 
 /** `kept`: there is a transcript, which stays. */
-type TranscriptionStatus = Finished | 'kept';
+type TranscriptionStatus = FinishedStatus | 'kept';
 type Step = PipelineRun<AudioTranscriptionConfig>;
 
 interface Transcribed extends TranscribedRows {
@@ -93,10 +84,10 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
     return finish(deps, step, () => Promise.resolve('kept'));
   }
-  const judged = judgeWindow(source.window);
+  const judged = parseWindow(source.window);
   if (judged.kind !== 'usable') {
     const status = judged.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(deps.eventOutbox, tx, conversationId, { status }));
+    return finish(deps, step, (tx) => recordResult(deps.eventOutbox, tx, conversationId, { status }));
   }
   const transcribed = await transcribe(deps, step, judged.window);
   run.progress(transcribedPercent, 'installing rows');
@@ -119,21 +110,21 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
       signal: run.signal,
       onProgress: (bytes) => run.progress((bytes / audio.size_bytes) * fetchedPercent),
     });
-    const { audioStart, range } = placeAudio(window, config.audio_offset_seconds);
+    const { audioStart, range } = locateWindow(window, config.audio_offset_seconds);
     const length = range.end - range.start;
     run.progress(fetchedPercent, 'preparing the audio');
     const parts = await prepareAudio(deps.ffmpeg, file, {
       folder,
       range,
-      limits: { maxSeconds: deps.partSeconds, minSeconds: deps.partSeconds / 2 },
+      limits: { maxSeconds: deps.config.TRANSCRIPTION_PART_SECONDS, minSeconds: deps.config.TRANSCRIPTION_PART_SECONDS / 2 },
       signal: run.signal,
       onProgress: (seconds) => run.progress(fetchedPercent + Math.min(1, seconds / length) * (preparedPercent - fetchedPercent)),
     });
-    const tell = (done: number): void => {
+    const reportProgress = (done: number): void => {
       const share = parts.length === 0 ? 1 : done / parts.length;
       run.progress(preparedPercent + share * (transcribedPercent - preparedPercent), `transcribed ${done} of ${parts.length} parts`);
     };
-    tell(0);
+    reportProgress(0);
     const { language, vocabulary } = config;
     const rows = await transcribeParts(transcriber, parts, {
       window,
@@ -142,7 +133,7 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
       language,
       vocabulary,
       signal: run.signal,
-      onProgress: tell,
+      onProgress: reportProgress,
     });
     return {
       ...rows,
@@ -154,14 +145,14 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
 }
 
 /** The window as seconds of the audio file, which begins `offsetSeconds` after the conversation. */
-export function placeAudio(window: Window, offsetSeconds: number): { audioStart: bigint; range: AudioRange } {
+export function locateWindow(window: Window, offsetSeconds: number): { audioStart: bigint; range: AudioRange } {
   const audioStart = window.start + BigInt(Math.round(offsetSeconds * 1e6));
   const seconds = (instant: bigint): number => Math.max(0, Number(instant - audioStart) / 1e6);
   return { audioStart, range: { start: seconds(window.start), end: seconds(window.end) } };
 }
 
 async function install(
-  { rowsChanged, eventOutbox }: AudioTranscriptionDependencies,
+  { jobs, eventOutbox }: AudioTranscriptionDependencies,
   tx: Tx,
   step: Step,
   { rows, counts, artifact, window }: Transcribed,
@@ -171,17 +162,17 @@ async function install(
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   if (!step.config.replace_existing && (await readEvidenceState(tx, conversationId)).hasRows) return 'kept';
   const result = { artifact, window, counts };
-  await rowsChanged(tx, [conversationId]);
+  await rowsChanged(jobs, tx, [conversationId]);
   if (counts.accepted === 0) {
-    return record(eventOutbox, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+    return recordResult(eventOutbox, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
   }
-  const speakers = new SpeakerList();
+  const speakers = new SpeakerCollector();
   for (const [position, row] of rows.entries()) speakers.add(row, position);
   const { segments: installedSegments, changed } = await installTranscript(tx, conversationId, {
     speakers: speakers.inOrder(),
     participants,
     accepted: counts.accepted,
-    feed: async (sink) => {
+    writeRows: async (sink) => {
       for (const [position, row] of rows.entries()) {
         sink.add(row, position);
         if (position % rowsBetweenPauses === 0) await sink.pause();
@@ -189,7 +180,7 @@ async function install(
     },
   });
   const imported: RunResult = { ...result, status: 'imported', installedSegments };
-  return record(eventOutbox, tx, conversationId, imported, changed);
+  return recordResult(eventOutbox, tx, conversationId, imported, changed);
 }
 
 async function finish(
@@ -203,7 +194,7 @@ async function finish(
     status = await work(tx);
     return describe(status, transcribed);
   });
-  deps.onFinished(status);
+  deps.countTranscription(status);
   step.run.logger.info({ conversationId: step.conversationId, status }, 'audio transcription finished');
 }
 
@@ -215,4 +206,46 @@ function describe(status: TranscriptionStatus, transcribed: Transcribed | undefi
   const rows = transcribed === undefined ? '' : `; ${transcribed.counts.accepted} of ${transcribed.counts.raw} rows lie in the window`;
   const parts = transcribed === undefined ? {} : { parts: transcribed.parts, sha256: transcribed.artifact.sha256 };
   return { result: { status, ...parts }, note: `${declaration.name} finished: ${status}${rows}`, succeeded: status === 'imported' };
+}
+
+const fetchTimeoutMs = 1_800_000;
+
+/** @returns SHA-256 and size of the bytes. @throws AppError unavailable; the signal's reason */
+export async function fetchAudio(
+  { bus, mediaOutbound, config }: Pick<Dependencies, 'bus' | 'mediaOutbound' | 'config'>,
+  conversationId: number,
+  file: string,
+  options: { context: CallContext; signal: AbortSignal; onProgress: (bytes: number) => void },
+): Promise<{ sha256: string; bytes: number }> {
+  const { context, signal, onProgress } = options;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    const { ticket } = await bus.call(media.rpcs.issueDownloadTicket, { conversation_id: conversationId }, context);
+    const reply = await mediaOutbound.request({
+      url: new URL(mediaPaths.conversationAudio(conversationId), config.MEDIA_INTERNAL_URL).href,
+      headers: { 'request-id': context.requestId, ticket },
+      maxBytes: maxAudioBytes,
+      timeoutMs: fetchTimeoutMs,
+      signal,
+    });
+    if (reply.status !== 200) {
+      reply.discard();
+      throw unavailable(`the media service answered ${reply.status} for the audio`);
+    }
+    const counted = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const chunk of reply.body) {
+        hash.update(chunk);
+        bytes += chunk.byteLength;
+        onProgress(bytes);
+        yield chunk;
+      }
+    };
+    await pipeline(counted, createWriteStream(file), { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof OutboundError) throw unavailable(`the audio could not be fetched: ${error.message}`);
+    throw error;
+  }
+  return { sha256: hash.digest('hex'), bytes };
 }

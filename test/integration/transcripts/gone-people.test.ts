@@ -43,8 +43,8 @@ const meet = (): Promise<Meeting> => fixture.meet({ artifact, isRecorded: false,
 
 const erase = (personId: number) =>
   fixture.bus.call(erasePerson, { person_id: personId, after: 0, dry_run: false }, contextFor(erasePerson));
-const merge = (goneId: number, intoId: number) =>
-  fixture.bus.call(mergePerson, { gone_id: goneId, into_id: intoId, after: 0 }, contextFor(mergePerson));
+const merge = (mergedId: number, intoId: number) =>
+  fixture.bus.call(mergePerson, { gone_id: mergedId, into_id: intoId, after: 0 }, contextFor(mergePerson));
 
 /** What happens while an import knows who takes part, and has not stored a row. */
 async function whileImporting({ id, recorded }: Meeting, happens: () => Promise<unknown>): Promise<void> {

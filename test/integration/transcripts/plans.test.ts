@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { seedTranscripts } from '../../../lab/scale/seed.ts';
 import { vocabulary, wordOf } from '../../../lab/scale/transcript-sql.ts';
-import { listSpeakers } from '../../../services/transcripts/statements.ts';
+import { listSpeakers } from '../../../services/transcripts/speaker-names.ts';
 import * as rows from '../../../services/transcripts/search/statements/index-rows.ts';
 import * as search from '../../../services/transcripts/search/statements/search.ts';
 
@@ -128,7 +128,9 @@ describe('the plans of the search in what was said, in a large database (T3)', (
     });
 
     it.each(questions)('%s of one speaker: no sequential scan, and the index of words is not asked', async (_what, query) => {
-      const conversationIds = (await client.query<{ id: number }>(search.listSpokenIn.prepared.text, [40, 1_001])).rows.map(({ id }) => id);
+      const conversationIds = (await client.query<{ id: number }>(search.listConversationsWithSpeaker.prepared.text, [40, 1_001])).rows.map(
+        ({ id }) => id,
+      );
       expect(conversationIds.length).toBeGreaterThan(1);
       const values = { ...given, query, personId: 40, conversationIds, ...firstPage };
       const plans = await explain(search.walkBest, values);
@@ -138,7 +140,7 @@ describe('the plans of the search in what was said, in a large database (T3)', (
 
   it.each([
     ['the rows of a page', search.listSegments, { conversationIds: [3, 900, 77], indexes: [1, 2, 3] }],
-    ['the conversations of a speaker', search.listSpokenIn, { personId: 40, limit: 1_001 }],
+    ['the conversations of a speaker', search.listConversationsWithSpeaker, { personId: 40, limit: 1_001 }],
     ['the speakers of a page', listSpeakers, { conversationIds: [3, 900, 77] }],
     ['what is indexed next', rows.listNextRows, { conversationId: 12, afterStart: 0, afterPosition: 0, limit: 1_000 }],
     ['what is cleared', rows.clearSegments, { ids: [5, 6] }],

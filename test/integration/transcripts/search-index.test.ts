@@ -4,9 +4,9 @@ import { createDatabase, type Database } from '#libs/orm';
 import { contextFor, quickJobs, startService, waitFor, waitForLockWait } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
-import { forget } from '../../../services/transcripts/deletion/workers.ts';
-import { seeWriters } from '../../../services/transcripts/search/statements/index-rows.ts';
-import { refresh } from '../../../services/transcripts/search/workers.ts';
+import { deleteConversationData } from '../../../services/transcripts/clean-up/workers.ts';
+import { hasWriters } from '../../../services/transcripts/search/statements/index-rows.ts';
+import { refreshAccessFacts } from '../../../services/transcripts/search/index.ts';
 import { startTranscriptFixture, type TranscriptFixture } from './fixture.ts';
 
 let fixture: TranscriptFixture;
@@ -14,7 +14,7 @@ let service: { stop(): Promise<void> };
 let db: Database;
 beforeAll(async () => {
   fixture = await startTranscriptFixture(import.meta.url, {}, { runsImporter: false });
-  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs, indexTurnMs: 0 });
+  service = await startService('transcripts', fixture.env, fixture.settings, { tuning: quickJobs, maxIndexRunMs: 0 });
   db = await createDatabase({
     url: fixture.env.settings['DATABASE_URL'] ?? '',
     schema: 'transcripts',
@@ -87,7 +87,7 @@ describe('transcripts.index-transcripts (T3)', () => {
   });
 
   it('sees that rows are written, in whatever process and as long as they are', async () => {
-    const isWritten = async (): Promise<boolean> => (await seeWriters(db)).writing;
+    const isWritten = async (): Promise<boolean> => (await hasWriters(db)).writing;
     expect(await isWritten()).toBe(false);
     await db.transaction(async (tx) => {
       await tx.query({ name: 'test.read', text: 'select count(*) from transcripts.transcript_rows' });
@@ -102,7 +102,7 @@ describe('transcripts.index-transcripts (T3)', () => {
 describe('what decides about a conversation', () => {
   const removeForGood = async (id: number): Promise<void> => {
     await fixture.env.sql('delete from conversations.all_conversations where id = $1', [id]);
-    await db.transaction((tx) => forget(tx, id));
+    await db.transaction((tx) => deleteConversationData(tx, id));
   };
   const remove = async (id: number): Promise<void> => {
     const { adminDelete } = conversations.rpcs;
@@ -126,7 +126,7 @@ describe('what decides about a conversation', () => {
       const facts = { id, start: null, event_id: null, journey_id: null, participant_ids: [fixture.personId] };
       return { items: [{ ...facts, updated_at: '2100-01-01T00:00:00Z' }] };
     };
-    await refresh({ bus: { call } as unknown as Bus, db }, [id], newContext());
+    await refreshAccessFacts({ bus: { call } as unknown as Bus, db }, [id], newContext());
     await removed;
     await waitFor(async () => (await kept()).length === 0);
   });

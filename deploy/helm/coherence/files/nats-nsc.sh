@@ -576,8 +576,8 @@ user transcripts \
   --allow-pub 'jobs.transcripts.transcript-import' \
   --allow-pub 'jobs.transcripts.audio-transcription' \
   --allow-pub 'jobs.transcripts.forget-conversation' \
-  --allow-pub 'jobs.transcripts.index-transcripts' \
   --allow-pub 'jobs.transcripts.catch-up' \
+  --allow-pub 'jobs.transcripts.index-transcripts' \
   --allow-pub 'feed.transcripts' \
   --allow-pub '$JS.API.CONSUMER.INFO.JOBS.transcripts_transcript-import' \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.transcripts_transcript-import.jobs.transcripts.transcript-import' \
@@ -591,14 +591,14 @@ user transcripts \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.transcripts_forget-conversation.jobs.transcripts.forget-conversation' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.transcripts_forget-conversation' \
   --allow-pub '$JS.ACK.JOBS.transcripts_forget-conversation.>' \
-  --allow-pub '$JS.API.CONSUMER.INFO.JOBS.transcripts_index-transcripts' \
-  --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.transcripts_index-transcripts.jobs.transcripts.index-transcripts' \
-  --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.transcripts_index-transcripts' \
-  --allow-pub '$JS.ACK.JOBS.transcripts_index-transcripts.>' \
   --allow-pub '$JS.API.CONSUMER.INFO.JOBS.transcripts_catch-up' \
   --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.transcripts_catch-up.jobs.transcripts.catch-up' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.transcripts_catch-up' \
   --allow-pub '$JS.ACK.JOBS.transcripts_catch-up.>' \
+  --allow-pub '$JS.API.CONSUMER.INFO.JOBS.transcripts_index-transcripts' \
+  --allow-pub '$JS.API.CONSUMER.CREATE.JOBS.transcripts_index-transcripts.jobs.transcripts.index-transcripts' \
+  --allow-pub '$JS.API.CONSUMER.MSG.NEXT.JOBS.transcripts_index-transcripts' \
+  --allow-pub '$JS.ACK.JOBS.transcripts_index-transcripts.>' \
   --allow-pub '$JS.API.CONSUMER.INFO.EVENTS.transcripts-meeting-reported' \
   --allow-pub '$JS.API.CONSUMER.CREATE.EVENTS.transcripts-meeting-reported.events.conversations.meeting.reported' \
   --allow-pub '$JS.API.CONSUMER.MSG.NEXT.EVENTS.transcripts-meeting-reported' \

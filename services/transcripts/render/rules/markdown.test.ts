@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { RunWriter, formatOffset, writeHead } from './markdown.ts';
+import { MarkdownWriter, formatOffset, writeMarkdownHead } from './markdown.ts';
 import type { TranscriptRow } from './row.ts';
 
 const names = new Map([
@@ -17,8 +17,8 @@ const say = (seconds: number, personId: number, text: string): TranscriptRow => 
   text,
 });
 
-function write(rows: readonly TranscriptRow[], onlyPersonId?: number): string {
-  const writer = new RunWriter('', { nameOf, onlyPersonId });
+function write(rows: readonly TranscriptRow[], filterPersonId?: number): string {
+  const writer = new MarkdownWriter('', { nameOf, filterPersonId });
   return writer.write(rows) + writer.finish();
 }
 
@@ -61,7 +61,7 @@ describe('writeHead (D24a)', () => {
       finish: null,
       participants: ['Ada', 'Bob'],
     };
-    expect(writeHead(head)).toBe(
+    expect(writeMarkdownHead(head)).toBe(
       '# Spring\n\n- Conversation: 42\n- Journey: Open circle\n- Event: Spring 2026\n- Start: 2026-05-01T10:00:00Z\n- Participants: Ada, Bob\n\n## Transcript\n',
     );
   });
@@ -76,7 +76,7 @@ describe('writeHead (D24a)', () => {
       finish: null,
       participants: ['Eve\n- Finish: never'],
     };
-    expect(writeHead(head)).toBe('# A ## Transcript\n\n- Conversation: 1\n- Participants: Eve - Finish: never\n\n## Transcript\n');
+    expect(writeMarkdownHead(head)).toBe('# A ## Transcript\n\n- Conversation: 1\n- Participants: Eve - Finish: never\n\n## Transcript\n');
   });
 });
 
@@ -111,7 +111,7 @@ describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
         fc.array(fc.nat({ max: 5 }), { maxLength: 20 }),
         fc.constantFrom(undefined, 1, -7),
         (rows, cuts, only) => {
-          const writer = new RunWriter('', { nameOf, onlyPersonId: only });
+          const writer = new MarkdownWriter('', { nameOf, filterPersonId: only });
           let rest: TranscriptRow[] = rows;
           let out = '';
           for (const cut of cuts) {
@@ -175,7 +175,7 @@ describe('hostile text and names in the file', () => {
   });
 
   it('keeps a name inside its marks', () => {
-    const writer = new RunWriter('', { nameOf: () => 'Eve**\n\n**Ada<b>', onlyPersonId: undefined });
+    const writer = new MarkdownWriter('', { nameOf: () => 'Eve**\n\n**Ada<b>', filterPersonId: undefined });
     expect(writer.write([say(1, 5, 'x')])).toBe(String.raw`${'\n'}**Eve\*\* \*\*Ada\<b>** (00:01)${'\n'}x`);
   });
 

@@ -2,7 +2,7 @@
  * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written piece by piece. Text and names come from
  * strangers: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
  */
-import { toLine, type TranscriptRow, type TranscriptWriter, type WriterFacts } from './row.ts';
+import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 
 export interface TranscriptHead {
   readonly id: number;
@@ -21,8 +21,8 @@ export function formatOffset(us: number): string {
 }
 
 /** Head of the file: title and metadata that are set, and the heading of the transcript. */
-export function writeHead(head: TranscriptHead): string {
-  const facts: [string, string | null][] = [
+export function writeMarkdownHead(head: TranscriptHead): string {
+  const options: [string, string | null][] = [
     ['Conversation', String(head.id)],
     ['Journey', head.journey],
     ['Event', head.event],
@@ -30,22 +30,22 @@ export function writeHead(head: TranscriptHead): string {
     ['Finish', head.finish],
     ['Participants', head.participants.map(toLine).join(', ')],
   ];
-  const lines = facts.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toText(value)}`]));
+  const lines = options.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toText(value)}`]));
   return `# ${toText(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
 }
 
 /** Merges consecutive rows of one speaker into runs and writes those of `onlyPersonId`, or all, below a head. */
-export class RunWriter implements TranscriptWriter {
+export class MarkdownWriter implements TranscriptWriter {
   readonly #head: string;
   readonly #nameOf: (personId: number) => string;
   readonly #onlyPersonId: number | undefined;
   #speaker: number | undefined;
   #runHasText = false;
 
-  constructor(head: string, { nameOf, onlyPersonId }: WriterFacts) {
+  constructor(head: string, { nameOf, filterPersonId }: WriterOptions) {
     this.#head = head;
     this.#nameOf = nameOf;
-    this.#onlyPersonId = onlyPersonId;
+    this.#onlyPersonId = filterPersonId;
   }
 
   start(): string {

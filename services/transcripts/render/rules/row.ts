@@ -18,10 +18,10 @@ export interface TranscriptWriter {
 }
 
 /** What a writer knows besides the rows. */
-export interface WriterFacts {
+export interface WriterOptions {
   readonly nameOf: (personId: number) => string;
   /** Only this speaker; undefined = all. */
-  readonly onlyPersonId: number | undefined;
+  readonly filterPersonId: number | undefined;
   /** Place of the first row in the whole transcript; default 0. */
   readonly firstIndex?: number;
 }

@@ -9,7 +9,7 @@ const names = new Map([
   [2, 'Bob & <i>Co</i> --> 00:00'],
   [-1, 'Gäste'],
 ]);
-const facts = { nameOf: (id: number): string => names.get(id) ?? `Unresolved speaker ${-id}`, onlyPersonId: undefined };
+const options = { nameOf: (id: number): string => names.get(id) ?? `Unresolved speaker ${-id}`, filterPersonId: undefined };
 const say = (startMs: number, endMs: number, personId: number, text: string): TranscriptRow => ({
   startUs: startMs * 1000,
   endUs: endMs * 1000,
@@ -69,16 +69,16 @@ const cueTimes = ({ startUs, endUs }: TranscriptRow): [number, number] => {
 
 describe('transcript as WebVTT (T1, T5)', () => {
   it('has a cue with its voice for each row', () => {
-    expect(write(createVttWriter(facts), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')])).toBe(
+    expect(write(createVttWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(3_661_001, 3_661_001, -7, 'a\n\nb --> <c>')])).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.400\n<v Ada>Welcome.\n\n01:01:01.001 --> 01:01:01.002\n<v Unresolved speaker 7>a b --&gt; &lt;c&gt;\n',
     );
-    expect(write(createVttWriter(facts), [])).toBe('WEBVTT\n');
+    expect(write(createVttWriter(options), [])).toBe('WEBVTT\n');
   });
 
   it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
-        const cues = await readCaptions(write(createVttWriter(facts), given), 'vtt');
+        const cues = await readCaptions(write(createVttWriter(options), given), 'vtt');
         expect(cues.map((cue) => [cue.startMs, cue.endMs])).toEqual(given.map(cueTimes));
         expect(cues.map(({ text }) => text.replaceAll(/\s+/g, ' ').trim())).toEqual(
           given.map(({ text }) => oneLine(text).replaceAll(/\s+/g, ' ').trim()),
@@ -88,27 +88,27 @@ describe('transcript as WebVTT (T1, T5)', () => {
   });
 
   it('shows names as they are', async () => {
-    const cues = await readCaptions(write(createVttWriter(facts), [say(0, 1, 1, 'x'), say(0, 1, -1, 'x')]), 'vtt');
+    const cues = await readCaptions(write(createVttWriter(options), [say(0, 1, 1, 'x'), say(0, 1, -1, 'x')]), 'vtt');
     expect(cues.map(({ voice }) => voice)).toEqual(['Ada', 'Gäste']);
   });
 
   it('moves every cue for captions of a file that begins earlier or later', () => {
     const given = [say(500, 1_500, 1, 'a'), say(2_000, 3_000, 1, 'b')];
-    expect(write(createVttWriter(facts, 60_250), given)).toContain('00:01:00.750 --> 00:01:01.750');
-    expect(write(createVttWriter(facts, -1_000), given)).toContain('00:00:00.000 --> 00:00:00.500');
+    expect(write(createVttWriter(options, 60_250), given)).toContain('00:01:00.750 --> 00:01:01.750');
+    expect(write(createVttWriter(options, -1_000), given)).toContain('00:00:00.000 --> 00:00:00.500');
   });
 });
 
 describe('transcript as SubRip (T1, T5)', () => {
   it('numbers the cues and begins each with the name', () => {
-    expect(write(createSrtWriter(facts), [say(0, 2_400, 1, 'Welcome.'), say(2_500, 2_500, -1, 'x ---> y')])).toBe(
+    expect(write(createSrtWriter(options), [say(0, 2_400, 1, 'Welcome.'), say(2_500, 2_500, -1, 'x ---> y')])).toBe(
       '1\n00:00:00,000 --> 00:00:02,400\nAda: Welcome.\n\n2\n00:00:02,500 --> 00:00:02,501\nGäste: x -> y\n',
     );
   });
 
   it('writes a row of millions of dashes, whatever follows them', () => {
     const dashes = '-'.repeat(4_000_000); // from each dash anew this would take an hour
-    expect(write(createSrtWriter(facts), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
+    expect(write(createSrtWriter(options), [say(0, 1, 1, `${dashes}x${dashes}>`)])).toMatch(/^1\n.*\nAda: -{4000000}x->\n$/);
   });
 
   it.each([
@@ -119,13 +119,13 @@ describe('transcript as SubRip (T1, T5)', () => {
     ['{y:i}{b}', '｛y:i｝｛b｝'],
     ['5 > 3 & &lt;i&gt;', '5 > 3 & &lt;i&gt;'],
   ])('shows the markup of players in %j as text', (text, shown) => {
-    expect(write(createSrtWriter(facts), [say(0, 1, 1, text)])).toBe(`1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`);
+    expect(write(createSrtWriter(options), [say(0, 1, 1, text)])).toBe(`1\n00:00:00,000 --> 00:00:00,001\nAda: ${shown}\n`);
   });
 
   it('comes back from a reader of captions as the rows, to the millisecond, whatever the texts are', async () => {
     await fc.assert(
       fc.asyncProperty(rows, async (given) => {
-        const cues = await readCaptions(write(createSrtWriter(facts), given), 'srt');
+        const cues = await readCaptions(write(createSrtWriter(options), given), 'srt');
         expect(cues.map((cue) => [cue.id, cue.startMs, cue.endMs])).toEqual(
           given.map((row, index) => [String(index + 1), ...cueTimes(row)]),
         );
@@ -138,7 +138,7 @@ describe('transcript as SubRip (T1, T5)', () => {
             .replaceAll(/\s+/g, ' ')
             .trim();
         expect(cues.map((cue) => cue.text.replaceAll(/\s+/g, ' ').trim())).toEqual(
-          given.map(({ personId, text }) => shown(`${facts.nameOf(personId)}: ${text}`)),
+          given.map(({ personId, text }) => shown(`${options.nameOf(personId)}: ${text}`)),
         );
       }),
     );
@@ -154,7 +154,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
 
   it('has times, instants and speakers, and keeps line breaks', () => {
     const given = [say(0, 1_500, 1, 'One\ntwo "3"'), { ...say(2_000, 2_000, -1, 'x'), startUs: 2_000_999, endUs: 2_000_999 }];
-    expect(JSON.parse(write(createJsonWriter(head, facts), given))).toEqual({
+    expect(JSON.parse(write(createJsonWriter(head, options), given))).toEqual({
       conversation_id: 7,
       window: head.window,
       segments: [
@@ -179,7 +179,7 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
   });
 
   it('numbers the segments over the whole transcript, and knows no instants without something to count from', () => {
-    const writer = createJsonWriter({ conversationId: 7, window: null, origin: undefined }, { ...facts, onlyPersonId: 2 });
+    const writer = createJsonWriter({ conversationId: 7, window: null, origin: undefined }, { ...options, filterPersonId: 2 });
     const text = write(writer, [say(0, 1, 1, 'a'), say(1, 2, 2, 'b'), say(2, 3, 1, 'c'), say(3, 4, 2, 'd')]);
     const { window, segments } = JSON.parse(text) as { window: null; segments: { index: number; started_at: null }[] };
     expect([window, segments.map(({ index, started_at }) => [index, started_at])]).toEqual([
@@ -194,17 +194,17 @@ describe('transcript as JSON and plain text (T1, T5)', () => {
   it('writes the same whatever the pages are', () => {
     fc.assert(
       fc.property(rows, fc.nat({ max: 12 }), (given, cut) => {
-        for (const create of [createVttWriter, createSrtWriter, createTextWriter, (own: typeof facts) => createJsonWriter(head, own)]) {
-          const writer = create(facts);
+        for (const create of [createVttWriter, createSrtWriter, createTextWriter, (own: typeof options) => createJsonWriter(head, own)]) {
+          const writer = create(options);
           const paged = writer.start() + writer.write(given.slice(0, cut)) + writer.write(given.slice(cut)) + writer.finish();
-          expect(paged).toBe(write(create(facts), given));
+          expect(paged).toBe(write(create(options), given));
         }
       }),
     );
   });
 
   it('has a line of plain text for each row', () => {
-    expect(write(createTextWriter(facts), [say(0, 1, 1, 'One\r\ntwo'), say(1, 2, -7, 'x')])).toBe(
+    expect(write(createTextWriter(options), [say(0, 1, 1, 'One\r\ntwo'), say(1, 2, -7, 'x')])).toBe(
       'Ada: One two\nUnresolved speaker 7: x\n',
     );
   });

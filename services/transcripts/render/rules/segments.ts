@@ -3,8 +3,8 @@
  * reads them has the rows again.
  */
 import { formatInstant, type Instant } from '#libs/time';
-import { describeSpeaker, toMilliseconds } from '../../segment.ts';
-import { toLine, type TranscriptRow, type TranscriptWriter, type WriterFacts } from './row.ts';
+import { describeSpeaker, toMilliseconds } from '../../speaker.ts';
+import { toLine, type TranscriptRow, type TranscriptWriter, type WriterOptions } from './row.ts';
 
 /** What the JSON document says before its segments. */
 export interface DocumentHead {
@@ -16,19 +16,19 @@ export interface DocumentHead {
 }
 
 /** JSON, made for a page of rows at a time. */
-export function createJsonWriter({ conversationId, window, origin }: DocumentHead, facts: WriterFacts): TranscriptWriter {
+export function createJsonWriter({ conversationId, window, origin }: DocumentHead, options: WriterOptions): TranscriptWriter {
   const speakers = new Map<number, string>();
   const describe = (personId: number, name: string): string => {
     const known = speakers.get(personId) ?? JSON.stringify(describeSpeaker(personId, name));
     speakers.set(personId, known);
     return known;
   };
-  return createRowWriter(facts, {
+  return createRowWriter(options, {
     head: `{"conversation_id":${conversationId},"window":${JSON.stringify(window)},"segments":[`,
-    row: ({ startUs, endUs, personId, text }, { name, index, place }) => {
+    row: ({ startUs, endUs, personId, text }, { name, index, position }) => {
       const startedAt = origin === undefined ? 'null' : `"${formatInstant(origin + BigInt(startUs))}"`;
       return (
-        `${place === 0 ? '' : ','}{"index":${index},"start_ms":${toMilliseconds(startUs)},"end_ms":${toMilliseconds(endUs)}` +
+        `${position === 0 ? '' : ','}{"index":${index},"start_ms":${toMilliseconds(startUs)},"end_ms":${toMilliseconds(endUs)}` +
         `,"started_at":${startedAt},"speaker":${describe(personId, name)},"text":${JSON.stringify(text)}}`
       );
     },
@@ -37,8 +37,8 @@ export function createJsonWriter({ conversationId, window, origin }: DocumentHea
 }
 
 /** WebVTT: every sign that could end a cue or begin a tag is a character reference. `shiftMs` moves all cues. */
-export function createVttWriter(facts: WriterFacts, shiftMs = 0): TranscriptWriter {
-  return createRowWriter(facts, {
+export function createVttWriter(options: WriterOptions, shiftMs = 0): TranscriptWriter {
+  return createRowWriter(options, {
     head: 'WEBVTT\n',
     row: (row, { name }) => {
       const [from, to] = findCue(row, shiftMs);
@@ -48,12 +48,12 @@ export function createVttWriter(facts: WriterFacts, shiftMs = 0): TranscriptWrit
 }
 
 /** SubRip has no escapes: an arrow in a text becomes a short one, and what players take for markup is changed so that they show it. */
-export function createSrtWriter(facts: WriterFacts): TranscriptWriter {
-  return createRowWriter(facts, {
-    row: (row, { name, place }) => {
+export function createSrtWriter(options: WriterOptions): TranscriptWriter {
+  return createRowWriter(options, {
+    row: (row, { name, position }) => {
       const [from, to] = findCue(row, 0);
       const line = toLine(`${name}: ${row.text}`).replaceAll(/-+>?/g, shortenArrow);
-      return `${place === 0 ? '' : '\n'}${place + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${showMarkup(line)}\n`;
+      return `${position === 0 ? '' : '\n'}${position + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${showMarkup(line)}\n`;
     },
   });
 }
@@ -62,29 +62,29 @@ export function createSrtWriter(facts: WriterFacts): TranscriptWriter {
 const shortenArrow = (dashes: string): string => (dashes.endsWith('>') ? '->' : dashes);
 
 /** A line for each row: who, and what. */
-export function createTextWriter(facts: WriterFacts): TranscriptWriter {
-  return createRowWriter(facts, { row: ({ text }, { name }) => `${toLine(`${name}: ${text}`)}\n` });
+export function createTextWriter(options: WriterOptions): TranscriptWriter {
+  return createRowWriter(options, { row: ({ text }, { name }) => `${toLine(`${name}: ${text}`)}\n` });
 }
 
 interface RowFormat {
   readonly head?: string;
   readonly tail?: string;
   /** `index` is the place in the whole transcript, `place` those that are written. */
-  readonly row: (row: TranscriptRow, at: { readonly name: string; readonly index: number; readonly place: number }) => string;
+  readonly row: (row: TranscriptRow, at: { readonly name: string; readonly index: number; readonly position: number }) => string;
 }
 
 function createRowWriter(
-  { nameOf, onlyPersonId, firstIndex = 0 }: WriterFacts,
+  { nameOf, filterPersonId, firstIndex = 0 }: WriterOptions,
   { head = '', tail = '', row: writeRow }: RowFormat,
 ): TranscriptWriter {
-  let [index, place] = [firstIndex, 0];
+  let [index, position] = [firstIndex, 0];
   return {
     start: () => head,
     write: (rows) => {
       let out = '';
       for (const row of rows) {
-        const isShown = onlyPersonId === undefined || row.personId === onlyPersonId;
-        if (isShown) out += writeRow(row, { name: nameOf(row.personId), index, place: place++ });
+        const isShown = filterPersonId === undefined || row.personId === filterPersonId;
+        if (isShown) out += writeRow(row, { name: nameOf(row.personId), index, position: position++ });
         index++;
       }
       return out;

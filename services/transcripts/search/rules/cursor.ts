@@ -8,7 +8,7 @@ import { decodeCursor, encodeCursor } from '#libs/cursor';
 import { parseInstant } from '#libs/time';
 
 /** A place in the order of time; the newest is the greatest. */
-export interface Place {
+export interface Position {
   /** Start of the conversation, or the year 1 for one without. */
   readonly start: string;
   readonly id: number;
@@ -17,11 +17,11 @@ export interface Place {
 
 export interface Cursor {
   /** What the window lies below; null = the newest. */
-  readonly below: Place | null;
+  readonly below: Position | null;
   /** The last match of the window; null: it is not known yet. */
-  readonly last: Place | null;
+  readonly last: Position | null;
   /** The last answer given of the window; null = none yet. */
-  readonly after: (Place & { readonly score: number }) | null;
+  readonly after: (Position & { readonly score: number }) | null;
   /** Of the first page. */
   readonly total: number;
 }
@@ -37,16 +37,16 @@ export function readCursor(text: string, request: object): Cursor | undefined {
   const fields = decodeCursor(text);
   if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;
   const [, total, belowList, lastList, afterList] = fields;
-  const [below, last, after] = [readPlace(belowList), readPlace(lastList), readPlace(afterList)];
+  const [below, last, after] = [readPosition(belowList), readPosition(lastList), readPosition(afterList)];
   if (below === undefined || last === undefined || after === undefined || typeof total !== 'number' || !(total >= 0)) return undefined;
   if (after === null) return { below, last, after, total };
   const score = (afterList as unknown[])[3];
   return typeof score === 'number' && Number.isFinite(score) ? { below, last, after: { ...after, score }, total } : undefined;
 }
 
-const toList = (place: Place | null): (string | number)[] | null => (place === null ? null : [place.start, place.id, place.index]);
+const toList = (place: Position | null): (string | number)[] | null => (place === null ? null : [place.start, place.id, place.index]);
 
-function readPlace(list: unknown): Place | null | undefined {
+function readPosition(list: unknown): Position | null | undefined {
   if (list === null) return null;
   if (!Array.isArray(list)) return undefined;
   const [start, id, index] = list as unknown[];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { cutAfter, cutAround, cutBefore } from './excerpt.ts';
-import { highlight, readQuestion } from './question.ts';
+import { findHighlights, parseQuery } from './query.ts';
 
 const family = '👨‍👩‍👧‍👦';
-const find = (text: string, q: string): [number, number][] => highlight(readQuestion(q), text) ?? [];
+const find = (text: string, q: string): [number, number][] => findHighlights(parseQuery(q), text) ?? [];
 
 describe('excerpts of long texts (D91)', () => {
   it('leaves a text of 2000 units and neighbours of 300 as they are', () => {

@@ -1,22 +1,22 @@
 /** What a match shows of long texts (D91): a part around the words that were asked for, and the nearest part of the neighbours. */
 
 /** UTF-16 units. */
-export const mostText = 2_000;
-export const mostNeighbour = 300;
+export const maxTextLength = 2_000;
+export const maxNeighbourLength = 300;
 /** Far more than any real character has; longer ones are cut between code points. */
-const longestGrapheme = 100;
+const maxGraphemeLength = 100;
 const graphemes = new Intl.Segmenter();
 
 type Range = [from: number, to: number];
 
 /** The part of a text with the most highlights, the first of several; highlights are those of the part. */
 export function cutAround(text: string, highlights: readonly Range[]): { text: string; highlights: Range[] } {
-  if (text.length <= mostText) return { text, highlights: [...highlights] };
+  if (text.length <= maxTextLength) return { text, highlights: [...highlights] };
   const [first, last] = findDensest(highlights);
-  const spare = Math.max(0, mostText - (last - first));
-  const wanted = Math.min(Math.max(0, first - Math.floor(spare / 2)), text.length - mostText);
+  const spare = Math.max(0, maxTextLength - (last - first));
+  const wanted = Math.min(Math.max(0, first - Math.floor(spare / 2)), text.length - maxTextLength);
   const from = boundaryAfter(text, wanted);
-  const to = boundaryBefore(text, Math.min(text.length, from + mostText));
+  const to = boundaryBefore(text, Math.min(text.length, from + maxTextLength));
   const inside = highlights.flatMap(([start, end]): Range[] =>
     start >= to || end <= from ? [] : [[Math.max(start, from) - from, Math.min(end, to) - from]],
   );
@@ -25,11 +25,11 @@ export function cutAround(text: string, highlights: readonly Range[]): { text: s
 
 /** The end of what was said before. */
 export const cutBefore = (text: string): string =>
-  text.length <= mostNeighbour ? text : text.slice(boundaryAfter(text, text.length - mostNeighbour));
+  text.length <= maxNeighbourLength ? text : text.slice(boundaryAfter(text, text.length - maxNeighbourLength));
 
 /** The beginning of what was said after. */
 export const cutAfter = (text: string): string =>
-  text.length <= mostNeighbour ? text : text.slice(0, boundaryBefore(text, mostNeighbour));
+  text.length <= maxNeighbourLength ? text : text.slice(0, boundaryBefore(text, maxNeighbourLength));
 
 /** From the first to the last of the most highlights that fit into a part. */
 function findDensest(highlights: readonly Range[]): Range {
@@ -37,14 +37,14 @@ function findDensest(highlights: readonly Range[]): Range {
   let most = 0;
   let end = 0;
   for (const [index, [from]] of highlights.entries()) {
-    while (end < highlights.length && (highlights[end]?.[1] ?? 0) - from <= mostText) end += 1;
+    while (end < highlights.length && (highlights[end]?.[1] ?? 0) - from <= maxTextLength) end += 1;
     if (end - index > most) {
       most = end - index;
       best = [from, highlights[end - 1]?.[1] ?? from];
     }
   }
   // A single word may be longer than a part.
-  return most === 0 && highlights[0] !== undefined ? [highlights[0][0], highlights[0][0] + mostText] : best;
+  return most === 0 && highlights[0] !== undefined ? [highlights[0][0], highlights[0][0] + maxTextLength] : best;
 }
 
 /** The beginning of the character that stands at a place. */
@@ -61,11 +61,11 @@ function boundaryAfter(text: string, at: number): number {
 
 /** Beginning and end of the character at a place; looks no farther than a character may be long. */
 function graphemeAt(text: string, at: number): Range {
-  const begin = codePointBefore(text, Math.max(0, at - longestGrapheme));
-  const near = text.slice(begin, codePointBefore(text, Math.min(text.length, at + longestGrapheme)));
+  const begin = codePointBefore(text, Math.max(0, at - maxGraphemeLength));
+  const near = text.slice(begin, codePointBefore(text, Math.min(text.length, at + maxGraphemeLength)));
   const found = graphemes.segment(near).containing(at - begin);
   const [from, to] = found === undefined ? [at, at] : [begin + found.index, begin + found.index + found.segment.length];
-  if (to - from < longestGrapheme) return [from, to];
+  if (to - from < maxGraphemeLength) return [from, to];
   const point = codePointBefore(text, at);
   return [point, point === at ? at : at + 1];
 }
@@ -73,4 +73,24 @@ function graphemeAt(text: string, at: number): Range {
 function codePointBefore(text: string, at: number): number {
   const isSplit = /[\udc00-\udfff]/.test(text[at] ?? '') && /[\ud800-\udbff]/.test(text[at - 1] ?? '');
   return isSplit ? at - 1 : at;
+}
+
+/** How many matches one answer may hold (D91). */
+
+/** JSON of a page, with what is around its items. */
+export const maxPageBytes = 1_048_576;
+const envelopeBytes = 4_096;
+
+export class PageBudget {
+  #bytes = envelopeBytes;
+
+  /** How many of the next items have room; the first of a page always has. */
+  take(items: readonly object[]): number {
+    for (const [index, item] of items.entries()) {
+      const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
+      if (this.#bytes > envelopeBytes && this.#bytes + bytes > maxPageBytes) return index;
+      this.#bytes += bytes;
+    }
+    return items.length;
+  }
 }

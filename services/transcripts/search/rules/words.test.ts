@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { invisibleCharacters } from '#libs/text';
-import { listWords, writeVector } from './words.ts';
+import { listWords, toTsvector } from './words.ts';
 
 const codes = Array.from({ length: 0x1_0000 }, (_value, code) => String.fromCharCode(code));
 const invisibleInWords = codes.filter((sign) => new RegExp(`[${invisibleCharacters}]`).test(sign));
@@ -48,13 +48,13 @@ describe('words of a text (T2, T6)', () => {
   });
 
   it('are a vector with their places, as many as PostgreSQL keeps', () => {
-    expect(writeVector('One two, one.')).toBe(`'one':1,3 'two':2`);
-    expect(writeVector('?')).toBe('');
-    expect(writeVector('a '.repeat(1_000)).split(',')).toHaveLength(255);
+    expect(toTsvector('One two, one.')).toBe(`'one':1,3 'two':2`);
+    expect(toTsvector('?')).toBe('');
+    expect(toTsvector('a '.repeat(1_000)).split(',')).toHaveLength(255);
   });
 
   it('comes back from a text of a million signs at once', () => {
-    expect(writeVector('ä'.repeat(1_000_000)).length).toBeLessThan(120);
-    expect(writeVector('a\u0301\u0302'.repeat(400_000)).length).toBeLessThan(120);
+    expect(toTsvector('ä'.repeat(1_000_000)).length).toBeLessThan(120);
+    expect(toTsvector('a\u0301\u0302'.repeat(400_000)).length).toBeLessThan(120);
   });
 });

@@ -14,26 +14,26 @@ export interface Word {
 /** Longest word that is compared; the rest of a longer one is passed over. */
 const maxWordLength = 100;
 /** What is behind it in a text is not searched: a vector of PostgreSQL holds 1 MiB. */
-export const searchedCharacters = 100_000;
+export const maxSearchedCharacters = 100_000;
 /** Scripts without spaces between words: each sign is a word, and a run of them in a question is a phrase. */
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const apostrophes = String.raw`\u02b9\u02bb\u02bc\u0374`;
 const token = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}\p{M}${invisibleCharacters}]--[${apostrophes}${unspaced}]]+`, 'gv');
-const noWord = /[^\p{L}\p{N}\p{M}]+/gu;
+const nonWord = /[^\p{L}\p{N}\p{M}]+/gu;
 /** The words of a text in order. */
 export function listWords(text: string): Word[] {
   const words: Word[] = [];
-  for (const { 0: found, index } of text.slice(0, searchedCharacters).matchAll(token)) {
+  for (const { 0: found, index } of text.slice(0, maxSearchedCharacters).matchAll(token)) {
     const word = foldWord(found);
     if (word !== '') words.push({ word, from: index, to: index + found.length });
   }
   return words;
 }
 
-const foldWord = (text: string): string => fold(text).replace(noWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
+const foldWord = (text: string): string => fold(text).replace(nonWord, '').normalize('NFC').slice(0, maxWordLength).toWellFormed();
 
 /** The words as a `tsvector` in PostgreSQL's own writing, with their places. */
-export function writeVector(text: string): string {
+export function toTsvector(text: string): string {
   const places = new Map<string, number[]>();
   for (const [index, { word }] of listWords(text).entries()) {
     const known = places.get(word);

@@ -13,7 +13,7 @@ export const listNextRows = statement.many({
 });
 
 /** A row when these rows were never cut, and a run has seen a window since: what lies outside of it is not known. */
-export const findUncut = statement.maybeOne({
+export const findOutdatedRows = statement.maybeOne({
   name: 'index.uncut',
   params: { conversationId: t.integer },
   row: { conversation_id: t.integer },
@@ -30,10 +30,10 @@ export const clearSegments = statement.none({
 });
 
 /** The index of words takes many rows at once from where they wait for it; with little memory it takes them in many passes over all of its pages. */
-export const widenMemory = statement.none({ name: 'index.memory', sql: () => sql`select set_config('work_mem', '64MB', true)` });
+export const raiseWorkMem = statement.none({ name: 'index.memory', sql: () => sql`select set_config('work_mem', '64MB', true)` });
 
 /** Whether anybody writes rows of transcripts at this moment, in whatever process. */
-export const seeWriters = statement.one({
+export const hasWriters = statement.one({
   name: 'index.writers',
   row: { writing: t.boolean },
   sql: () => sql`
@@ -62,7 +62,7 @@ export const insertSegments = statement.none({
 });
 
 /** Whoever asks what decides about these conversations, or removes it for good, waits until the transaction ends. Taken in order. */
-export const lockFacts = statement.none({
+export const lockAccessFacts = statement.none({
   name: 'index.lock-facts',
   params: { ids: t.integer.array },
   sql: ({ ids }) => sql`
@@ -71,7 +71,7 @@ export const lockFacts = statement.none({
 });
 
 /** What decides about a conversation; an older state never takes the place of a newer one. */
-export const saveConversation = statement.none({
+export const upsertAccessFacts = statement.none({
   name: 'index.conversation',
   params: {
     id: t.integer,
@@ -89,14 +89,14 @@ export const saveConversation = statement.none({
     where c.version <= excluded.version`,
 });
 
-export const dropConversation = statement.none({
+export const deleteAccessFacts = statement.none({
   name: 'index.drop-conversation',
   params: { id: t.integer },
   sql: ({ id }) => sql`delete from search_conversations where conversation_id = ${id}`,
 });
 
 /** A row when the conversation has a transcript, or what decides about it is kept. */
-export const findKept = statement.maybeOne({
+export const findIndexed = statement.maybeOne({
   name: 'index.find-kept',
   params: { id: t.integer },
   row: { conversation_id: t.integer },

@@ -1,6 +1,6 @@
 /** Statements that find what was said. */
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
-import { searchedCharacters } from '../rules/words.ts';
+import { maxSearchedCharacters } from '../rules/words.ts';
 
 const conversationParams = {
   /** Events that a holon's conversations have. */
@@ -52,7 +52,7 @@ export const listFitting = statement.many({
 /**
  * Conversations in which somebody speaks, as many as are asked for: each is one look at the index of speakers, however much they say there.
  */
-export const listSpokenIn = statement.many({
+export const listConversationsWithSpeaker = statement.many({
   name: 'search.spoken-in',
   params: { personId: t.integer, limit: t.integer },
   row: { id: t.integer },
@@ -164,7 +164,7 @@ export const estimateMatches = statement.one({
 });
 
 /** Characters that are read of texts: what is searched, and more of neighbours than is shown, so that no character is cut. */
-const textLimit = sql.literal(String(searchedCharacters + 3_000));
+const textLimit = sql.literal(String(maxSearchedCharacters + 3_000));
 const neighbourLimit = sql.literal('500');
 
 /** Rows by conversation and place, with what was said before and after, in the order that was asked for. */

@@ -14,3 +14,18 @@ export const forgetConversation = statement.none({
     gone_digest as (delete from legacy_transcripts where conversation_id = ${id})
     delete from import_evidence where conversation_id = ${id}`,
 });
+
+/** Conversations of which something is kept, after this one. */
+export const listStoredConversations = statement.many({
+  name: 'catch-up.known',
+  params: { after: t.integer, limit: t.integer },
+  row: { id: t.integer },
+  sql: ({ after, limit }) => sql`
+    select known.id from (
+      (select conversation_id as id from search_conversations where conversation_id > ${after} order by conversation_id limit ${limit})
+      union
+      (select conversation_id from import_evidence where conversation_id > ${after} order by conversation_id limit ${limit})
+      union
+      (select conversation_id from legacy_transcripts where conversation_id > ${after} order by conversation_id limit ${limit})
+    ) as known order by known.id limit ${limit}`,
+});

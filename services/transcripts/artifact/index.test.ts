@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { EncodingCheck } from './encoding.ts';
+import { EncodingDetector } from './index.ts';
 
 const text = '[{"sentence":"Grüße, 你好 😀"}]';
 const utf16 = Buffer.from(text, 'utf16le');
 
 /** What the check says of the bytes, cut into pieces of a size. */
 function nameOf(bytes: Buffer, size: number): string | undefined {
-  const check = new EncodingCheck();
+  const check = new EncodingDetector();
   let name: string | undefined;
   for (let at = 0; at < bytes.length; at += size) name ??= check.push(bytes.subarray(at, at + size));
   return name;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createPace } from './pace.ts';
+import { createImportThrottle } from './workers.ts';
 
 describe('work that gives way to imports (T3)', () => {
   const { signal } = new AbortController();
@@ -8,8 +8,8 @@ describe('work that gives way to imports (T3)', () => {
   async function rests(...steps: readonly { worked: number; writing: boolean; later?: number }[]): Promise<number[]> {
     const rested: number[] = [];
     let [time, writing] = [0, false];
-    const pace = createPace({
-      seeWriters: async () => writing,
+    const pace = createImportThrottle({
+      hasWriters: async () => writing,
       now: () => time,
       rest: async (ms) => void rested.push(ms),
     });

@@ -7,34 +7,34 @@ interface Term {
   readonly isPrefix: boolean;
 }
 
-export interface Question {
+export interface SearchQuery {
   /** Each is in the text. */
-  readonly wanted: readonly Term[];
+  readonly included: readonly Term[];
   /** None is in the text. */
-  readonly unwanted: readonly Term[];
+  readonly excluded: readonly Term[];
 }
 
 /** `-`, then a phrase in quotes of any kind, closed or not, or what goes on to the next space. */
 const part = /(?<sign>-*)(?:["“”„«»](?<phrase>[^"“”„«»]*)["“”„«»]?(?<star>\*?)|(?<word>[^\s"“”„«»]+))/gu;
 
-export function readQuestion(text: string): Question {
-  const wanted: Term[] = [];
-  const unwanted: Term[] = [];
+export function parseQuery(text: string): SearchQuery {
+  const included: Term[] = [];
+  const excluded: Term[] = [];
   for (const { groups = {} } of text.matchAll(part)) {
-    const said = groups['phrase'] ?? groups['word'] ?? '';
-    const words = listWords(said).map(({ word }) => word);
+    const text = groups['phrase'] ?? groups['word'] ?? '';
+    const words = listWords(text).map(({ word }) => word);
     if (words.length === 0) continue;
     // A hyphen within a word, as in `well-known`, is no sign: its parts are a phrase.
-    const term = { words, isPrefix: groups['star'] === '*' || /[\p{L}\p{N}\p{M}]\*$/u.test(said) };
-    (groups['sign'] === '' ? wanted : unwanted).push(term);
+    const term = { words, isPrefix: groups['star'] === '*' || /[\p{L}\p{N}\p{M}]\*$/u.test(text) };
+    (groups['sign'] === '' ? included : excluded).push(term);
   }
-  return { wanted, unwanted };
+  return { included, excluded };
 }
 
 /** As a `tsquery` in PostgreSQL's own writing; undefined when it asks for nothing that could be found. */
-export function writeQuery({ wanted, unwanted }: Question): string | undefined {
-  if (wanted.length === 0) return undefined;
-  return [...wanted.map(writeTerm), ...unwanted.map((term) => `!${writeTerm(term)}`)].join(' & ');
+export function toTsquery({ included, excluded }: SearchQuery): string | undefined {
+  if (included.length === 0) return undefined;
+  return [...included.map(writeTerm), ...excluded.map((term) => `!${writeTerm(term)}`)].join(' & ');
 }
 
 function writeTerm({ words, isPrefix }: Term): string {
@@ -46,11 +46,11 @@ function writeTerm({ words, isPrefix }: Term): string {
  * Where the wanted words stand in a text, in order: UTF-16 units, half-open. Undefined when the text is no answer, as the database would
  * have it too.
  */
-export function highlight({ wanted, unwanted }: Question, text: string): [number, number][] | undefined {
+export function findHighlights({ included, excluded }: SearchQuery, text: string): [number, number][] | undefined {
   const words = listWords(text);
-  if (unwanted.some((term) => findTerm(term, words).length > 0)) return undefined;
+  if (excluded.some((term) => findTerm(term, words).length > 0)) return undefined;
   const places = new Set<number>();
-  for (const term of wanted) {
+  for (const term of included) {
     const found = findTerm(term, words);
     if (found.length === 0) return undefined;
     for (const start of found) for (let index = 0; index < term.words.length; index++) places.add(start + index);
@@ -64,10 +64,10 @@ export function highlight({ wanted, unwanted }: Question, text: string): [number
 }
 
 /** Indexes at which the term begins. */
-function findTerm({ words: wanted, isPrefix }: Term, words: readonly Word[]): number[] {
-  const last = wanted.length - 1;
+function findTerm({ words: included, isPrefix }: Term, words: readonly Word[]): number[] {
+  const last = included.length - 1;
   const fits = (start: number): boolean =>
-    wanted.every((word, index) => {
+    included.every((word, index) => {
       const given = words[start + index]?.word;
       return given !== undefined && (isPrefix && index === last ? given.startsWith(word) : given === word);
     });

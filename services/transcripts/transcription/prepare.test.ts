@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SplitPlan } from './split-plan.ts';
+import { SplitPlan } from './prepare.ts';
 
 function plan(silences: readonly (readonly [number, number])[], duration: number, limits = { maxSeconds: 600, minSeconds: 300 }): number[] {
   const made = new SplitPlan(limits);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { highlight, readQuestion, writeQuery } from './question.ts';
+import { findHighlights, parseQuery, toTsquery } from './query.ts';
 
-const query = (text: string): string | undefined => writeQuery(readQuestion(text));
-const marks = (question: string, text: string): string[] | undefined =>
-  highlight(readQuestion(question), text)?.map(([from, to]) => text.slice(from, to));
+const query = (text: string): string | undefined => toTsquery(parseQuery(text));
+const marks = (parsedQuery: string, text: string): string[] | undefined =>
+  findHighlights(parseQuery(parsedQuery), text)?.map(([from, to]) => text.slice(from, to));
 
 describe('a question as people write it (T2, T6)', () => {
   it.each([
@@ -55,11 +55,11 @@ describe('highlights (T6)', () => {
     ['plan', 'planning', undefined],
     ['"plan the"', 'the plan', undefined],
     ['smile', '👍👍 smile', ['smile']],
-  ])('%j in %j are %j', (question, text, expected) => {
-    expect(marks(question, text)).toEqual(expected);
+  ])('%j in %j are %j', (parsedQuery, text, expected) => {
+    expect(marks(parsedQuery, text)).toEqual(expected);
   });
 
   it('count UTF-16 units and are half-open', () => {
-    expect(highlight(readQuestion('smile'), '👍 smile!')).toEqual([[3, 8]]);
+    expect(findHighlights(parseQuery('smile'), '👍 smile!')).toEqual([[3, 8]]);
   });
 });

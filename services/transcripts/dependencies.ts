@@ -1,0 +1,31 @@
+/** What handlers and workers of the transcripts service get; `service.ts` makes it once. */
+import type { EventOutbox } from '#libs/feed';
+import type { Ffmpeg, ScratchDirectory } from '#libs/ffmpeg';
+import type { Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Transcriber } from '#libs/openai';
+import type { Database } from '#libs/orm';
+import type { Outbound } from '#libs/outbound';
+import type { MeetingProvider } from '#libs/realtimekit';
+import type { TranscriptsConfig } from './config.ts';
+
+export interface Dependencies {
+  readonly config: TranscriptsConfig;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs;
+  readonly eventOutbox: EventOutbox;
+  readonly logger: Logger;
+  /** Undefined without REALTIMEKIT_BASE_URL: transcript imports wait. */
+  readonly provider: MeetingProvider | undefined;
+  /** HTTP client for the internal port of the media service only. */
+  readonly mediaOutbound: Outbound;
+  readonly ffmpeg: Ffmpeg;
+  readonly scratch: ScratchDirectory;
+  /** Undefined without LLM_BASE_URL and TRANSCRIPTION_MODEL: transcriptions of audio wait. */
+  readonly transcriber: Transcriber | undefined;
+  /** Counts finished runs by status, for the metrics. */
+  readonly countImport: (status: string) => void;
+  readonly countTranscription: (status: string) => void;
+}
