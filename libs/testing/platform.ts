@@ -44,7 +44,7 @@ export interface StartOptions {
   readonly tuning?: Partial<JobTuning>;
   readonly maxIndexRunMs?: number;
   readonly dueIntervalMs?: number;
-  readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
+  readonly paceRules?: { readonly body: PaceRule; readonly answer: PaceRule };
 }
 
 /**

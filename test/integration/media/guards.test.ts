@@ -19,7 +19,7 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   fixture = await startMediaFixture(import.meta.url);
   // One upload at a time: whoever keeps its place keeps it from all.
-  media = await fixture.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paces: { body: pace, answer: pace } });
+  media = await fixture.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paceRules: { body: pace, answer: pace } });
   id = await fixture.createConversation();
   const { ticket } = await fixture.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const address = `http://127.0.0.1:${media.internalPort}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
