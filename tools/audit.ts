@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type ChainBreak, type ChainPage, keepVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
+import { type ChainBreak, type ChainPage, storeVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
 import { databasePasswordSettings, databaseSettings, buildDatabaseUrl, loadConfig, logSettings } from '#libs/config';
 import { type Static, Type } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -76,7 +76,7 @@ async function keepLog(db: Database, service: string, days: number): Promise<Sto
   const { checked, broken } = await verifyChain(
     async (after) => parseJson((await readLinks(db, { after, limit: linksOfPage })).body) as ChainPage,
   );
-  await keepVerification(db, { brokenId: broken?.id });
+  await storeVerification(db, { brokenId: broken?.id });
   const remove = async (limit: number): Promise<number> => (await removeOldEntries(db, { days, limit })).removed;
   const removed = broken === undefined ? await removeInBatches({ remove }) : 0;
   return { service, entries: checked, removed, broken };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { Option, type Command } from 'commander';
 import {
-  beginOf,
+  cursorFor,
   type ChainEnd,
   type ChainReport,
   mergeEntries,
@@ -89,7 +89,7 @@ export function register(group: Command, context: CliContext): void {
             return readPage(context, log, after);
           },
           (link) => void lines.push(writeLine(log.service, link)),
-          { toTheEnd: true },
+          { readAll: true },
         );
         await write(stream, lines.join(''));
         count += report.checked;
@@ -132,7 +132,7 @@ async function list(context: CliContext, options: ListOptions): Promise<{ items:
   };
   const pages = await Promise.all(
     listLogs(options.service).map(async ({ service, rpcs }) => {
-      const before = position === undefined ? {} : { before: beginOf(service, position) };
+      const before = position === undefined ? {} : { before: cursorFor(service, position) };
       const { items } = await context.call(rpcs.searchAudit, { ...filter, ...before });
       return items.map((item): ServiceEntry => ({ ...item, service }));
     }),

@@ -296,7 +296,7 @@ export type TranscriptRefusedEvent = {
   cursor: string;
 };
 
-/** There is a new person. */
+/** A person was created. */
 export type PersonCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -314,7 +314,7 @@ export type PersonCreatedEvent = {
   cursor: string;
 };
 
-/** Values of a person changed. */
+/** A person was changed. */
 export type PersonUpdatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -332,7 +332,7 @@ export type PersonUpdatedEvent = {
   cursor: string;
 };
 
-/** A person was erased: nothing else of them shows. */
+/** A person was erased. No further events of this person follow. */
 export type PersonErasedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -350,7 +350,7 @@ export type PersonErasedEvent = {
   cursor: string;
 };
 
-/** A person is another one: everything of theirs belongs to them now, and nothing else of the one who went shows. */
+/** A person was merged into another, who now owns all their data. No further events of the merged person follow. */
 export type PersonMergedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -364,14 +364,14 @@ export type PersonMergedEvent = {
     id: number;
   };
   data: {
-    /** The person who stays. */
+    /** The surviving person. */
     into: number;
   };
   /** Position in the feed; pass it as `after` to read later events. */
   cursor: string;
 };
 
-/** There is a new holon. */
+/** A holon was created. */
 export type HolonCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -407,7 +407,7 @@ export type HolonUpdatedEvent = {
   cursor: string;
 };
 
-/** A person belongs to a holon. */
+/** A membership was created. */
 export type MembershipCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -457,7 +457,7 @@ export type MembershipUpdatedEvent = {
   cursor: string;
 };
 
-/** Two holons are related. */
+/** A relationship was created. */
 export type RelationshipCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -507,7 +507,7 @@ export type RelationshipUpdatedEvent = {
   cursor: string;
 };
 
-/** Something was noted about people, holons, a membership or a relationship. */
+/** A note about people, holons, a membership or a relationship was created. */
 export type NoteCreatedEvent = {
   /** Id of the event, `evt_…`; the same in the feed and in all deliveries. */
   id: string;
@@ -524,10 +524,10 @@ export type NoteCreatedEvent = {
     /** Kind of the note. */
     note_type: string;
     person_id: number | null;
-    /** Everybody that it is about. */
+    /** All people of the note. */
     person_ids: number[];
     holon_id: number | null;
-    /** Every holon that it is about. */
+    /** All holons of the note. */
     holon_ids: number[];
     membership_id: number | null;
     relationship_id: number | null;

@@ -225,7 +225,7 @@ export type IdempotencyConflictError = {
   [key: string]: unknown;
 };
 
-/** A holon in short. */
+/** A short form of a holon. */
 export type HolonRef = {
   id: number;
   slug: string;
@@ -381,7 +381,7 @@ export type BrowsedHolon = {
   events: ChildEvent[];
 };
 
-/** A holon as anybody with a token may see it. */
+/** A holon, as visible with any token. */
 export type PublicHolon = {
   id: number;
   slug: string;
@@ -429,7 +429,7 @@ export type CoherenceAccessRequiredError = {
 export type StepItem = {
   id: number;
   slug: string;
-  /** Place in the pipeline. */
+  /** Position in the pipeline. */
   order: number;
   title: string;
   goal: string;
@@ -437,15 +437,15 @@ export type StepItem = {
   starter_message: string;
   is_archived: boolean;
   pipeline_job: string | null;
-  /** Moves when the configuration changes, and with nothing else. */
+  /** Changes only with the configuration. */
   updated_at: string;
 };
 
 /** The configuration of a journey step's pipeline job. */
 export type StepConfig = {
-  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
+  /** Fields visible by the field policy, with the model's defaults; without a registered job all fields. */
   config: Record<string, unknown>;
-  /** Moves when the configuration changes, and with nothing else. */
+  /** Changes only with the configuration. */
   updated_at: string;
 };
 
@@ -826,7 +826,7 @@ export type PersonPublic = {
 };
 
 export type LoginResult = {
-  /** `svc_agentic_<session_key>_<secret>`, shown this once. */
+  /** `svc_agentic_<session_key>_<secret>`. Returned only once. */
   token: string;
   token_type: "Bearer";
   /** With explicit offset. */
@@ -874,7 +874,7 @@ export type LogoutResult = {
   revoked: true;
 };
 
-/** The service key of the call; null for the token of a login. */
+/** Service key of the request; null for session tokens. */
 export type WhoamiResultKey = {
   id: string;
   name: string;
@@ -896,7 +896,7 @@ export type ChangePasswordBody = {
 
 export type ChangePasswordResult = {
   changed: true;
-  /** Sessions of the account that ended by it, that of the call among them. */
+  /** Number of revoked sessions, including the session of the request. */
   revoked_sessions: number;
 };
 
@@ -921,24 +921,24 @@ export type WrongPasswordError = {
   [key: string]: unknown;
 };
 
-/** A login whose token is still accepted. */
+/** An active login session. */
 export type Session = {
-  /** Names the session, and is no secret: the part of its token between the second and the third `_`. */
+  /** Identifier of the session, not secret: the part of the token between the second and third `_`. */
   id: string;
-  /** When its token was made, by a login. */
+  /** Time of the login. */
   created_at: string;
-  /** When it ends by itself. */
+  /** Time at which it expires. */
   expires_at: string;
-  /** True for the session of this request. */
+  /** Whether it is the session of this request. */
   current: boolean;
 };
 
 export type ListSessionsResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: Session[];
 };
@@ -954,7 +954,7 @@ export type NotFoundError = {
   [key: string]: unknown;
 };
 
-/** A person in lists and search results. */
+/** A person, in lists and search results. */
 export type PersonListItem = {
   id: number;
   name: string;
@@ -965,28 +965,28 @@ export type PersonListItem = {
   actor_kind: string;
   /** Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty. */
   contact: Record<string, unknown>;
-  /** When the record was created. */
+  /** Creation time. */
   created_at: string;
-  /** When the record was last changed. */
+  /** Time of the last change. */
   updated_at: string;
 };
 
 export type PersonHit = {
   kind: "person";
   id: number;
-  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
+  /** Best match: exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2. */
   score: number;
   /** `channel`: a contact value of a person, a link value of a holon. */
   matched_field: "name" | "channel" | "description";
   person: PersonListItem;
 };
 
-/** A holon in lists and search results. */
+/** A holon, in lists and search results. */
 export type HolonListItem = {
   id: number;
   name: string;
   slug: string;
-  /** Slug of the class; one that the class list does not have is retired. */
+  /** Slug of the class. Classes absent from the class list are retired. */
   type: string;
   /** Rich text, possibly empty. */
   description: string;
@@ -994,23 +994,23 @@ export type HolonListItem = {
   logo_url: string | null;
   /** Link values by channel, possibly empty. */
   links: Record<string, unknown>;
-  /** When the record was created. */
+  /** Creation time. */
   created_at: string;
-  /** When the record was last changed. */
+  /** Time of the last change. */
   updated_at: string;
 };
 
 export type HolonHit = {
   kind: "holon";
   id: number;
-  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
+  /** Best match: exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2. */
   score: number;
   /** `channel`: a contact value of a person, a link value of a holon. */
   matched_field: "name" | "channel" | "description";
   holon: HolonListItem;
 };
 
-/** One result; best first, then by name and id. */
+/** A result. Sorted by score, name and id. */
 export type SearchHit = PersonHit | HolonHit;
 
 export type SearchDirectoryResult = {
@@ -1035,11 +1035,11 @@ export type InsufficientScopeV1Error = {
 
 export type ListPeopleResult = {
   query: string;
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: PersonListItem[];
 };
@@ -1048,11 +1048,11 @@ export type ListHolonsResult = {
   query: string | null;
   class: string | null;
   parent: number | null;
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: HolonListItem[];
 };
@@ -1062,7 +1062,7 @@ export type HolonPublic = {
   id: number;
   name: string;
   slug: string;
-  /** Slug of the class; one that the class list does not have is retired. */
+  /** Slug of the class. Classes absent from the class list are retired. */
   type: string;
   /** Rich text, possibly empty. */
   description: string;
@@ -1072,7 +1072,7 @@ export type HolonPublic = {
   links: Record<string, unknown>;
 };
 
-/** One custom field. */
+/** An info field. */
 export type InfoField = {
   /** Key of `info_fields` and of the stored infos. */
   key: string;
@@ -1093,21 +1093,21 @@ export type InfoFieldGroup = {
 
 /** Configuration of the class. */
 export type ClassConfig = {
-  /** Always there for holon classes: the schema of the custom fields of their holons, grouped. */
+  /** Always present for holon classes: groups of info fields of their holons. */
   info_field_groups?: InfoFieldGroup[];
   [key: string]: unknown;
 };
 
-/** One setting that decides how a journey or a step behaves. */
+/** A setting of a journey or step. */
 export type ConfigFlag = {
   key: string;
-  /** What holds: the stored value, else the default. */
+  /** The effective value: stored or default. */
   value: unknown;
-  /** False when nothing is stored and the default holds. */
+  /** False if the default applies. */
   is_set: boolean;
 };
 
-/** Totals over everything, private holons included. */
+/** Totals, including private holons. */
 export type JourneyUsage = {
   /** Holons to which the journey is attached directly. */
   holon_direct_count: number;
@@ -1117,7 +1117,7 @@ export type JourneyUsage = {
   relationship_count: number;
 };
 
-/** A journey in lists. */
+/** A journey, in lists. */
 export type JourneyListItem = {
   slug: string;
   name: string;
@@ -1131,7 +1131,7 @@ export type JourneyListItem = {
   object_kind: string;
   is_conversation: boolean;
   public_visible: boolean;
-  /** `bulk_add`: people may be added in bulk. */
+  /** `bulk_add`: whether people can be added in bulk. */
   config_flags: ConfigFlag[];
   /** Steps that are not archived. */
   step_count: number;
@@ -1152,21 +1152,21 @@ export type ObjectClassPublic = {
   is_active: boolean;
   icon_url: string | null;
   config: ClassConfig;
-  /** The effective catalogue: the class's own journeys, then those of its ancestors, nearest first, each in catalogue order. */
+  /** Effective catalogue: journeys of the class, then of its ancestors, nearest first, each in catalogue order. */
   journeys: JourneyListItem[];
 };
 
 export type ListJourneysResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: JourneyListItem[];
 };
 
-/** Totals over everything, private holons included. */
+/** Totals, including private holons. */
 export type StepUsage = {
   /** Memberships at the step. */
   membership_count: number;
@@ -1177,15 +1177,15 @@ export type StepUsage = {
 /** A step of a journey. */
 export type JourneyStepItem = {
   slug: string;
-  /** Place in the journey. */
+  /** Position in the journey. */
   order: number;
   title: string;
   goal: string;
   success_criteria: string;
   starter_message: string;
-  /** An archived step is no target of a move. */
+  /** Archived steps cannot be the target of a move. */
   is_archived: boolean;
-  /** `pipeline_job`: the job that runs when the step is entered, null for none. */
+  /** `pipeline_job`: the job that starts when the step is entered, or null. */
   config_flags: ConfigFlag[];
   usage: StepUsage;
 };
@@ -1204,16 +1204,16 @@ export type Journey = {
   object_kind: string;
   is_conversation: boolean;
   public_visible: boolean;
-  /** `bulk_add`: people may be added in bulk. */
+  /** `bulk_add`: whether people can be added in bulk. */
   config_flags: ConfigFlag[];
   /** Steps that are not archived. */
   step_count: number;
   usage: JourneyUsage;
-  /** In order, archived ones included. */
+  /** In order, including archived ones. */
   steps: JourneyStepItem[];
 };
 
-/** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, http, https, mailto or tel; any other is text. */
+/** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: http, https, mailto or tel. Other values are text. */
 export type NewContact = {
   email?: string | null;
   linkedin?: string | null;
@@ -1231,9 +1231,9 @@ export type FirstMembership = {
 };
 
 export type NewPerson = {
-  /** Trimmed; not blank. No identity: several people may have one name. */
+  /** Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name. */
   name: string;
-  /** Rich text; sanitised with the web editor's allowlist. */
+  /** Rich text, sanitised with the web editor's allowlist. */
   description?: string;
   /** Default `human`. */
   actor_kind?: string;
@@ -1243,7 +1243,7 @@ export type NewPerson = {
   note?: string | null;
 };
 
-/** A person in a holon, at a point of a journey. */
+/** A person in a holon, at a step of a journey. */
 export type Membership = {
   membership_id: number;
   journey_slug: string | null;
@@ -1260,9 +1260,9 @@ export type Membership = {
 export type NoteItem = {
   id: number;
   body: string;
-  /** Open list: note, system, booking, booking_error, …; through this API always `note`. */
+  /** E.g. `note`, `system`, `booking` or `booking_error`; more can be added. Notes created through this API are always `note`. */
   note_type: string;
-  /** When it was written. */
+  /** Creation time. */
   created_at: string;
   author_person: PersonPublic | null;
 };
@@ -1273,12 +1273,12 @@ export type CreatePersonResult = {
   note: NoteItem | null;
 };
 
-/** The person exists already; nothing was written. */
+/** The person already exists; nothing was written. */
 export type DuplicatePerson = {
   code: "duplicate_person";
   message: string;
   retryable: false;
-  /** When both match it is `contact.email`. */
+  /** `contact.email` if both match. */
   match_field: "contact.email" | "contact.linkedin";
   /** As it was sent. */
   match_value: string;
@@ -1301,7 +1301,7 @@ export type IdempotencyKeyReusedError = {
 };
 
 export type MergeTarget = {
-  /** Id of the person who stays. */
+  /** Id of the surviving person. */
   into: number;
 };
 
@@ -1317,19 +1317,19 @@ export type ConflictError = {
 };
 
 export type HolonUpdate = {
-  /** Trimmed; not blank. Refused when the class marks names as read-only. */
+  /** Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only. */
   name?: string;
-  /** Rich text; sanitised with the web editor's allowlist. */
+  /** Rich text, sanitised with the web editor's allowlist. */
   description?: string;
-  /** Links by channel, http, https, mailto or tel; replaces all. Blank values are dropped. */
+  /** Links by channel (http, https, mailto or tel). Replaces all links. Blank values are dropped. */
   links?: Record<string, string>;
   /** Countries as ISO 3166-1 alpha-2 codes, in any case. */
   locations?: string[];
   /** Ids of active spheres. */
   spheres?: number[];
-  /** Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped. */
+  /** Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped. */
   info_fields?: Record<string, unknown>;
-  /** Journeys of the holon, in order; replaces all. Needs global edit access. */
+  /** Journeys of the holon, in order. Replaces all journeys. Requires global edit access. */
   journey_ids?: number[];
 };
 
@@ -1338,7 +1338,7 @@ export type FieldChange = {
   new: unknown;
 };
 
-/** Only fields that changed, as old and new; of `info_fields` only the keys that changed. */
+/** Changed fields with old and new values; of `info_fields` only changed keys. */
 export type HolonChanges = {
   name?: FieldChange;
   description?: FieldChange;
@@ -1364,13 +1364,13 @@ export type PreconditionFailedV1Error = {
 export type NewExperience = {
   /** Holon whose class allows an experience class as a child. */
   parent_id: number;
-  /** Trimmed; not blank. */
+  /** Must not be blank. Leading and trailing whitespace is removed. */
   name: string;
-  /** Rich text; sanitised with the web editor's allowlist. Not blank. */
+  /** Rich text, sanitised with the web editor's allowlist. Must not be blank. */
   description: string;
-  /** An experience class that the parent allows; default the parent's first one. */
+  /** An experience class that the parent allows. Default: its first one. */
   svc_class?: string | null;
-  /** Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped. */
+  /** Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped. */
   info_fields?: Record<string, unknown>;
 };
 
@@ -1382,7 +1382,7 @@ export type UploadExperienceLogoResult = {
   experience: HolonPublic;
 };
 
-/** A membership as the person's list shows it. */
+/** A membership, in lists of a person. */
 export type MembershipWithHolon = {
   membership_id: number;
   journey_slug: string | null;
@@ -1395,16 +1395,16 @@ export type MembershipWithHolon = {
 };
 
 export type ListPersonMembershipsResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: MembershipWithHolon[];
 };
 
-/** A membership as the holon's list shows it. */
+/** A membership, in lists of a holon. */
 export type MembershipWithPerson = {
   membership_id: number;
   journey_slug: string | null;
@@ -1417,35 +1417,35 @@ export type MembershipWithPerson = {
 };
 
 export type ListHolonMembershipsResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: MembershipWithPerson[];
 };
 
 export type MembershipUpdate = {
-  /** Needed; trimmed, then stored verbatim. */
+  /** Required. Leading and trailing whitespace is removed. */
   note: string;
   follow_up_after?: string | null;
-  /** Active step of the current journey, or of `journey_slug` where that is given. */
+  /** Active step of the current journey, or of `journey_slug` if given. */
   step_slug?: string;
-  /** Move to the next active step. Not together with `step_slug` or `journey_slug`. */
+  /** Moves to the next active step. Cannot be combined with `step_slug` or `journey_slug`. */
   advance_step?: boolean;
   responsible_person_id?: number | null;
-  /** Move to another journey of the same holon; needs `step_slug`. */
+  /** Moves to another journey of the same holon; requires `step_slug`. */
   journey_slug?: string;
 };
 
-/** A value before and after: slugs of journeys and steps, dates; null where there is none. */
+/** Old and new value: slug of a journey or step, or date; null if absent. */
 export type TextChange = {
   old: string | null;
   new: string | null;
 };
 
-/** Only what changed; `current_step` also when another step has the same slug. */
+/** Changed fields only; `current_step` also if the new step has the same slug. */
 export type MembershipChanges = {
   journey?: TextChange;
   current_step?: TextChange;
@@ -1463,7 +1463,7 @@ export type BulkAddItem = {
   person_id: number;
   /** Slug of the journey. */
   journey_slug?: string;
-  /** Active step of the journey; default its first one. */
+  /** Active step of the journey. Default: the first one. */
   step_slug?: string;
   follow_up_after?: string | null;
   responsible_person_id?: number | null;
@@ -1471,9 +1471,9 @@ export type BulkAddItem = {
 
 export type BulkAdd = {
   memberships: BulkAddItem[];
-  /** For items that name none. */
+  /** Default for items. */
   journey_slug?: string;
-  /** For items that name none. */
+  /** Default for items. */
   step_slug?: string;
 };
 
@@ -1482,13 +1482,13 @@ export type BulkAddedItem = {
   person_id: number;
   journey_slug: string | null;
   /**
-   * - `created`: It is there now.
-   * - `already_present`: It was there, from before or from an earlier item, and is unchanged.
-   * - `person_not_found`: Nobody has the id.
-   * - `journey_not_found`: No journey has the slug, or none is named.
-   * - `journey_not_allowed`: The catalogue of the holon's class does not have the journey.
+   * - `created`: It was created.
+   * - `already_present`: It existed, or an earlier item created it; unchanged.
+   * - `person_not_found`: The person does not exist.
+   * - `journey_not_found`: The journey does not exist or is not given.
+   * - `journey_not_allowed`: The journey is not in the catalogue of the holon's class.
    * - `bulk_add_not_permitted`: The journey does not permit bulk addition.
-   * - `invalid_step`: The journey has no such active step.
+   * - `invalid_step`: The journey does not have this active step.
    * - `invalid_field`: The date is malformed, or the responsible person has no account.
    */
   outcome: "created" | "already_present" | "person_not_found" | "journey_not_found" | "journey_not_allowed" | "bulk_add_not_permitted" | "invalid_step" | "invalid_field";
@@ -1499,11 +1499,11 @@ export type BulkAddedItem = {
 export type BulkAdded = {
   /** Items of the request. */
   count: number;
-  /** Items with that outcome. */
+  /** Items with this outcome. */
   created: number;
-  /** Items with that outcome. */
+  /** Items with this outcome. */
   already_present: number;
-  /** All others. */
+  /** Items with another outcome. */
   failed: number;
   /** In the order of the request. */
   items: BulkAddedItem[];
@@ -1516,7 +1516,7 @@ export type BulkInProgressError = {
   [key: string]: unknown;
 };
 
-/** A relation between two holons, at a point of a journey. */
+/** A relation between two holons, at a step of a journey. */
 export type Relationship = {
   relationship_id: number;
   from_holon: HolonPublic;
@@ -1528,23 +1528,23 @@ export type Relationship = {
 };
 
 export type ListHolonRelationshipsResult = {
-  /** Matches in total, not only those returned. */
+  /** Total number of matches. */
   count: number;
   /** By journey name, name of the other side and id. */
   items: Relationship[];
 };
 
 export type RelationshipUpdate = {
-  /** Needed; trimmed, then stored verbatim. */
+  /** Required. Leading and trailing whitespace is removed. */
   note: string;
   follow_up_after?: string | null;
   /** Active step to move to. */
   step_slug?: string;
-  /** Move to the next active step. Not together with `step_slug`. */
+  /** Moves to the next active step. Cannot be combined with `step_slug`. */
   advance_step?: boolean;
 };
 
-/** Only what changed; `current_step` also when another step has the same slug. */
+/** Changed fields only; `current_step` also if the new step has the same slug. */
 export type RelationshipChanges = {
   current_step?: TextChange;
   follow_up_after?: TextChange;
@@ -1557,7 +1557,7 @@ export type UpdateRelationshipResult = {
 };
 
 export type ListNotesOfPersonResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   /** Newest first. */
@@ -1565,7 +1565,7 @@ export type ListNotesOfPersonResult = {
 };
 
 export type ListNotesOfHolonResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   /** Newest first. */
@@ -1594,36 +1594,36 @@ export type WorklistRelationship = {
   to_holon: HolonPublic;
 };
 
-/** Something to follow up: a membership (`person`) or a relationship (`holon`), with its id. */
+/** An item to follow up: a membership (`person`) or relationship (`holon`), with its id. */
 export type WorklistItem = WorklistMembership | WorklistRelationship;
 
 export type ListResponsibleResult = {
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
   limit: number;
   offset: number;
-  /** True when matches follow after the page. */
+  /** Whether more matches follow. */
   has_more: boolean;
   items: WorklistItem[];
 };
 
 export type NewServiceKey = {
-  /** What it is for; not blank. */
+  /** Purpose of the key. Must not be blank. */
   name: string;
-  /** What it may do: `*` for everything, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
+  /** Scopes: `*` for all, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
   scopes: string[];
   expires_at?: string | null;
-  /** The account as which it acts; default the caller's own. */
+  /** The account on whose behalf it acts. Default: the caller's account. */
   account_id?: number;
 };
 
-/** The account as which it acts. */
+/** The account on whose behalf it acts. */
 export type ServiceKeyAccount = {
   id: number;
   email: string;
 };
 
-/** Who made it: an account, and its key where it used one; both null: an operator. */
+/** Account, and service key if one was used; both null for operators. */
 export type ServiceKeyCreatedBy = {
   account_id: number | null;
   key_id: string | null;
@@ -1631,14 +1631,14 @@ export type ServiceKeyCreatedBy = {
 
 /** A service key, without its secret. */
 export type ServiceKey = {
-  /** The part of the token that is no secret. */
+  /** The public part of the token. */
   id: string;
   name: string;
   account: ServiceKeyAccount;
   person_id: number | null;
   /** `*` stands for all. */
   scopes: string[];
-  /** When it was made. */
+  /** Creation time. */
   created_at: string;
   created_by: ServiceKeyCreatedBy;
   expires_at: string | null;
@@ -1649,7 +1649,7 @@ export type ServiceKey = {
 
 export type CreateKeyResult = {
   key: ServiceKey;
-  /** `svc_key_<id>_<secret>`, shown this once. */
+  /** `svc_key_<id>_<secret>`. Returned only once. Store it. */
   token: string;
 };
 
@@ -1670,7 +1670,7 @@ export type AccountInactiveError = {
 export type ListKeysResult = {
   /** Newest first. */
   items: ServiceKey[];
-  /** Matches in total, not only those of the page. */
+  /** Total number of matches. */
   count: number;
 };
 
@@ -1679,13 +1679,13 @@ export type GetKeyResult = {
 };
 
 export type RotateKeyBody = {
-  /** Seconds for which the old secret is accepted too, default a day; 0 = it ends at once. */
+  /** Seconds for which the old secret is still accepted. Default: a day; 0 = not at all. */
   overlap_seconds?: number;
 };
 
 export type RotateKeyResult = {
   key: ServiceKey;
-  /** `svc_key_<id>_<secret>`, shown this once. */
+  /** `svc_key_<id>_<secret>`. Returned only once. Store it. */
   token: string;
 };
 
@@ -1700,10 +1700,10 @@ export type KeyEndedError = {
 export type CreatedWebhookEndpoint = {
   /** Id of the endpoint. */
   id: number;
-  /** Host, and port where it is not the usual one, of its URL. */
+  /** Host of its URL, with a non-default port. */
   url_host: string;
   description: string;
-  /** Nothing is sent. */
+  /** Whether it is disabled and receives nothing. */
   disabled: boolean;
 };
 
@@ -3437,7 +3437,7 @@ export interface ListSessionsRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3473,9 +3473,9 @@ export type RevokeSessionError =
 
 export interface SearchDirectoryRequest {
   query: {
-    /** At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count. */
+    /** At least two characters, ignoring case and accents; `%` and `_` are literal. Searches the first 10,000 characters of descriptions. */
     q: string;
-    /** Subset of `person` and `holon`; default both. Separated by commas, or as repeated `types` or `types[]`. */
+    /** Subset of `person` and `holon`. Default: both. Separated by commas, or as repeated `types` or `types[]`. */
     types?: ("person" | "holon")[];
     /** Results of each kind, default 20, at most 50. */
     limit_per_type?: number;
@@ -3493,9 +3493,9 @@ export type SearchDirectoryError =
 
 export interface ListPeopleRequest {
   query: {
-    /** Part of the name; case and accents do not count, `%` and `_` are literals. */
+    /** Part of the name, ignoring case and accents. `%` and `_` are literal. */
     q: string;
-    /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
+    /** `name` (default), `latest` (newest first) or `updated` (last changed first). */
     sort?: "name" | "latest" | "updated";
     /** Created strictly after this instant. Without an offset it is UTC. */
     created_after?: string;
@@ -3503,7 +3503,7 @@ export interface ListPeopleRequest {
     updated_after?: string;
     /** Items of a page, default 100, at most 100. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3560,13 +3560,13 @@ export type GetPersonError =
 
 export interface ListHolonsRequest {
   query?: {
-    /** Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`. */
+    /** Part of the name or description, ignoring case and accents. Searches the first 10,000 characters of descriptions. Required without `class`. */
     q?: string;
-    /** Slug of an active class: holons of it and of every class below it. Needed without `q`. */
+    /** Slug of an active class; includes holons of its subclasses. Required without `q`. */
     class?: string;
     /** Only children of this holon. */
     parent?: number;
-    /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
+    /** `name` (default), `latest` (newest first) or `updated` (last changed first). */
     sort?: "name" | "latest" | "updated";
     /** Created strictly after this instant. Without an offset it is UTC. */
     created_after?: string;
@@ -3574,7 +3574,7 @@ export interface ListHolonsRequest {
     updated_after?: string;
     /** Items of a page, default 100, at most 100. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3672,11 +3672,11 @@ export interface ListJourneysRequest {
     /** Slug of the class to whose objects the journey applies. */
     applies_to?: string;
     is_conversation?: boolean;
-    /** Part of the name or the slug; case and accents do not count. */
+    /** Part of the name or slug, ignoring case and accents. */
     q?: string;
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3819,7 +3819,7 @@ export interface ListPersonMembershipsRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3839,7 +3839,7 @@ export interface ListHolonMembershipsRequest {
     holon_id: number;
   };
   query?: {
-    /** Part of the person's name, description or a contact value; case and accents do not count. */
+    /** Part of the person's name, description or a contact value, ignoring case and accents. */
     q?: string;
     /** Slug of the journey. */
     journey?: string;
@@ -3847,13 +3847,13 @@ export interface ListHolonMembershipsRequest {
     step_slug?: string;
     /** Person who is responsible. */
     responsible_person_id?: number;
-    /** `overdue`, `today`, `future`, or `none` for those without a date; today is that of `WORKLIST_TIME_ZONE`. */
+    /** `overdue`, `today`, `future`, or `none` for undated ones. Today's date is in `WORKLIST_TIME_ZONE`. */
     follow_up?: "overdue" | "today" | "future" | "none";
     /** `name` (default: journey name, person name), `-name`, `follow_up_after`, `-follow_up_after` (undated last in both), `person_created`, `-person_created` (when the person was created, not when they joined). */
     sort?: "name" | "-name" | "follow_up_after" | "-follow_up_after" | "person_created" | "-person_created";
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -3931,7 +3931,7 @@ export interface ListHolonRelationshipsRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until it is `count`. */
+    /** Items to skip. Add `limit` until it reaches `count`. */
     offset?: number;
   };
 }
@@ -3982,7 +3982,7 @@ export interface ListNotesOfPersonRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until it is `count`. */
+    /** Items to skip. Add `limit` until it reaches `count`. */
     offset?: number;
   };
 }
@@ -4004,7 +4004,7 @@ export interface ListNotesOfHolonRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
-    /** Items before the page. Add `limit` until it is `count`. */
+    /** Items to skip. Add `limit` until it reaches `count`. */
     offset?: number;
   };
 }
@@ -4020,15 +4020,15 @@ export type ListNotesOfHolonError =
 
 export interface ListResponsibleRequest {
   query?: {
-    /** Person who is responsible; absent = whoever, nobody included. */
+    /** Responsible person. Absent: any or no person. */
     responsible?: number;
-    /** `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all. Separated by commas, or as repeated `type` or `type[]`. */
+    /** `person` for memberships; class slugs for relationships that involve the class or a subclass. Absent: all. Separated by commas, or as repeated `type` or `type[]`. */
     type?: string[];
-    /** Subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`. Separated by commas, or as repeated `when` or `when[]`. */
+    /** Subset of `overdue`, `today` and `future`; excludes undated items. Today's date is in `WORKLIST_TIME_ZONE`. Separated by commas, or as repeated `when` or `when[]`. */
     when?: ("overdue" | "today" | "future")[];
     /** Items of a page, default 100, at most 100. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
@@ -4065,7 +4065,7 @@ export interface ListKeysRequest {
     account_id?: number;
     /** Items of a page, default 100, at most 100. */
     limit?: number;
-    /** Items before the page. Add `limit` until `has_more` is false. */
+    /** Items to skip. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }

@@ -50,7 +50,7 @@ const breakOf = async (...asked: Parameters<typeof read>) => (await read(...aske
 describe('verifyChain (A2)', () => {
   const chain = makeChain(10);
 
-  it('finds nothing in a chain that is whole, an empty one, and one whose beginning retention has removed', async () => {
+  it('accepts intact chains, empty ones, and ones shortened by retention', async () => {
     expect(await read(chain)).toEqual({ checked: 10, anchor: start, head: chain[9], broken: undefined });
     expect(await breakOf([])).toBeUndefined();
     const anchor = { id: 4, hash: chain[3]?.hash ?? '' };
@@ -76,19 +76,19 @@ describe('verifyChain (A2)', () => {
     expect(await breakOf(changed)).toEqual({ id: 5, problem: 'was changed after it was written' });
   });
 
-  it('names the entry behind one that was changed together with its hash', async () => {
+  it('reports the entry after one that was changed together with its hash', async () => {
     const forged = makeLink(5, chain[3]?.hash ?? '', { paths: [], count: 0 });
     expect(await breakOf(chain.map((link) => (link.id === 5 ? forged : link)))).toMatchObject({ id: 6 });
   });
 
-  it('names the first of the entries that are missing: in the middle, at the beginning, at the end', async () => {
+  it('reports the first missing entry in the middle, at the start and at the end', async () => {
     expect(await breakOf(chain.filter(({ id }) => id !== 5 && id !== 6))).toEqual({ id: 5, problem: 'is missing' });
     expect(await breakOf(chain.slice(2))).toEqual({ id: 1, problem: 'is missing' });
     expect(await breakOf(chain.slice(0, 7), chain[9])).toEqual({ id: 8, problem: 'is missing, with all entries up to 10' });
     expect(await breakOf([], chain[9])).toMatchObject({ id: 1 });
   });
 
-  it('names entries that were put in: behind the end, before the beginning, with places moved', async () => {
+  it('reports inserted entries after the end, before the start and with shifted ids', async () => {
     expect(await breakOf(chain, chain[7])).toEqual({ id: 9, problem: 'was added behind the end of the chain' });
     expect(await breakOf(chain, chain[9], { id: 4, hash: chain[3]?.hash ?? '' })).toEqual({
       id: 1,
@@ -104,7 +104,7 @@ describe('verifyChain (A2)', () => {
     expect(await breakOf(shifted)).toMatchObject({ id: 6 });
   });
 
-  it('names an entry that is older than the one before it, with hashes that fit', async () => {
+  it('reports an entry older than its predecessor, even with valid hashes', async () => {
     const [first] = makeChain(1);
     const late = makeLink(2, first?.hash ?? '');
     const older: AuditLink = { ...late, at: '2026-05-01T09:00:00Z' };
@@ -112,7 +112,7 @@ describe('verifyChain (A2)', () => {
     expect(await breakOf([first as AuditLink, forged])).toEqual({ id: 2, problem: 'is older than the entry before it' });
   });
 
-  it('goes on behind an anchor that retention moves while it reads', async () => {
+  it('continues after an anchor that retention moves while reading', async () => {
     let anchor = start;
     const report = await verifyChain(async (after) => {
       const page = { items: chain.filter(({ id }) => id > Math.max(after, anchor.id)).slice(0, 3), anchor, head: chain[9] as ChainEnd };
@@ -122,7 +122,7 @@ describe('verifyChain (A2)', () => {
     expect(report.broken).toBeUndefined();
   });
 
-  it('names any single change of any entry, and never one before it', async () => {
+  it('reports any single changed entry, never an earlier one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 9 }), fc.string({ unit: 'binary', minLength: 1 }), async (place, text) => {
         const changed = chain.map((link, index) => (index === place ? { ...link, action: `${link.action}${text}` } : link));

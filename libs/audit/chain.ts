@@ -1,24 +1,21 @@
-/**
- * The chain of hashes (A2; docs/adr/audit-log-hash-chain.md), judged without the database that keeps it: what it computes is what `appendEntry`
- * has written.
- */
+/** The hash chain (A2; docs/adr/audit-log-hash-chain.md), verified without a database: computes the same hashes as `appendEntry`. */
 import { createHash } from 'node:crypto';
 import type { AuditLink } from '#libs/contract';
 import { toMicroseconds } from '#libs/merged-list';
 
-/** An entry of a chain, by its place and its hash. */
+/** Id and hash of an entry. */
 export interface ChainEnd {
   readonly id: number;
   readonly hash: string;
 }
 
-/** Where a chain is broken: the first entry that is not what it was written as, or the place of one that is missing. */
+/** The first modified or missing entry of a broken chain. */
 export interface ChainBreak {
   readonly id: number;
   readonly problem: string;
 }
 
-/** SHA-256 over a JSON array of the hash before it and every column, as PostgreSQL writes one; `changes` stands in it as text. */
+/** SHA-256 of a JSON array of the previous hash and all columns, formatted as by PostgreSQL; `changes` is included as text. */
 export function hashLink(link: AuditLink): string {
   const { actor, target, changes } = link;
   const parts = [
@@ -41,22 +38,22 @@ export function hashLink(link: AuditLink): string {
     .digest('hex');
 }
 
-/** Judges links one after the other. */
+/** Verifies links one by one. */
 export class ChainVerifier {
   #last: ChainEnd;
   #lastAt = '';
 
-  /** @param anchor what the first link follows */
+  /** @param anchor the entry before the first link */
   constructor(anchor: ChainEnd) {
     this.#last = anchor;
   }
 
-  /** The last link that was sound. */
+  /** The last valid link. */
   get last(): ChainEnd {
     return this.#last;
   }
 
-  /** The next link; undefined when it is sound. */
+  /** Checks the next link; undefined if it is valid. */
   check(link: AuditLink): ChainBreak | undefined {
     const expected = this.#last.id + 1;
     if (link.id > expected) return { id: expected, problem: 'is missing' };
@@ -79,7 +76,7 @@ export class ChainVerifier {
   }
 }
 
-/** A page of links, as `readAudit` answers. */
+/** A page of links, as `readAudit` returns it. */
 export interface ChainPage {
   readonly items: readonly AuditLink[];
   readonly anchor: ChainEnd;
@@ -87,23 +84,23 @@ export interface ChainPage {
 }
 
 export interface ChainReport {
-  /** Entries that were judged. */
+  /** Checked entries. */
   readonly checked: number;
   readonly anchor: ChainEnd;
   readonly head: ChainEnd;
-  /** Undefined when the chain is whole. */
+  /** Undefined if the chain is intact. */
   readonly broken: ChainBreak | undefined;
 }
 
 /**
- * Reads a chain page by page and judges it; entries that are written or removed for their age meanwhile do not disturb.
- * @param onLink told of each link, sound or not
- * @param options toTheEnd: links behind the first broken one are read too, and judged no more
+ * Reads and verifies a chain page by page; concurrent appends and retention do not interfere.
+ * @param onLink called for each link, valid or not
+ * @param options readAll: continue reading after the first broken link, without checking
  */
 export async function verifyChain(
   readPage: (after: number) => Promise<ChainPage>,
   onLink: (link: AuditLink) => void = () => undefined,
-  { toTheEnd = false }: { readonly toTheEnd?: boolean } = {},
+  { readAll = false }: { readonly readAll?: boolean } = {},
 ): Promise<ChainReport> {
   let verifier: ChainVerifier | undefined;
   let broken: ChainBreak | undefined;
@@ -111,17 +108,17 @@ export async function verifyChain(
   let checked = 0;
   for (let after = 0; ;) {
     const page = await readPage(after);
-    // What was read last may have grown too old meanwhile: the chain goes on from the anchor then.
+    // Retention may have removed the last read entry: continue from the anchor then.
     if (verifier === undefined || (page.anchor.id > anchorId && page.anchor.id > after)) verifier = new ChainVerifier(page.anchor);
     anchorId = page.anchor.id;
     for (const link of page.items) {
       onLink(link);
       checked++;
       broken ??= verifier.check(link);
-      if (broken !== undefined && !toTheEnd) break;
+      if (broken !== undefined && !readAll) break;
       after = link.id;
     }
-    if (page.items.length > 0 && (broken === undefined || toTheEnd)) continue;
+    if (page.items.length > 0 && (broken === undefined || readAll)) continue;
     return { checked, anchor: page.anchor, head: page.head, broken: broken ?? verifier.end(page.head) };
   }
 }

@@ -1,11 +1,11 @@
-/** The audit log as its service answers it: handlers of `auditRpcs`, to be spread into the service's handlers. */
+/** Handlers of `auditRpcs`, to be spread into the service's handlers. */
 import { type Actor, mayReadOps, type RequestOf, type auditRpcs } from '#libs/contract';
 import { appError } from '#libs/errors';
 import { type RawJson, rawJson } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { listEntries, readLinks } from './statements.ts';
 
-type Asked = RequestOf<ReturnType<typeof auditRpcs>['searchAudit']>;
+type ListRequest = RequestOf<ReturnType<typeof auditRpcs>['searchAudit']>;
 
 export function auditHandlers(db: Queryable) {
   const search = async ({
@@ -17,13 +17,13 @@ export function auditHandlers(db: Queryable) {
     to,
     before,
     limit,
-  }: Asked) => {
+  }: ListRequest) => {
     const filter = { accountId, action, targetType, targetId, from, to, beforeAt: before?.at, beforeId: before?.id, limit };
     return rawJson(`{"items":${(await listEntries(db, filter)).items}}`);
   };
   return {
-    listAudit: async (request: Asked, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
-      // The gateway has looked at it already; what the log says is worth a second look (A3).
+    listAudit: async (request: ListRequest, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
+      // The gateway has checked this already; audit entries justify a second check (A3).
       if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
       return search(request);
     },

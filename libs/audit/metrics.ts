@@ -1,4 +1,4 @@
-/** What monitoring sees of a service's audit log: what the last verification found. */
+/** Metrics of a service's audit log: the result of the last verification. */
 import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';
 import { findVerification } from './statements.ts';

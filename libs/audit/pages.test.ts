@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from './index.ts';
+import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from './index.ts';
 
 const services = ['agents', 'directory', 'media'];
 
@@ -18,7 +18,7 @@ function ask(log: readonly ServiceEntry[], before: { at: string; id: number } | 
 }
 
 describe('mergeEntries (A3)', () => {
-  it('gives every entry once, newest first, whatever the logs and the pages are', () => {
+  it('returns every entry once, newest first, for any logs and page sizes', () => {
     const instants = fc.array(fc.nat({ max: 4 }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.tuple(instants, instants, instants), fc.integer({ min: 1, max: 5 }), (logs, limit) => {
@@ -32,7 +32,7 @@ describe('mergeEntries (A3)', () => {
         do {
           const position = cursor === undefined ? undefined : readCursor(cursor, services);
           const pages = services.map((service, place) =>
-            ask(all[place] ?? [], position === undefined ? undefined : beginOf(service, position), limit + 1),
+            ask(all[place] ?? [], position === undefined ? undefined : cursorFor(service, position), limit + 1),
           );
           const { items, next } = mergeEntries(pages, limit);
           told.push(...items);
@@ -50,7 +50,7 @@ describe('mergeEntries (A3)', () => {
     );
   });
 
-  it('knows an instant without a fraction from later ones of the same second', () => {
+  it('orders an instant without fraction before later ones of the same second', () => {
     const pages = [[entry('agents', 1, '2026-05-01T10:00:00Z')], [entry('media', 1, '2026-05-01T10:00:00.500000Z')]];
     expect(mergeEntries(pages, 2).items.map(({ service }) => service)).toEqual(['media', 'agents']);
   });
@@ -61,7 +61,7 @@ describe('readCursor (A3)', () => {
   const position = { at, source: 'media' };
   const write = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('reads what writeCursor wrote', () => {
+  it('decodes cursors of writeCursor', () => {
     expect(readCursor(writeCursor(position), services)).toEqual(position);
   });
 

@@ -1,4 +1,4 @@
-/** One list out of the logs of all services (A3): newest first, by instant, then place in its log, then service. */
+/** Merges the audit logs of all services (A3): newest first, by instant, position in the log, and service. */
 import type { AuditEntry } from '#libs/contract';
 import * as merged from '#libs/merged-list';
 
@@ -8,14 +8,14 @@ export interface ServiceEntry extends AuditEntry {
 
 const name = 'audit';
 
-/** Where the page of one service begins, behind a position of the whole list. */
-export function beginOf(service: string, position: merged.Position): { at: string; id: number } {
+/** Cursor of one service's page, for a position in the merged list. */
+export function cursorFor(service: string, position: merged.Position): { at: string; id: number } {
   const { before, inclusive } = merged.cursorFor(service, position);
   const { at, id } = merged.parseInstantKey(before) ?? { at: before, id: 0 };
   return { at, id: inclusive ? id + 1 : id };
 }
 
-/** The first `limit` entries of the services' pages, each of which has one entry more than that when there are more. */
+/** First `limit` entries of the services' pages. A page has one more entry if there are more. */
 export function mergeEntries(
   pages: readonly (readonly ServiceEntry[])[],
   limit: number,
@@ -23,12 +23,12 @@ export function mergeEntries(
   return merged.mergePages(pages, { limit, positionOf: (entry) => ({ at: merged.formatInstantKey(entry), source: entry.service }) });
 }
 
-/** A position as clients hand it back. */
+/** Encodes a position as a client cursor. */
 export function writeCursor(position: merged.Position): string {
   return merged.encodePosition({ name }, position);
 }
 
-/** @returns undefined for what is no cursor of this list */
+/** @returns undefined for an invalid cursor */
 export function readCursor(text: string, sources: readonly string[]): merged.Position | undefined {
   const position = merged.decodePosition({ name, at: merged.instantKeyPattern, sources }, text);
   return position === undefined || merged.parseInstantKey(position.at) === undefined ? undefined : position;

@@ -1,51 +1,50 @@
-/** Writing entries (A1): each commits with the change that it tells of, or not at all. */
+/** Writes audit entries (A1), in the transaction of the change. */
 import type { Actor } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { appendEntry } from './statements.ts';
 
-/** What the context of a served call says of who acts. A job that acts for somebody carries it in its payload. */
+/** Actor and origin of a call. Jobs on behalf of an actor carry it in their payload. */
 export interface AuditContext {
   readonly subject: string;
-  /** Action of the operation, as its declaration says. */
+  /** Action that the operation declares. */
   readonly audit?: string | undefined;
   readonly actor?: Actor | undefined;
   readonly requestId: string;
-  /** What limits count the client by; absent where no client asked. */
+  /** Client address as used by rate limits; absent for internal calls. */
   readonly clientIp?: string | undefined;
 }
 
 export interface NewAuditEntry {
-  /** To what it was done; left out where there is no one thing, as for a bulk act. */
+  /** Changed object; absent for bulk operations. */
   readonly target?: { readonly type: string; readonly id: number | string } | undefined;
   /**
-   * Names of fields, dotted paths of configuration, rights, ids and counts. Never a secret, a value of configuration, or what a person wrote: an
-   * entry stays when the person is erased.
+   * Field names, dotted configuration paths, rights, ids and counts. Never secrets, configuration values or text that people wrote: entries
+   * remain when a person is erased.
    */
   readonly changes?: Readonly<Record<string, unknown>> | undefined;
   /** Default `ok`. */
   readonly outcome?: 'ok' | 'refused';
-  /** Who acts where the call has no actor, as in a login; null when nobody knows. */
+  /** Account for calls without an actor, such as logins; null if unknown. */
   readonly accountId?: number | null;
 }
 
-/** Characters that an entry keeps of a name, an id or an address. */
+/** Maximum stored characters of a name, id or address. */
 const maxText = 200;
-/** Of JSON. */
+/** Maximum length of the changes, as JSON. */
 const maxChanges = 16_384;
 const maxFields = 12;
 const maxField = 1_024;
-/** Items that an entry of a bulk act names; it counts them all. */
+/** Maximum items listed in an entry of a bulk operation; the count is complete. */
 const maxListed = 100;
 
 /**
- * Puts an entry into the transaction. It is written last, with the commit: its lock is held for one write to the disk, and nobody who holds it
- * waits for another.
- * @throws Error when the operation declares no `audit`, or nobody can be said to act: faults in the code
+ * Adds an entry to the transaction. It is written right before the commit, so that the lock of the chain is held for one disk write only.
+ * @throws Error when the operation declares no `audit` or the actor cannot be determined: bugs
  */
 export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry): void {
   const { audit: action, subject, requestId, clientIp } = context;
-  if (action === undefined) throw new Error(`${subject} declares no action of the audit log`);
+  if (action === undefined) throw new Error(`${subject} does not declare an action of the audit log`);
   const row = {
     ...describeActor(context, entry),
     action,
@@ -59,15 +58,15 @@ export function recordAudit(tx: Tx, context: AuditContext, entry: NewAuditEntry)
   tx.beforeCommit(() => appendEntry(tx, row));
 }
 
-/** The first hundred of them, and how many there are. */
+/** The first hundred items and their count. */
 export function listSome(items: readonly unknown[], name = 'ids'): Record<string, unknown> {
   return { [name]: items.slice(0, maxListed), count: items.length };
 }
 
-/** Fields of filters that look for a part of a text: of them an entry says how long that was. */
+/** Filter fields with search text; entries contain only its length. */
 const searchedTexts: ReadonlySet<string> = new Set(['q', 'text', 'error']);
 
-/** The filter of a bulk act. What was looked for in texts may be a person's address or words, of which a digest could be guessed. */
+/** Filter of a bulk operation. Search texts can identify people and are replaced by their length. */
 export function describeFilter(filter: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const describe = ([name, value]: [string, unknown]): [string, unknown] => [
     name,
@@ -82,7 +81,7 @@ interface BulkCounts {
   readonly failed: number;
 }
 
-/** A bulk act: what it was for, by filter or by ids, and what became of it; it has no one target (D99). Of ids the first hundred are named. */
+/** Entry of a bulk operation: its filter or first hundred ids, and counts; it has no target (D99). */
 export function describeBulkAct(
   { filter, ids }: { readonly filter?: Readonly<Record<string, unknown>>; readonly ids?: readonly unknown[] | undefined },
   { matched, changed, failed }: BulkCounts,
@@ -97,14 +96,14 @@ export function changedFields(before: Readonly<Record<string, unknown>>, after: 
   return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).toSorted();
 }
 
-/** JSON; of one that is too large the large fields say so. */
+/** JSON of the changes; fields that are too large are replaced by a notice. */
 function writeChanges(changes: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(changes);
   if (text.length <= maxChanges) return text;
   const fields = Object.entries(changes).slice(0, maxFields);
   return JSON.stringify(
     Object.fromEntries(
-      fields.map(([name, value]) => [bounded(name), JSON.stringify(value).length > maxField ? 'too long to be kept' : value]),
+      fields.map(([name, value]) => [bounded(name), JSON.stringify(value).length > maxField ? 'too long to be stored' : value]),
     ),
   );
 }
@@ -123,6 +122,6 @@ function describeActor(
     return { actorKind: keyId === null ? 'account' : 'key', accountId: actor.accountId, keyId };
   }
   if (subject.startsWith('admin.')) return { actorKind: 'cli', accountId: null, keyId: null };
-  if (accountId === undefined) throw new Error(`${subject} is called by nobody whom the audit log could name`);
+  if (accountId === undefined) throw new Error(`${subject}: the caller cannot be determined for the audit log`);
   return { actorKind: 'account', accountId, keyId: null };
 }

@@ -1,4 +1,4 @@
-/** SQL of the audit log, the same in the schema of every service. */
+/** SQL of the audit log, identical in the schema of every service. */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const written = {
@@ -16,8 +16,8 @@ const written = {
 };
 
 /**
- * Writes an entry behind the last one. The row of the chain's end is locked from here to the commit, so entries of a service are written one
- * after the other, each with an instant that is not before that of its predecessor; what is hashed is what `hashLink` writes.
+ * Appends an entry. Locks the chain's head until the commit, so entries are serialized with non-decreasing instants. Hashes the same text
+ * as `hashLink`.
  */
 export const appendEntry = statement.one({
   name: 'audit.append',
@@ -40,13 +40,13 @@ export const appendEntry = statement.one({
     returning id`,
 });
 
-const shown = sql`'id', id, 'at', iso_utc(at), 'actor', json_build_object('kind', actor_kind, 'account_id', account_id, 'key_id', key_id),
+const listed = sql`'id', id, 'at', iso_utc(at), 'actor', json_build_object('kind', actor_kind, 'account_id', account_id, 'key_id', key_id),
   'action', action, 'target', case when target_type is not null then json_build_object('type', target_type, 'id', target_id) end,
   'changes', changes, 'request_id', request_id, 'ip', ip, 'outcome', outcome`;
 
 const is = (column: string, value: SqlPart): Sql => sql`(${value} is null or ${sql.id(column)} = ${value})`;
 
-/** Items of a page, newest first; each null for any. Planned for its values: which index serves best depends on what is asked for. */
+/** A page of entries, newest first; null = no filter. Planned per call, because the best index depends on the filters. */
 export const listEntries = statement.one({
   name: 'audit.list',
   planned: 'each-call',
@@ -64,7 +64,7 @@ export const listEntries = statement.one({
   row: { items: t.text },
   sql: ({ accountId, action, targetType, targetId, from, to, beforeAt, beforeId, limit }) => sql`
     select coalesce(json_agg(item), '[]')::text as items from (
-      select json_build_object(${shown}) as item from audit_log
+      select json_build_object(${listed}) as item from audit_log
       where ${is('account_id', accountId)} and ${is('action', action)} and ${is('target_type', targetType)} and ${is('target_id', targetId)}
         and (${from} is null or at >= ${from}) and (${to} is null or at < ${to})
         and (${beforeAt} is null or (at, id) < (${beforeAt}, ${beforeId}))
@@ -72,7 +72,7 @@ export const listEntries = statement.one({
     ) page`,
 });
 
-/** Links after an id in their order, and the ends of the chain, as one moment has them. */
+/** Links after an id, and both ends of the chain, from one snapshot. */
 export const readLinks = statement.one({
   name: 'audit.read',
   params: { after: t.bigint, limit: t.integer },
@@ -80,14 +80,14 @@ export const readLinks = statement.one({
   sql: ({ after, limit }) => sql`
     select json_build_object('items', coalesce((
         select json_agg(item) from (
-          select json_build_object(${shown}, 'previous_hash', encode(previous_hash, 'hex'), 'hash', encode(hash, 'hex')) as item
+          select json_build_object(${listed}, 'previous_hash', encode(previous_hash, 'hex'), 'hash', encode(hash, 'hex')) as item
           from audit_log where id > ${after} order by id limit ${limit}) page), '[]'),
       'anchor', json_build_object('id', anchor_id, 'hash', encode(anchor_hash, 'hex')),
       'head', json_build_object('id', last_id, 'hash', encode(last_hash, 'hex')))::text as body
     from audit_head`,
 });
 
-/** What the metrics show of the last verification; of a log that never was verified, the age of its oldest entry. */
+/** Result and age of the last verification; without one, the age of the oldest entry. */
 export const findVerification = statement.one({
   name: 'audit.verification',
   row: { broken: t.boolean, age_seconds: t.double.nullable },
@@ -97,16 +97,16 @@ export const findVerification = statement.one({
     from audit_head`,
 });
 
-/** Remembers what a verification found. */
-export const keepVerification = statement.none({
+/** Stores the result of a verification. */
+export const storeVerification = statement.none({
   name: 'audit.keep-verification',
   params: { brokenId: t.bigint.nullable },
   sql: ({ brokenId }) => sql`update audit_head set verified_at = clock_timestamp(), broken_id = ${brokenId}`,
 });
 
 /**
- * Removes the oldest entries that are older than so many days, `limit` at most, and remembers the last of them, so that the chain goes on from it.
- * Nothing behind an entry that is young enough is removed, whatever its instant says.
+ * Removes at most `limit` entries older than `days` days from the start of the chain, and records the last one as the new anchor. Entries
+ * behind a younger entry are kept, whatever their instant.
  */
 export const removeOldEntries = statement.one({
   name: 'audit.remove-old',

@@ -1,10 +1,10 @@
 /**
- * Tables of the audit log in a service's schema (A1, A2; docs/adr/audit-log-hash-chain.md). `audit_log` only grows: the service may insert and
- * read, and nobody but the retention removes. `audit_head` is one row: the end of the chain, which appends wait for one after the other, the entry
- * that retention removed last, and what the last verification found.
+ * Tables of the audit log in a service's schema (A1, A2; docs/adr/audit-log-hash-chain.md). `audit_log` is append-only: the service can
+ * insert and read, only retention deletes. `audit_head` has one row: the end of the chain (its lock serializes appends), the last removed
+ * entry, and the result of the last verification.
  */
 
-/** SQL that creates the tables; a migration of each service. */
+/** SQL of the tables, for a migration of each service. */
 export function auditTables(schema: string): string[] {
   const zeros = `'\\x${'00'.repeat(32)}'`;
   return [
@@ -52,14 +52,14 @@ export function auditTables(schema: string): string[] {
   ];
 }
 
-/** What a service's role may do with them, after it was given the rows of its schema: `%1$I` is the role, `%2$I` the schema. */
+/** Rights of a service's role, after the grants on its schema: `%1$I` is the role, `%2$I` the schema. */
 export const auditRights: readonly string[] = [
   'revoke update, delete on %2$I.audit_log from %1$I',
   'revoke insert, update, delete on %2$I.audit_head from %1$I',
   'grant update (last_id, last_at, last_hash) on %2$I.audit_head to %1$I',
 ];
 
-/** What the role of verification and retention may do: nothing else in any schema. */
+/** Rights of the role for verification and retention, in any schema. */
 export const auditRetentionRights: readonly string[] = [
   'grant connect on database %3$I to %1$I',
   'grant usage on schema %2$I to %1$I',

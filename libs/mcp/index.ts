@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026 and, for clients that begin with `initialize`, those of 2025. Nothing is
- * kept between requests: each is answered by a server of its own, which knows tools and nothing else.
+ * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026, and those of 2025 for clients that start with `initialize`.
+ * Stateless: each request gets its own server.
  */
 import type { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { explainParams, invalidParams, isResponse, readAnswer, readMessage, refuseParams } from './messages.ts';
@@ -13,20 +13,20 @@ export interface McpTool {
   readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
 }
 
-/** Text for the model; `isError`: why there is no result, which the model may mend. */
+/** Text for the model; `isError`: a failure that the model can correct. */
 export interface McpResult {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** The tools of who calls. */
+/** Tools available to the caller. */
 export interface McpTools {
   list(): readonly McpTool[];
   /** Never throws. */
   call(name: string, given: Readonly<Record<string, unknown>>): Promise<McpResult>;
 }
 
-/** How an answer is written: as JSON, or as a stream of one event. */
+/** Response format: JSON, or a stream with one event. */
 export const mcpFormats = { json: 'application/json', events: 'text/event-stream' } as const;
 export type McpFormat = keyof typeof mcpFormats;
 
@@ -34,18 +34,18 @@ interface McpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON-RPC message. */
   readonly message: unknown;
-  /** What the client accepts; undefined when it is neither. */
+  /** Accepted format; undefined if the client accepts neither. */
   readonly format: McpFormat | undefined;
 }
 
 interface McpAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Absent for a notification and for a client's answer. */
+  /** Absent for notifications and client responses. */
   readonly body: Buffer | undefined;
 }
 
-/** The library asks for an address; nobody sees it. */
+/** The library requires a URL; it is not used. */
 const address = 'http://localhost/mcp';
 
 const notAcceptable = {
@@ -62,16 +62,16 @@ export function createMcp(server: { readonly name: string; readonly version: str
     if (isResponse(message)) return { status: 202, contentType: mcpFormats.json, body: undefined };
     const refusal = refuseParams(message);
     if (refusal !== undefined) return write(200, refusal, format);
-    const library = await import('@modelcontextprotocol/server'); // with the first request: few platforms are asked that way
+    const library = await import('@modelcontextprotocol/server'); // loaded on first use: few installations use MCP
     const handler = library.createMcpHandler(
       () => serveTools(new library.Server({ name, version }, { capabilities: { tools: {} }, instructions }), tools, library.ProtocolError),
       {
-        // Tools change with releases: there is nothing to be told of.
+        // Tools change only with releases, so there are no change notifications.
         maxSubscriptions: 0,
         keepAliveMs: 0,
       },
     );
-    // The library wants both; which of them it is is decided here.
+    // The library requires both; the format is chosen below.
     const accept = Object.values(mcpFormats).join(', ');
     const request = new Request(address, { method: 'POST', headers: { ...headers, accept }, body: '{}' });
     const response = await handler.fetch(request, { parsedBody: message });
@@ -81,7 +81,7 @@ export function createMcp(server: { readonly name: string; readonly version: str
   };
 }
 
-/** A refusal by its status is JSON for every client: none reads events of it. */
+/** Errors by status are JSON for all clients; they do not read event streams. */
 function write(status: number, message: unknown, format: McpFormat): McpAnswer {
   const text = JSON.stringify(message);
   const isStream = format === 'events' && status === 200;
@@ -91,7 +91,7 @@ function write(status: number, message: unknown, format: McpFormat): McpAnswer {
 
 function serveTools(server: Server, tools: McpTools, Refused: typeof ProtocolError): Server {
   server.setRequestHandler('tools/list', ({ params }) => {
-    // All tools are on one page, so that no cursor is ours.
+    // All tools fit one page, so every cursor is invalid.
     if ((params?.cursor ?? '') !== '') throw new Refused(invalidParams, 'Invalid params: there is one page of tools, and no cursor');
     return { tools: tools.list().map((tool) => ({ ...tool, annotations: { readOnlyHint: true, openWorldHint: false } })) };
   });

@@ -1,11 +1,11 @@
-/** Messages of clients as the protocol's library wants them, and its answers as clients want them (rules/mcp#protocol; D104). */
+/** Adapts client messages to the protocol library, and its responses to clients (rules/mcp#protocol; D104). */
 import { isJsonObject, type JsonObject } from '#libs/json';
 
-/** JSON-RPC: the parameters are not what the method takes. */
+/** JSON-RPC code for invalid parameters. */
 export const invalidParams = -32_602;
 const internalError = -32_603;
 
-/** Numbers as JavaScript has them, so that `1.0` is an integer; a parameter that is null counts as absent. */
+/** Normalizes numbers, so that `1.0` is an integer; null parameters count as absent. */
 export function readMessage(given: unknown): unknown {
   const message: unknown = JSON.parse(JSON.stringify(given));
   if (!isJsonObject(message)) return message;
@@ -16,26 +16,26 @@ export function readMessage(given: unknown): unknown {
     : message;
 }
 
-/** A client's answer to a request of ours. There are none, whatever it answers. */
+/** Whether the message is a client's response. We send no requests, so it is ignored. */
 export function isResponse(message: unknown): boolean {
   return isJsonObject(message) && message['method'] === undefined && ('result' in message || 'error' in message);
 }
 
-/** The answer to a request whose parameters are a list or a single value; undefined for every other message. */
+/** Error response for parameters that are not an object; undefined for other messages. */
 export function refuseParams(message: unknown): JsonObject | undefined {
   if (!isJsonObject(message) || message['id'] === undefined || message['params'] === undefined || isJsonObject(message['params']))
     return undefined;
   return { jsonrpc: '2.0', id: message['id'], error: { code: invalidParams, message: 'Invalid params: params must be an object' } };
 }
 
-/** The one message of the library's answer, JSON or an event of a stream. */
+/** The single message of the library's response, JSON or an event stream. */
 export function readAnswer(text: string, contentType: string | null): unknown {
   if (contentType?.startsWith('text/event-stream') !== true) return JSON.parse(text);
   const lines = text.split('\n').filter((line) => line.startsWith('data:'));
   return JSON.parse(lines.at(-1)?.slice('data:'.length) ?? 'null');
 }
 
-/** The library reports parameters that do not fit its schemas as a fault of the server, or in words that are JSON themselves. */
+/** Rewrites the library's parameter errors, which it reports as server errors or as JSON in the message. */
 export function explainParams(answer: unknown): unknown {
   if (!isJsonObject(answer) || !isJsonObject(answer['error'])) return answer;
   const { code, message } = answer['error'];

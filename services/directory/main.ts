@@ -1,4 +1,4 @@
-/** Process entry of the directory service. Its answers stream long lists, whose rows would pile up to hundreds of megabytes. */
+/** Process entry of the directory service. Long streamed replies would otherwise grow the heap by hundreds of megabytes. */
 import { runService } from '#libs/lifecycle';
 import { loadDirectoryConfig } from './config.ts';
 import { createService } from './service.ts';

@@ -115,7 +115,7 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
   'login required': {
     status: 403,
     api: { detail: message },
-    v1: { code: 'permission_denied', message: 'This is for tokens of a login with email and password.', retryable: false },
+    v1: { code: 'permission_denied', message: 'This operation requires a token of a login with email and password.', retryable: false },
   },
   'operators only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
 };

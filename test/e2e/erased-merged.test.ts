@@ -112,7 +112,9 @@ describe('people erase', () => {
     });
     expect(await letGo()).toBe('stopped');
     expect(await merging).toMatchObject({ outcome: 'merged' });
-    expect(String(await erasing)).toContain(`Person ${idOf('ivo')} was merged into person ${idOf('noa')} meanwhile: erase that one.`);
+    expect(String(await erasing)).toContain(
+      `Person ${idOf('ivo')} was merged into person ${idOf('noa')} meanwhile. Erase that person instead.`,
+    );
   });
 
   it('reaches the chats of who was merged into the person, who is known by the former email and key too', async () => {

@@ -108,7 +108,10 @@ function judge(route: Route, { status, json }: Answer): unknown {
 }
 
 /** Sessions are of logins, which keys have none of; what has a body or an id is refused after these (K10). */
-const forLogins = [403, { code: 'permission_denied', message: 'This is for tokens of a login with email and password.', retryable: false }];
+const forLogins = [
+  403,
+  { code: 'permission_denied', message: 'This operation requires a token of a login with email and password.', retryable: false },
+];
 
 function insufficient(route: Route, needed: string, own: readonly string[]): unknown {
   const message = `This operation needs the scope ${needed}; the key has ${own.join(', ')}.`;

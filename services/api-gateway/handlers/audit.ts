@@ -1,5 +1,5 @@
 /** `GET /api/ops/audit`: one list out of the logs of all services (A3). */
-import { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
+import { cursorFor, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
 import { type ReplyBodyOf, type HandledRoute, type InputOf, isPossibleId, type PublicAuditEntry } from '#libs/contract';
 import type { RouteHandler } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
@@ -62,7 +62,7 @@ export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, ReplyBo
     };
     const pages = await Promise.all(
       services.map(async (service) => {
-        const before = position === undefined ? {} : { before: beginOf(service, position) };
+        const before = position === undefined ? {} : { before: cursorFor(service, position) };
         const { items } = await bus.call(logs[service], { ...filter, ...before }, call);
         return items.map((item): ServiceEntry => ({ ...item, service }));
       }),

@@ -1,4 +1,4 @@
-/** What a change of accounts means for their tokens, login sessions and service keys alike (rules/access#credentials). */
+/** Effects of account changes on the account's login sessions and service keys (rules/access#credentials). */
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { keyEvents } from '../keys/contract.ts';
@@ -6,10 +6,10 @@ import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
 import { sessionEvents } from './contract.ts';
 import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
 
-/** `end`: all of them are revoked; `sign-out`: the logins are, the keys stay; `refresh`: what they may do has changed. */
+/** `end` revokes sessions and keys, `sign-out` revokes sessions only, `refresh` revokes nothing but clears the gateways' caches. */
 export type TokenChange = 'end' | 'sign-out' | 'refresh';
 
-/** In the transaction that changes the accounts, after their rows: the gateways forget what they remember of the tokens. */
+/** Call in the transaction that changes the accounts, after their rows are written. Gateways drop their cached tokens. */
 export async function changeTokens(tx: Tx, jobs: Jobs, accountIds: readonly number[], change: TokenChange): Promise<void> {
   if (accountIds.length === 0) return;
   const accounts = { accountIds };

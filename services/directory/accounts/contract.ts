@@ -1,4 +1,4 @@
-/** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
+/** Accounts, login sessions and own-login operations (rules/cli#admin-cli, rules/access#own-login). */
 import { byGateway, byOperators, byUsers, event, singleLine, nullable, withoutActor, rpc, Type } from '#libs/contract';
 import {
   actorFacts,
@@ -14,7 +14,7 @@ import {
 
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
-/** Every group that gives its members something; there are no others. */
+/** All groups that grant rights. */
 export const accountGroups = ['coherence_users', 'ops_operators', 'ops_viewers'] as const;
 
 const facts = {
@@ -27,20 +27,20 @@ const facts = {
   groups: Type.Array(Type.String()),
 };
 const account = Type.Object(facts);
-const changedAccount = Type.Object({ ...facts, changed: Type.Boolean({ description: 'False when the account was so already.' }) });
+const changedAccount = Type.Object({ ...facts, changed: Type.Boolean({ description: 'False if nothing changed.' }) });
 const listedAccount = Type.Object({
   ...facts,
   person_name: nullable(Type.String()),
-  has_password: Type.Boolean({ description: 'Without one nobody can log in.' }),
+  has_password: Type.Boolean({ description: 'Without a password, login is impossible.' }),
   created_at: Type.String({ format: 'date-time' }),
 });
 
 const notFound = { account_not_found: { code: 'not_found', when: 'No account has that email.' } } as const;
 const badPerson = { person_not_found: { code: 'not_found', when: 'No person has that id or key.' } } as const;
-const badGroup = { unknown_group: { code: 'bad_request', when: 'There is no such group; the message names those that exist.' } } as const;
+const badGroup = { unknown_group: { code: 'bad_request', when: 'The group does not exist; the message lists the groups.' } } as const;
 const badPassword = {
   weak_password: { code: 'bad_request', when: 'The password is shorter than 12 characters, or easy to guess.' },
-  public_password: { code: 'bad_request', when: 'The password stands in the documents; refused in production.' },
+  public_password: { code: 'bad_request', when: 'The password appears in the documentation; rejected in production.' },
 } as const;
 
 const person = Type.Optional(Type.Union([rowId, Type.String()], { description: 'Id or workspace key of the person.' }));
@@ -51,15 +51,18 @@ const naming = {
   reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, email: Type.String() })) }),
 };
 
-const sessionActor = Type.Object({ ...actorFacts, sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }) });
+const sessionActor = Type.Object({
+  ...actorFacts,
+  sessionKey: Type.String({ description: 'Session of the token, which logout revokes.' }),
+});
 
 export const accountRpcs = {
   listAccounts: rpc({
     subject: 'admin.directory.accounts.list',
     callers: byOperators,
-    summary: 'Accounts in the order of their emails, page by page.',
+    summary: 'Lists accounts by email, in pages.',
     request: Type.Object({
-      after: Type.Optional(Type.String({ maxLength: 320, description: 'The last email of the page before.' })),
+      after: Type.Optional(Type.String({ maxLength: 320, description: 'Last email of the previous page.' })),
       limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
       is_active: Type.Optional(Type.Boolean()),
       superuser: Type.Optional(Type.Boolean()),
@@ -71,20 +74,20 @@ export const accountRpcs = {
   identifyAccounts: rpc({
     subject: 'admin.directory.accounts.identify',
     callers: byOperators,
-    summary: 'Emails of accounts by their ids, and the account of an email.',
+    summary: 'Returns emails of accounts by id, and the account of an email.',
     ...naming,
   }),
   nameAccounts: rpc({
     subject: 'directory.accounts.name',
     callers: byUsers,
-    summary: 'Emails of accounts by their ids, and the account of an email; for those who may see operations (A3).',
+    summary: 'Returns emails of accounts by id, and the account of an email; requires access to operations (A3).',
     ...naming,
-    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller has no access to operations.' } },
   }),
   findReader: rpc({
     subject: 'directory.accounts.find-reader',
     callers: { events: withoutActor },
-    summary: 'What decides what an account may read, when nobody calls for it: of what is sent to its endpoints (V7).',
+    summary: "Returns the rights that decide which events an account's endpoints receive (V7).",
     request: Type.Object({ account_id: rowId }),
     reply: Type.Object({
       reader: nullable(
@@ -96,7 +99,7 @@ export const accountRpcs = {
           coherence_access: Type.Boolean(),
         }),
       ),
-      exists: Type.Boolean({ description: 'Without a reader: it is deactivated, or has no person.' }),
+      exists: Type.Boolean({ description: 'True without a reader if the account is deactivated or has no person.' }),
     }),
   }),
   createAccount: rpc({
@@ -109,7 +112,11 @@ export const accountRpcs = {
       password: Type.Optional(Type.String()),
       person,
       service_name: Type.Optional(
-        singleLine({ minLength: 1, maxLength: maxNameLength, description: 'Name of a person of the kind `service`, who is made with it.' }),
+        singleLine({
+          minLength: 1,
+          maxLength: maxNameLength,
+          description: 'Name of a person of the kind `service`, created with the account.',
+        }),
       ),
       superuser: Type.Optional(Type.Boolean()),
       global_editor: Type.Optional(Type.Boolean()),
@@ -120,11 +127,11 @@ export const accountRpcs = {
       ...badPerson,
       ...badGroup,
       ...badPassword,
-      invalid_email: { code: 'bad_request', when: 'The email is no address.' },
-      account_exists: { code: 'conflict', when: 'An account has that email already.' },
+      invalid_email: { code: 'bad_request', when: 'The email is not an email address.' },
+      account_exists: { code: 'conflict', when: 'The email belongs to another account.' },
       service_account: {
         code: 'bad_request',
-        when: 'The account of a service has a blank name, a password, or another person than its own.',
+        when: 'The service account has a blank name, a password or an existing person.',
       },
     },
   }),
@@ -150,7 +157,7 @@ export const accountRpcs = {
     subject: 'admin.directory.accounts.grant',
     callers: byOperators,
     audit: 'account.grant',
-    summary: 'Changes what an account may do; only what is named changes.',
+    summary: 'Changes the rights of an account; absent fields stay unchanged.',
     request: Type.Object({
       email,
       superuser: Type.Optional(Type.Boolean()),
@@ -167,14 +174,13 @@ export const accountRpcs = {
     subject: 'admin.directory.accounts.delete',
     callers: byOperators,
     audit: 'account.delete',
-    summary: 'Deletes the account for good with its tokens and keys; its person stays.',
+    summary: 'Permanently deletes the account with its tokens and keys; its person remains.',
     request: Type.Object({ email }),
     reply: account,
     errors: notFound,
   }),
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const sessionRpcs = {
   login: rpc({
     subject: 'directory.sessions.login',
@@ -188,12 +194,12 @@ export const sessionRpcs = {
       without_gate_key: Type.Optional(
         Type.Boolean({
           description:
-            'True for the console, which has none: limits and turns of its own, so that it holds back no other login, and a token that is accepted from the console alone (S3).',
+            'True for the console, which has no gate key: separate limits and queue, and a token that only the console accepts (S3).',
         }),
       ),
     }),
     reply: Type.Object({
-      token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`, shown this once.' }),
+      token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`. Returned only once.' }),
       token_type: Type.Literal('Bearer'),
       expires_at: Type.String({ format: 'date-time', description: 'With explicit offset.' }),
       expires_in_seconds: Type.Integer(),
@@ -204,8 +210,7 @@ export const sessionRpcs = {
     subject: 'directory.sessions.refuse-login',
     callers: byGateway,
     audit: 'login',
-    summary:
-      'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
+    summary: 'Rejects a login with a wrong gate key: same work and error as a wrong password (D40), separate throttle (D76).',
     request: Type.Object({ ip: Type.String() }),
     reply: Type.Object({}),
   }),
@@ -216,18 +221,18 @@ export const sessionRpcs = {
     summary: "Revokes the session of the caller's token.",
     request: Type.Object({}),
     reply: Type.Object({ revoked: Type.Literal(true) }),
-    errors: { permission_denied: { code: 'permission_denied', when: 'The token is not that of a login.' } },
+    errors: { permission_denied: { code: 'permission_denied', when: 'The token was not issued by a login.' } },
   }),
   verifySession: rpc({
     subject: 'directory.sessions.verify',
     callers: byGateway,
     summary:
-      'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked, of an inactive account, or for the other way in.',
+      'Returns the actor of a session token. Unauthenticated if the token is unknown, expired, revoked, belongs to an inactive account, or is used through the wrong entry (console or API).',
     request: Type.Object({
       token: Type.String({ maxLength: 8_192 }),
       for_console: Type.Optional(
         Type.Boolean({
-          description: 'True for the session of a request of the console; no other is taken there, and none of it elsewhere (S3).',
+          description: 'True for requests of the console, which accepts only its own sessions; these are not accepted elsewhere (S3).',
         }),
       ),
     }),
@@ -245,52 +250,52 @@ export const sessionRpcs = {
       key: nullable(
         Type.Object(
           { id: Type.String(), name: Type.String(), scopes: Type.Array(Type.String()) },
-          { description: 'The service key of the call; null for the token of a login.' },
+          { description: 'Service key of the request; null for session tokens.' },
         ),
       ),
     }),
   }),
 } as const;
 
-/** Items of a page when the caller does not say (rules/http#limits). */
+/** Default page size (rules/http#limits). */
 export const sessionsPerPage = 50;
 
 export const sessionsQuery = Type.Object({ limit: limitParameter({ usual: sessionsPerPage, most: 200 }), offset: offsetParameter });
 
 const Session = Type.Object(
   {
-    id: Type.String({ description: 'Names the session, and is no secret: the part of its token between the second and the third `_`.' }),
-    created_at: instant('When its token was made, by a login.'),
-    expires_at: instant('When it ends by itself.'),
-    current: Type.Boolean({ description: 'True for the session of this request.' }),
+    id: Type.String({ description: 'Identifier of the session, not secret: the part of the token between the second and third `_`.' }),
+    created_at: instant('Time of the login.'),
+    expires_at: instant('Time at which it expires.'),
+    current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
   },
-  { $id: 'Session', description: 'A login whose token is still accepted.' },
+  { $id: 'Session', description: 'An active login session.' },
 );
 
-const notForKeys = v1Errors.denied('The token was not made by a login.');
+const notForKeys = v1Errors.denied('The token was not issued by a login.');
 
-/** What people do with their own login (rules/access#own-login). */
+/** Operations on the caller's own login (rules/access#own-login). */
 export const ownLoginRpcs = {
   changePassword: rpc({
     subject: 'directory.accounts.change-password',
     callers: byUsers,
     audit: 'account.set-password',
-    summary: "Changes the password of the caller's account, and revokes its sessions.",
+    summary: "Changes the password of the caller's account and revokes its sessions.",
     request: Type.Object({ current: Type.String(), new: Type.String(), ip: Type.String() }),
     reply: Type.Object({
       changed: Type.Literal(true),
-      revoked_sessions: Type.Integer({ minimum: 0, description: 'Sessions of the account that ended by it, that of the call among them.' }),
+      revoked_sessions: Type.Integer({ minimum: 0, description: 'Number of revoked sessions, including the session of the request.' }),
     }),
     errors: {
       ...badPassword,
       ...notForKeys,
-      wrong_password: { code: 'permission_denied', when: 'The current password is another one.' },
+      wrong_password: { code: 'permission_denied', when: 'The current password is wrong.' },
     },
   }),
   listSessions: rpc({
     subject: 'directory.sessions.list',
     callers: byUsers,
-    summary: "Sessions of the caller's account that are alive, newest first.",
+    summary: "Lists active sessions of the caller's account, newest first.",
     request: sessionsQuery,
     reply: page(Session),
     errors: notForKeys,
@@ -299,19 +304,18 @@ export const ownLoginRpcs = {
     subject: 'directory.sessions.revoke',
     callers: byUsers,
     audit: 'session.revoke',
-    summary: "Revokes a session of the caller's account; 404 for another's.",
+    summary: "Revokes a session of the caller's account; sessions of other accounts return 404.",
     request: Type.Object({ session_id: Type.String({ maxLength: 16_384 }) }),
     reply: Type.Object({ revoked: Type.Literal(true) }),
     errors: { ...notForKeys, ...v1Errors.notFound("No session of the caller's account has that id.") },
   }),
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const sessionEvents = {
   sessionsRevoked: event({
     subject: 'events.directory.sessions.revoked',
     subscribers: ['api-gateway'],
-    summary: 'Tokens became invalid, or what their account may do changed.',
+    summary: 'Session tokens became invalid, or the rights of their account changed.',
     payload: Type.Object({ session_keys: Type.Array(Type.String()) }),
   }),
 } as const;

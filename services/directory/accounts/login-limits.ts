@@ -10,27 +10,27 @@ const reasons = ['gate_key', 'credentials', 'identity', 'too_many_gate_keys', 't
 type Reason = (typeof reasons)[number];
 
 export interface LoginLimits {
-  /** Logins of one address in a minute, and as many tries of the gate key; 0 = no limit. */
+  /** Logins per minute and address, and attempts with a wrong gate key; 0 = no limit. */
   readonly loginsPerMinute: number;
-  /** Failed logins of one email from one address in 15 minutes; 0 = no limit. */
+  /** Failed logins per email and address in 15 minutes; 0 = no limit. */
   readonly failuresPerEmail: number;
 }
 
-/** Each method but `count` fails with 429 when there were too many. An address is an IPv4 address or the /64 of an IPv6 address. */
+/** All methods except `count` throw 429 above the limit. An address is an IPv4 address or the /64 of an IPv6 address. */
 export interface LoginThrottle {
   admitGateTry(address: string): Promise<void>;
   admitLogin(address: string): Promise<void>;
-  /** Asks without counting. */
+  /** Checks the limit without counting an attempt. */
   admitEmail(email: string, address: string): Promise<void>;
   countFailure(email: string, address: string): Promise<void>;
-  /** Counts a refusal in the metric. */
+  /** Increments the metric of rejected logins. */
   count(reason: Reason): void;
 }
 
 const addressWindowSeconds = 60;
 const emailWindowSeconds = 15 * 60;
 
-/** Start of the keys of an email: a digest, so that what people type into the wrong field is not kept. */
+/** Prefix of the throttle keys of an email. A digest, because people type passwords into the email field by mistake. */
 export function emailThrottleKey(email: string): string {
   return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
 }
@@ -64,27 +64,27 @@ export function createLoginThrottle(db: Database, metrics: Metrics, limits: Logi
 }
 
 export interface RefusedLogins {
-  /** @param accountId of the email; null when there is none, or when it was not looked at */
+  /** @param accountId account of the email; null if it does not exist or was not looked up */
   record(context: AuditContext, accountId: number | null, reason: 'credentials' | 'gate_key' | 'identity' | 'no_person'): Promise<void>;
 }
 
 const windowMs = 60_000;
 
-/** @param now milliseconds of a clock that never goes back */
-export function createRefusedLogins(db: Database, perMinute = 120, now: () => number = () => performance.now()): RefusedLogins {
-  let beganAt = now();
+/** @param now monotonic clock in milliseconds */
+export function createRefusedLogins(db: Database, maxPerMinute = 120, now: () => number = () => performance.now()): RefusedLogins {
+  let windowStart = now();
   let written = 0;
-  let left = 0;
+  let unlisted = 0;
   return {
     record: async (context, accountId, reason) => {
-      if (now() - beganAt >= windowMs) [beganAt, written] = [now(), 0];
-      if (written >= perMinute) {
-        left++;
+      if (now() - windowStart >= windowMs) [windowStart, written] = [now(), 0];
+      if (written >= maxPerMinute) {
+        unlisted++;
         return;
       }
       written++;
-      const changes = left === 0 ? { reason } : { reason, refused_before_and_not_listed: left };
-      left = 0;
+      const changes = unlisted === 0 ? { reason } : { reason, refused_before_and_not_listed: unlisted };
+      unlisted = 0;
       const target = accountId === null ? undefined : { type: 'account', id: accountId };
       await db.transaction(async (tx) => recordAudit(tx, context, { target, changes, accountId, outcome: 'refused' }));
     },

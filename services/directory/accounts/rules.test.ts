@@ -6,7 +6,7 @@ import { createPasswords, createToken, deriveArgon2id, findPasswordProblem, pars
 describe('passwords (D40)', () => {
   const passwords = createPasswords();
 
-  it('verifies the password that was hashed and no other', async () => {
+  it('verifies only the hashed password', async () => {
     const hash = await passwords.hash('correct horse');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     await expect(passwords.verify('correct horse', hash)).resolves.toBe(true);
@@ -14,11 +14,11 @@ describe('passwords (D40)', () => {
     await expect(passwords.verify('', hash)).resolves.toBe(false);
   });
 
-  it('salts: the same password never hashes alike', async () => {
+  it('salts hashes, so that the same password has different hashes', async () => {
     expect(await passwords.hash('same')).not.toBe(await passwords.hash('same'));
   });
 
-  it('refuses when nothing is stored, after the same work', async () => {
+  it('rejects without a stored hash, after the same work', async () => {
     const work: unknown[] = [];
     const counted = createPasswords({
       derive: (password, nonce, cost, length) => {
@@ -32,7 +32,7 @@ describe('passwords (D40)', () => {
     expect(work).toEqual([once, once, once]);
   });
 
-  it('refuses what must open nothing, after the same work, although it is stored, and cannot set it', async () => {
+  it('rejects a public password, even if stored, after the same work, and does not set it', async () => {
     let work = 0;
     const careful = createPasswords({
       derive: (...given) => {
@@ -47,7 +47,7 @@ describe('passwords (D40)', () => {
     await expect(careful.hash('known to all')).rejects.toMatchObject({ reason: 'public_password' });
   });
 
-  it('verifies hashes that were made with other costs', async () => {
+  it('verifies hashes with other costs', async () => {
     // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another path
     const { argon2Sync } = await import('node:crypto');
     const tag = argon2Sync('argon2id', {
@@ -63,7 +63,7 @@ describe('passwords (D40)', () => {
     await expect(passwords.verify('password', stored)).resolves.toBe(true);
   });
 
-  describe('stored at a lower cost than today', () => {
+  describe('stored hashes with a lower cost', () => {
     const today = { memory: 19_456, passes: 2, parallelism: 1 };
     const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
     const store = async (memory: number, passes: number, { saltBytes = 16, tagBytes = 32 } = {}): Promise<string> => {
@@ -79,10 +79,10 @@ describe('passwords (D40)', () => {
       ['a shorter tag', 19_456, 2, { tagBytes: 16 }],
     ])('are raised when they match: %s', async (_what, memory, passes, sizes) => {
       const stored = await store(memory, passes, sizes);
-      const { matches, raised } = await passwords.check('right', stored);
-      expect([matches, raised]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
-      expect(await passwords.check('right', raised ?? null)).toEqual({ matches: true, raised: undefined });
-      expect(await passwords.check('wrong', stored)).toEqual({ matches: false, raised: undefined });
+      const { matches, upgraded } = await passwords.check('right', stored);
+      expect([matches, upgraded]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
+      expect(await passwords.check('right', upgraded ?? null)).toEqual({ matches: true, upgraded: undefined });
+      expect(await passwords.check('wrong', stored)).toEqual({ matches: false, upgraded: undefined });
     });
 
     it.each([
@@ -90,10 +90,10 @@ describe('passwords (D40)', () => {
       [19_456, 3],
       [65_536, 1],
     ])('are left as they are where they cost as much or more: m=%i, t=%i', async (memory, passes) => {
-      expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, raised: undefined });
+      expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, upgraded: undefined });
     });
 
-    it('take the work of a check at the cost of today too, whether they match or not (D40)', async () => {
+    it("take the work of a check at today's cost, whether or not they match (D40)", async () => {
       const work: unknown[] = [];
       const counted = createPasswords({
         derive: (password, nonce, cost, length) => {
@@ -111,14 +111,14 @@ describe('passwords (D40)', () => {
     });
   });
 
-  it('tells who comes when all places to wait are taken to come again', async () => {
-    const narrow = createPasswords({ turns: { maxRunning: 1, maxWaiting: 2 } });
+  it('rejects callers as unavailable when the queue is full', async () => {
+    const narrow = createPasswords({ limit: { maxRunning: 1, maxWaiting: 2 } });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
     await expect(narrow.verify('x', null)).resolves.toBe(false);
   });
 
-  it('answers every one of a burst', async () => {
+  it('answers every call of a burst', async () => {
     const hash = await passwords.hash('burst');
     const results = await Promise.all(Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)));
     expect(results.filter(Boolean)).toHaveLength(6);
@@ -128,12 +128,12 @@ describe('passwords (D40)', () => {
 const email = 'ada.lovelace@example.org';
 
 describe('findPasswordProblem (rules/access#passwords)', () => {
-  it('counts characters: 12 are enough, 11 are not, 128 are, 129 are not', async () => {
-    await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe('must have 12 characters or more, and has 11');
+  it('accepts 12 to 128 characters', async () => {
+    await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe('must have at least 12 characters, and has 11');
     await expect(findPasswordProblem('kR7#vQ2pX9sL', email)).resolves.toBeUndefined();
     const long = Array.from({ length: 16 }, (_, n) => `kR7#v2p${String.fromCodePoint(0x1f600 + n)}`).join('');
     await expect(findPasswordProblem(long, email)).resolves.toBeUndefined();
-    await expect(findPasswordProblem(`${long}x`, email)).resolves.toBe('must have 128 characters or fewer, and has 129');
+    await expect(findPasswordProblem(`${long}x`, email)).resolves.toBe('must have at most 128 characters, and has 129');
   });
 
   it.each([
@@ -163,19 +163,19 @@ describe('findPasswordProblem (rules/access#passwords)', () => {
 });
 
 describe('tokens (rules/access#login)', () => {
-  it('makes svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
+  it('have the format svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
     for (let round = 0; round < 200; round++) {
       expect(createToken().token).toMatch(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/);
     }
   });
 
-  it('parses what it made and keeps the SHA-256 of the secret only', () => {
+  it('can be parsed, to session key and SHA-256 of the secret', () => {
     const { token, sessionKey, secretSha256 } = createToken();
     expect(parseToken(token)).toEqual({ sessionKey, secretSha256 });
     expect(secretSha256).toEqual(createHash('sha256').update(token.slice(-43)).digest());
   });
 
-  it('never makes the same token twice', () => {
+  it('are unique', () => {
     expect(new Set(Array.from({ length: 500 }, () => createToken().token)).size).toBe(500);
   });
 

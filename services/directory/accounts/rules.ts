@@ -17,48 +17,52 @@ const tagLength = 32;
 const saltLength = 16;
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-export interface Turns {
-  /** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
+export interface ConcurrencyLimit {
+  /** Concurrent hashes; each needs 19 MiB and a thread of Node's pool. */
   readonly maxRunning: number;
-  /** Callers that may wait for their turn; more are told to come again. */
+  /** Waiting callers; further ones are rejected as unavailable. */
   readonly maxWaiting: number;
 }
 
-const usualTurns: Turns = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
+const defaultConcurrency: ConcurrencyLimit = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
 
 export interface Passwords {
-  /** True for one that cannot be set, and opens nothing whatever is stored. */
+  /** True for a password that must neither be set nor accepted. */
   isRefused(password: string): boolean;
-  /** @returns a hash in PHC form with a fresh salt. @throws AppError bad_request for a refused one, unavailable when too many wait. */
+  /** @returns a hash in PHC format with a new salt. @throws AppError bad_request for a rejected password, unavailable when the queue is full. */
   hash(password: string): Promise<string>;
-  /** False when `stored` is null, after the same work. @throws AppError unavailable when too many wait. */
+  /** Returns false for a null hash, after the same amount of work. @throws AppError unavailable when the queue is full. */
   verify(password: string, stored: string | null): Promise<boolean>;
-  /** As `verify`, with what to store instead when it matches and the stored hash costs a guesser less than one of today. */
+  /** Like `verify`; also returns a stronger hash if the stored one is weaker than today's cost. */
   check(password: string, stored: string | null): Promise<PasswordCheck>;
 }
 
 export interface PasswordCheck {
   readonly matches: boolean;
-  /** Hash of the same password at today's cost; undefined when it does not match, or is stored so already. */
-  readonly raised: string | undefined;
+  /** Hash of the same password at today's cost; undefined if the password is wrong or the hash is strong enough. */
+  readonly upgraded: string | undefined;
 }
 
 /** Derives a tag of `length` bytes from a password and a salt. */
 export type Derive = (password: string, nonce: Buffer, cost: Argon2Cost, length: number) => Promise<Buffer>;
 
 interface PasswordOptions {
-  turns?: Turns;
+  limit?: ConcurrencyLimit;
   derive?: Derive;
-  /** See `Passwords`; default none. */
+  /** See `Passwords`. Default: rejects none. */
   isRefused?: (password: string) => boolean;
 }
 
-/** Has turns of its own, so that a burst of logins cannot fill the process's thread pool. */
-export function createPasswords({ turns = usualTurns, derive = deriveArgon2id, isRefused = () => false }: PasswordOptions = {}): Passwords {
-  const { maxRunning, maxWaiting } = turns;
+/** Limits its own concurrency, so that a burst of logins does not occupy the thread pool. */
+export function createPasswords({
+  limit = defaultConcurrency,
+  derive = deriveArgon2id,
+  isRefused = () => false,
+}: PasswordOptions = {}): Passwords {
+  const { maxRunning, maxWaiting } = limit;
   let running = 0;
   const waiting: (() => void)[] = [];
-  async function withTurn<T>(work: () => Promise<T>): Promise<T> {
+  async function runLimited<T>(work: () => Promise<T>): Promise<T> {
     if (running >= maxRunning) {
       if (waiting.length >= maxWaiting) throw unavailable('Too many logins at the same time');
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -70,28 +74,28 @@ export function createPasswords({ turns = usualTurns, derive = deriveArgon2id, i
     } finally {
       const next = waiting.shift();
       if (next === undefined) running--;
-      else next(); // the turn is handed on
+      else next(); // the slot passes to the next caller
     }
   }
   const dummySalt = randomBytes(saltLength);
-  const hashAnew = async (password: string): Promise<string> => {
+  const hashWithSalt = async (password: string): Promise<string> => {
     const salt = randomBytes(saltLength);
     const tag = await derive(password, salt, cost, tagLength);
     return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
   };
   const check: Passwords['check'] = (password, stored) =>
-    withTurn(async () => {
+    runLimited(async () => {
       const known = stored === null || isRefused(password) ? undefined : readHash(stored);
       if (known === undefined) {
         await derive(password, dummySalt, cost, tagLength);
-        return { matches: false, raised: undefined };
+        return { matches: false, upgraded: undefined };
       }
-      // A weaker hash is checked while the one that takes its place is made, whether the password is right or not: neither takes longer than a check
-      // at today's cost, and the time tells nobody that there is something to check (D40).
-      const raising = isWeaker(known) ? hashAnew(password) : undefined;
-      const [tag, raised] = await Promise.all([derive(password, known.salt, known.cost, known.tag.length), raising]);
+      // Checks the weak hash and computes the new one in parallel, whether or not the password matches: the duration
+      // must not reveal whether an account exists (D40).
+      const upgrading = isWeaker(known) ? hashWithSalt(password) : undefined;
+      const [tag, upgraded] = await Promise.all([derive(password, known.salt, known.cost, known.tag.length), upgrading]);
       const matches = timingSafeEqual(tag, known.tag);
-      return { matches, raised: matches ? raised : undefined };
+      return { matches, upgraded: matches ? upgraded : undefined };
     });
 
   return {
@@ -99,9 +103,9 @@ export function createPasswords({ turns = usualTurns, derive = deriveArgon2id, i
     check,
     verify: async (password, stored) => (await check(password, stored)).matches,
     hash: (password) =>
-      withTurn(async () => {
-        if (isRefused(password)) throw appError('bad_request', 'public_password', 'A password that anybody knows cannot be set here.');
-        return hashAnew(password);
+      runLimited(async () => {
+        if (isRefused(password)) throw appError('bad_request', 'public_password', 'This password is publicly known. Choose another one.');
+        return hashWithSalt(password);
       }),
   };
 }
@@ -122,7 +126,7 @@ function readHash(stored: string): StoredHash | undefined {
   };
 }
 
-/** Less memory than today's hashes take, or less work in all; more of one of them does not make up for less memory. */
+/** Less memory or less total work than today's hashes. More passes do not compensate for less memory. */
 function isWeaker({ cost: { memory, passes }, salt, tag }: StoredHash): boolean {
   const costsLess = memory < cost.memory || memory * passes < cost.memory * cost.passes;
   return costsLess || salt.length < saltLength || tag.length < tagLength;
@@ -144,33 +148,30 @@ export function deriveArgon2id(
   });
 }
 
-const shortest = 12;
-const longest = 128;
-/** Of 0 to 4: 3 is found by 10^8 tries or more, which takes centuries at the pace of our logins and hashes. */
-const leastScore = 3;
+const minLength = 12;
+const maxLength = 128;
+/** Score from 0 to 4. Score 3 needs 10^8 guesses or more: centuries at our login rate. */
+const minScore = 3;
 
-type Judge = (password: string, about: string[]) => number;
-let judge: Promise<Judge> | undefined;
+type PasswordScorer = (password: string, about: string[]) => number;
+let scorer: Promise<PasswordScorer> | undefined;
 
-/**
- * What is wrong with a new password, in words that follow "the password"; undefined when it is good.
- * @param email of the account, which is easy to guess
- */
+/** Returns the problem of a new password, phrased after "the password", or undefined. @param email of the account, which is easy to guess */
 export async function findPasswordProblem(password: string, email: string): Promise<string | undefined> {
   const { length } = Array.from(password);
-  if (length < shortest) return `must have ${shortest} characters or more, and has ${length}`;
-  if (length > longest) return `must have ${longest} characters or fewer, and has ${length}`;
-  // Demo passwords are for one's own machine; elsewhere the password library refuses them.
+  if (length < minLength) return `must have at least ${minLength} characters, and has ${length}`;
+  if (length > maxLength) return `must have at most ${maxLength} characters, and has ${length}`;
+  // Demo passwords are for local use; exposed installations reject them through `isRefused`.
   if (isPublicSecret(password)) return undefined;
-  judge ??= loadJudge();
-  const score = (await judge)(password, [email, ...email.split(/[@.+_-]/)]);
-  return score >= leastScore
+  scorer ??= loadScorer();
+  const score = (await scorer)(password, [email, ...email.split(/[@.+_-]/)]);
+  return score >= minScore
     ? undefined
-    : 'is too easy to guess: it is a common one, follows a pattern or repeats the email. Take several words, or what a password manager makes';
+    : 'is too easy to guess: it is common, follows a pattern or repeats the email. Use several words or a password manager';
 }
 
-/** Common passwords take 14 MB, and most processes never set one. */
-async function loadJudge(): Promise<Judge> {
+/** The dictionary takes 14 MB, and most processes never set a password. */
+async function loadScorer(): Promise<PasswordScorer> {
   const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
@@ -179,39 +180,39 @@ async function loadJudge(): Promise<Judge> {
   return (password, about) => zxcvbn.check(password, about).score;
 }
 
-/** The hash of a password that is set (rules/access#passwords). @throws AppError `weak_password`, `public_password`, unavailable */
+/** Checks and hashes a new password (rules/access#passwords). @throws AppError `weak_password`, `public_password`, unavailable */
 export async function hashNewPassword(passwords: Passwords, password: string, email: string): Promise<string> {
   const problem = await findPasswordProblem(password, email.trim());
   if (problem !== undefined) throw appError('bad_request', 'weak_password', `The password ${problem}.`);
   return passwords.hash(password);
 }
 
-/** Seconds that a token lives. */
+/** Lifetime of a token in seconds. */
 export const tokenLifetimeSeconds = 86_400;
 
 const shape = /^svc_agentic_([a-z0-9]{32})_([A-Za-z0-9_-]{43})$/;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 export interface TokenParts {
-  /** 32 lowercase letters and digits; names the session, is no secret. */
+  /** 32 lowercase letters and digits. Identifies the session; not secret. */
   readonly sessionKey: string;
-  /** SHA-256 of the secret; all that is stored of it. */
+  /** SHA-256 of the secret, which itself is not stored. */
   readonly secretSha256: Buffer;
 }
 
-/** True for text of the shape that the key of a session has. */
+/** True if the text has the format of a session key. */
 export function isSessionKey(text: string): boolean {
   return /^[a-z0-9]{32}$/.test(text);
 }
 
-/** Makes a token; it exists nowhere but in the reply of the login. */
+/** Creates a token. Only the login reply contains it. */
 export function createToken(): TokenParts & { readonly token: string } {
   const sessionKey = randomId(32, alphabet);
   const secret = createSecret();
   return { token: `svc_agentic_${sessionKey}_${secret}`, sessionKey, secretSha256: sha256(secret) };
 }
 
-/** The parts of a token; undefined when the text has another shape. */
+/** Parses a token; undefined for other formats. */
 export function parseToken(token: string): TokenParts | undefined {
   const [, sessionKey, secret] = shape.exec(token) ?? [];
   return sessionKey === undefined || secret === undefined ? undefined : { sessionKey, secretSha256: sha256(secret) };

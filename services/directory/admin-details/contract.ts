@@ -5,32 +5,31 @@ import { MembershipWithHolon, MembershipWithPerson } from '../memberships/contra
 import { Relationship } from '../relationships/contract.ts';
 
 const part = {
-  limit: Type.Integer({ minimum: 1, maximum: 200, description: 'Rows of each list.' }),
-  offset: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Rows before them.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 200, description: 'Rows per list.' }),
+  offset: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Rows to skip.' }),
 };
 
-/** To be spread into the contract of the directory. */
 export const adminDetailRpcs = {
   showPerson: rpc({
     subject: 'admin.directory.people.show',
     callers: byOperators,
-    summary: 'One person with a page of their memberships.',
+    summary: 'Returns a person with a page of their memberships.',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...part }),
     reply: Type.Object({
       person: PersonPublic,
       memberships: page(MembershipWithHolon),
     }),
-    errors: v1Errors.notFound('No person has the id.'),
+    errors: v1Errors.notFound('The person does not exist.'),
   }),
   showHolon: rpc({
     subject: 'admin.directory.holons.show',
     callers: byOperators,
-    summary: 'One holon with a page of its memberships and of its relationships.',
+    summary: 'Returns a holon with a page of its memberships and relationships.',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...part }),
     reply: Type.Object({
       holon: HolonPublic,
       memberships: page(MembershipWithPerson),
-      relationships: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Of all pages.' }), items: Type.Array(Relationship) }),
+      relationships: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Total number.' }), items: Type.Array(Relationship) }),
     }),
     errors: v1Errors.notFound('No holon has the id.'),
   }),
@@ -40,15 +39,14 @@ export const refusedLink = Type.Object({
   kind: Type.Union([Type.Literal('person'), Type.Literal('holon')]),
   id: Type.Integer(),
   field: Type.String({ description: 'For example `links.website`.' }),
-  problem: Type.String({ description: 'Why it would be refused today; the value itself is not shown.' }),
+  problem: Type.String({ description: 'Why it would be rejected today; the value is not included.' }),
 });
 
-/** To be spread into the contract of the directory. */
 export const refusedLinkRpcs = {
   listRefusedLinks: rpc({
     subject: 'admin.directory.links.list-refused',
     callers: byOperators,
-    summary: 'Stored links, contact values and photos that would be refused today (D72).',
+    summary: 'Lists stored links, contact values and photos that would be rejected today (D72).',
     request: Type.Object({}),
     reply: Type.Object({ items: Type.Array(refusedLink, { description: 'At most 1,000.' }) }),
     timeoutMs: 60_000,

@@ -1,20 +1,24 @@
 /** Details of one person or holon, without visibility limits, and stored links that are no longer accepted (rules/cli#admin-cli; D72). */
+import type { Static } from '#libs/contract';
 import { notFound } from '#libs/errors';
-import { type Handler, type HandlersOf, type RawJson, rawJson } from '#libs/nats';
+import { type HandlersOf, type RawJson, rawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { getPerson } from '../api-objects/index.ts';
 import { getHolon } from '../holons/index.ts';
 import { listHolonMemberships, listPersonMemberships } from '../memberships/index.ts';
 import { listHolonRelationships } from '../relationships/index.ts';
 import { findContactProblem, findLinkProblem, webAddressProblem } from '../texts/index.ts';
 import type { Viewer } from '../visibility/index.ts';
-import type { refusedLinkRpcs, adminDetailRpcs } from './contract.ts';
-import { findUnusualLinks } from './statements.ts';
+import type { adminDetailRpcs, refusedLink, refusedLinkRpcs } from './contract.ts';
+import { findLinkCandidates } from './statements.ts';
+
+type RefusedLink = Static<typeof refusedLink>;
 
 const everything: Viewer = { seesAll: true, accountId: null };
 const unfiltered = { journey: null, step: null, responsiblePersonId: null, followUp: null, from: null, to: null };
 
-export function createAdminDetailHandlers(db: Database): HandlersOf<typeof adminDetailRpcs> {
+export function createAdminDetailHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof adminDetailRpcs & typeof refusedLinkRpcs> {
   return {
     showPerson: async ({ person_id: personId, ...page }) =>
       together({
@@ -27,10 +31,11 @@ export function createAdminDetailHandlers(db: Database): HandlersOf<typeof admin
         memberships: await listHolonMemberships.name(db, { holonId, ...unfiltered, ...page, ...everything }),
         relationships: await listHolonRelationships(db, { holonId, ...page, ...everything }),
       }),
+    listRefusedLinks: async () => ({ items: await listRefusedLinks(db) }),
   };
 }
 
-/** JSON that SQL made, under these names. @throws AppError not_found when a part is not there */
+/** Combines JSON from SQL under these names. @throws AppError not_found when a part is missing */
 function together(parts: Readonly<Record<string, { readonly body: string | null } | undefined>>): RawJson {
   const fields = Object.entries(parts).map(([name, row]) => {
     if (typeof row?.body !== 'string') throw notFound();
@@ -41,16 +46,14 @@ function together(parts: Readonly<Record<string, { readonly body: string | null 
 
 const maxItems = 1_000;
 
-/** Stored links by the rule that holds for new ones. */
-export function createListRefusedLinks(db: Database): Handler<typeof refusedLinkRpcs.listRefusedLinks> {
-  return async () => {
-    const rows = await findUnusualLinks(db);
-    const items = rows.flatMap(({ kind, id, field, value }) => {
-      const problem = findProblem(kind, field, value);
-      return problem === undefined ? [] : [{ kind, id, field, problem }];
-    });
-    return { items: items.slice(0, maxItems) };
-  };
+/** Checks stored links by the rules for new ones. */
+async function listRefusedLinks(db: Database): Promise<RefusedLink[]> {
+  const rows = await findLinkCandidates(db);
+  const items = rows.flatMap(({ kind, id, field, value }) => {
+    const problem = findProblem(kind, field, value);
+    return problem === undefined ? [] : [{ kind, id, field, problem }];
+  });
+  return items.slice(0, maxItems);
 }
 
 function findProblem(kind: 'person' | 'holon', field: string, value: string): string | undefined {

@@ -1,11 +1,11 @@
-/** Stored values that may be links which nobody may store any more (D72). */
+/** Stored values that may be links that are no longer accepted (D72). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 
-/** What begins with an allowed scheme is one of the many that need no closer look. */
+/** Values with an allowed scheme need no further check. */
 const isUsual = (value: Sql): Sql => sql`${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;
 
-/** Candidates, at most 10,000: the rule itself decides. */
-export const findUnusualLinks = statement.many({
+/** At most 10,000 candidates; `texts/rules.ts` decides. */
+export const findLinkCandidates = statement.many({
   name: 'links.find-unusual',
   row: { kind: t.text.as<'person' | 'holon'>(), id: t.integer, field: t.text, value: t.text },
   sql: () => sql`select 'holon' as kind, h.id, 'links.' || link.key as field, link.value

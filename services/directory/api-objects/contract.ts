@@ -15,23 +15,23 @@ export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
 export const instant = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Id in a path or a filter: one that no row can have finds nothing (rules/http#ids). */
+/** Id in a path or filter. Out-of-range ids match nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
 export { limitParameter, rowId };
-/** Ids asked for in one call; whoever needs more asks again. */
+/** Ids of one call; callers split longer lists. */
 export const idList = Type.Array(rowId, { maxItems: 10_000 });
 
-/** Longest name of a person or holon, in characters. */
+/** Maximum length of names of people and holons, in characters. */
 export const maxNameLength = 500;
-/** Longest description, in characters of HTML as it is stored. */
+/** Maximum length of stored descriptions (HTML), in characters. */
 export const maxDescriptionLength = 100_000;
-/** Longest name of a channel, such as `email`, in characters. */
+/** Maximum length of a channel name, such as `email`, in characters. */
 export const maxChannelLength = 100;
-/** Longest note, in characters. */
+/** Maximum length of a note, in characters. */
 export const maxNoteLength = 100_000;
 
-/** Whether a text has more characters than that, counted as JSON Schema does: one of two units counts once. */
+/** Whether the text exceeds the length, counted in code points as JSON Schema does. */
 export function isLonger(text: string, characters: number): boolean {
   if (text.length <= characters) return false;
   if (text.length > 2 * characters) return true;
@@ -40,43 +40,43 @@ export function isLonger(text: string, characters: number): boolean {
   return text.length - pairs > characters;
 }
 
-/** Text of a search; names have no more characters. */
+/** Search text; not longer than names. */
 export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>
   Type.String({ maxLength: 500, ...options, description });
 
-const place = { minimum: 0, maximum: 2_147_483_647, default: 0 };
+const offsetRange = { minimum: 0, maximum: 2_147_483_647, default: 0 };
 export const offsetParameter = Type.Optional(
-  Type.Integer({ ...place, description: 'Items before the page. Add `limit` until `has_more` is false.' }),
+  Type.Integer({ ...offsetRange, description: 'Items to skip. Add `limit` until `has_more` is false.' }),
 );
-/** Of a list that tells `count` alone. */
-export const placeParameter = Type.Optional(
-  Type.Integer({ ...place, description: 'Items before the page. Add `limit` until it is `count`.' }),
+/** Offset for lists that return `count` but not `has_more`. */
+export const countedOffsetParameter = Type.Optional(
+  Type.Integer({ ...offsetRange, description: 'Items to skip. Add `limit` until it reaches `count`.' }),
 );
 
-/** Fields that every paged list has beside its items. */
+/** Common fields of paged lists. */
 export const pageFields = {
-  count: Type.Integer({ minimum: 0, description: 'Matches in total, not only those of the page.' }),
+  count: Type.Integer({ minimum: 0, description: 'Total number of matches.' }),
   limit: Type.Integer({ minimum: 1 }),
   offset: Type.Integer({ minimum: 0 }),
-  has_more: Type.Boolean({ description: 'True when matches follow after the page.' }),
+  has_more: Type.Boolean({ description: 'Whether more matches follow.' }),
 };
 
-/** `{count, limit, offset, has_more, items}` of a list. */
+/** Reply of a paged list: `{count, limit, offset, has_more, items}`. */
 export function page<Item extends TSchema>(item: Item) {
   return Type.Object({ ...pageFields, items: Type.Array(item) });
 }
 
-/** A strictly-after filter. Without an offset it is read as UTC. */
+/** Exclusive lower bound of an instant. Without an offset it is read as UTC. */
 const afterParameter = (what: string) =>
   Type.Optional(Type.String({ format: 'date-time', description: `${what} strictly after this instant. Without an offset it is UTC.` }));
 
-/** How a list of people or holons is sorted, narrowed to what is new, and cut into pages. */
+/** Sort, date filters and paging of the lists of people and holons. */
 export const listParameters = {
   sort: Type.Optional(
     Type.String({
       default: 'name',
       choices: ['name', 'latest', 'updated'],
-      description: '`name` (default), `latest` (created last first) or `updated` (changed last first).',
+      description: '`name` (default), `latest` (newest first) or `updated` (last changed first).',
     }),
   ),
   created_after: afterParameter('Created'),
@@ -86,11 +86,11 @@ export const listParameters = {
 };
 
 export const timestamps = {
-  created_at: instant('When the record was created.'),
-  updated_at: instant('When the record was last changed.'),
+  created_at: instant('Creation time.'),
+  updated_at: instant('Time of the last change.'),
 };
 
-/** The same object under another name of the document, with more fields. */
+/** The same object with more fields, under another name in the API document. */
 export function extend<Base extends TProperties, Extra extends TProperties>(
   base: TObject<Base>,
   extra: Extra,
@@ -99,23 +99,20 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
-/** Of the request of an update that may be made conditional (I2). */
-export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The header If-Match.' }))) };
+/** Field of conditional updates (I2). */
+export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The `If-Match` header.' }))) };
 
-/** What v1 operations may refuse with, in the words of the document (rules/http#error-envelopes). */
+/** Error reasons of v1 operations (rules/http#error-envelopes). */
 export const v1Errors = {
   precondition: {
-    precondition_failed: { code: 'precondition_failed', when: '`If-Match` names another representation.' },
+    precondition_failed: { code: 'precondition_failed', when: '`If-Match` does not match the current representation.' },
   } satisfies ErrorReasons,
   validation: (when: string): ErrorReasons => ({ bad_request: { code: 'bad_request', when } }),
   notFound: (when: string): ErrorReasons => ({ not_found: { code: 'not_found', when } }),
   denied: (when: string): ErrorReasons => ({ permission_denied: { code: 'permission_denied', when } }),
 };
 
-/**
- * What a caller asks for, with every field of the query's schema, undefined where the caller says nothing: a statement whose parameters have the
- * names of the query takes it as it is.
- */
+/** The request with every field of the query schema, undefined where absent, for statements whose parameters have the names of the query. */
 export function everyField<Properties extends TProperties>(
   query: TObject<Properties>,
   request: Partial<Static<TObject<Properties>>>,
@@ -138,7 +135,7 @@ export const PersonPublic = Type.Object(
 
 export const PersonListItem = extend(PersonPublic, timestamps, {
   $id: 'PersonListItem',
-  description: 'A person in lists and search results.',
+  description: 'A person, in lists and search results.',
 });
 
 export const HolonPublic = Type.Object(
@@ -146,10 +143,10 @@ export const HolonPublic = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     slug: Type.String(),
-    type: Type.String({ description: 'Slug of the class; one that the class list does not have is retired.' }),
+    type: Type.String({ description: 'Slug of the class. Classes absent from the class list are retired.' }),
     description: Type.String({ description: 'Rich text, possibly empty.' }),
-    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller may not see the parent.' })),
-    logo_url: nullable(Type.String({ description: 'Address of the logo.' })),
+    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' })),
+    logo_url: nullable(Type.String({ description: 'URL of the logo.' })),
     links: jsonDocument('Link values by channel, possibly empty.'),
   },
   { $id: 'HolonPublic', description: 'A group, event or other entity of the network.' },
@@ -157,22 +154,25 @@ export const HolonPublic = Type.Object(
 
 export const HolonListItem = extend(HolonPublic, timestamps, {
   $id: 'HolonListItem',
-  description: 'A holon in lists and search results.',
+  description: 'A holon, in lists and search results.',
 });
 
-/** Note item of rules/memberships#notes. `author_person` is null for notes written by the system. */
+/** Note (rules/memberships#notes). `author_person` is null for system notes. */
 export const NoteItem = Type.Object(
   {
     id: Type.Integer(),
     body: Type.String(),
-    note_type: Type.String({ description: 'Open list: note, system, booking, booking_error, …; through this API always `note`.' }),
-    created_at: instant('When it was written.'),
+    note_type: Type.String({
+      description:
+        'E.g. `note`, `system`, `booking` or `booking_error`; more can be added. Notes created through this API are always `note`.',
+    }),
+    created_at: instant('Creation time.'),
     author_person: nullable(PersonPublic),
   },
   { $id: 'NoteItem', description: 'A note.' },
 );
 
-/** Who an account is and what it may do, as the gateway puts it in the `Actor` header. */
+/** Account and rights, as the gateway sends them in the `Actor` header. */
 export const actorFacts = {
   kind: Type.Literal('user'),
   accountId: rowId,
@@ -184,7 +184,7 @@ export const actorFacts = {
   ops: Type.Optional(
     nullable(
       Type.Enum(['read', 'act'], {
-        description: 'What it may do with operations: superusers and `ops_operators` act, `ops_viewers` read.',
+        description: 'Access to operations: `act` for superusers and `ops_operators`, `read` for `ops_viewers`.',
       }),
     ),
   ),

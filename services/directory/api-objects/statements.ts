@@ -1,10 +1,10 @@
 /**
- * SQL of the objects that the open API shows (rules/memberships#membership-lists). Every statement of `/api/v1` builds its JSON from these. Objects inside items
- * carry no timestamps, items of people, holon and search lists do (D47a).
+ * JSON of the objects of the open API (rules/memberships#membership-lists), used by every statement of `/api/v1`. Nested objects have no
+ * timestamps; items of people, holon and search lists do (D47a).
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 
-/** What a token's actor says of a row of `accounts`. */
+/** Actor fields of a row of `accounts`. */
 export function actorFieldsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`'kind', 'user', 'accountId', ${row}.id, 'email', ${row}.email, 'personId', ${row}.person_id, 'superuser', ${row}.superuser,
@@ -24,7 +24,7 @@ export function personPublicSql(alias: string): Sql {
   return sql`json_build_object(${personFieldsSql(sql.id(alias))})`;
 }
 
-/** PersonPublic, or null for the row that an outer join did not find. */
+/** PersonPublic, or null for an unmatched outer join. */
 export function personOrNullSql(alias: string): Sql {
   return sql`case when ${sql.id(alias)}.id is null then null else ${personPublicSql(alias)} end`;
 }
@@ -35,7 +35,7 @@ export function personListItemSql(alias: string): Sql {
   return sql`json_build_object(${personFieldsSql(row)}, ${timestampsSql(row)})`;
 }
 
-/** NoteItem of a row of `notes` and of its author, who may be missing. */
+/** NoteItem of a row of `notes` and its author, if any. */
 export function noteItemSql(note: string, author: string): Sql {
   const row = sql.id(note);
   return sql`json_build_object('id', ${row}.id, 'body', ${row}.body, 'note_type', ${row}.note_type,

@@ -1,22 +1,22 @@
-/** Browse, look-ups and conversation events, for whoever calls (rules/discovery#browse, rules/discovery#conversation-events; D10, D11, D17, D18). */
+/** Browse, look-ups by id, and conversation events (rules/discovery#browse, rules/discovery#conversation-events; D10, D11, D17, D18). */
 import { anyActor, byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { jsonDocument } from '../api-objects/contract.ts';
 
-/** Ids of one look-up request; more are refused (rules/http#limits). */
+/** Maximum ids of one look-up (rules/http#limits). */
 export const maxLookupIds = 50;
-/** `ids` of a look-up: ids that nobody has are skipped (D18). */
+/** Unknown ids are skipped (D18). */
 export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, description: 'Ids, at most 50.' });
 
 export const HolonRef = Type.Object(
   { id: Type.Integer(), slug: Type.String(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }) },
-  { $id: 'HolonRef', description: 'A holon in short.' },
+  { $id: 'HolonRef', description: 'A short form of a holon.' },
 );
 
 export const PublicPerson = Type.Object(
   {
     id: Type.Integer(),
     name: Type.String(),
-    photo: nullable(Type.String({ description: 'Address of the photo.' })),
+    photo: nullable(Type.String({ description: 'URL of the photo.' })),
     contact: jsonDocument('Contact values by channel, possibly empty.'),
   },
   { $id: 'PublicPerson', description: 'A person.' },
@@ -29,11 +29,11 @@ export const PublicHolon = Type.Object(
     name: Type.String(),
     type: Type.String({ description: 'Class slug of the holon.' }),
     description: Type.String({ description: 'May be empty.' }),
-    logo: nullable(Type.String({ description: 'Address of the logo.' })),
+    logo: nullable(Type.String({ description: 'URL of the logo.' })),
     links: jsonDocument('Link values by channel, possibly empty.'),
     infos: jsonDocument("The custom fields that the holon's class declares, `locations` and `spheres`."),
   },
-  { $id: 'PublicHolon', description: 'A holon as anybody with a token may see it.' },
+  { $id: 'PublicHolon', description: 'A holon, as visible with any token.' },
 );
 
 export const ConversationEvent = Type.Object(
@@ -42,7 +42,7 @@ export const ConversationEvent = Type.Object(
     slug: Type.String(),
     name: Type.String(),
     type: Type.String({ description: 'Class slug of the event.' }),
-    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller may not see the parent.' })),
+    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller cannot see the parent.' })),
     parent_slug: nullable(Type.String({ description: 'As `parent_id`.' })),
   },
   { $id: 'ConversationEvent', description: 'A holon whose class is a conversation event.' },
@@ -97,40 +97,39 @@ export const BrowsedHolon = Type.Object(
   { $id: 'BrowsedHolon', description: 'A holon with its immediate conversation events.' },
 );
 
-/** To be spread into the contract of the directory. */
 export const browseRpcs = {
   listConversationEvents: rpc({
     subject: 'directory.events.list',
     callers: byUsers,
-    summary: 'Conversation events, of one holon and its descendants or all (rules/discovery#conversation-events; D10).',
+    summary: 'Lists conversation events: all, or of a holon and its descendants (rules/discovery#conversation-events; D10).',
     request: Type.Object({ holon_slug: Type.Optional(Type.String()) }),
     reply: Type.Array(ConversationEvent),
   }),
   listEventJourneys: rpc({
     subject: 'directory.events.list-journeys',
     callers: byUsers,
-    summary: 'Conversation journeys attached to an event (rules/discovery#conversation-events; D11).',
+    summary: 'Lists conversation journeys attached to an event (rules/discovery#conversation-events; D11).',
     request: Type.Object({ event_slug: Type.String() }),
     reply: Type.Array(EventJourney),
   }),
   browseHolon: rpc({
     subject: 'directory.browse.holon',
     callers: { ...byClients, conversations: anyActor },
-    summary: 'A holon with its immediate conversation events and their journeys (rules/discovery#browse).',
+    summary: 'Returns a holon with its immediate conversation events and their journeys (rules/discovery#browse).',
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedHolon,
   }),
   lookUpPeople: rpc({
     subject: 'directory.people.look-up',
     callers: byClients,
-    summary: 'People by id; unknown ones are absent (rules/discovery#browse; D18).',
+    summary: 'Returns people by id; unknown ids are skipped (rules/discovery#browse; D18).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicPerson),
   }),
   lookUpHolons: rpc({
     subject: 'directory.holons.look-up',
     callers: byClients,
-    summary: 'Holons by id; unknown and invisible ones are absent (rules/discovery#browse; D18, D18e, D18f).',
+    summary: 'Returns holons by id; unknown and invisible ones are skipped (rules/discovery#browse; D18, D18e, D18f).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicHolon),
   }),

@@ -1,12 +1,12 @@
-/** Conversation events, browse and look-ups, for whoever calls (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement for each request. */
+/** Browse, look-ups by id, and conversation events (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement per request. */
 import type { HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { browseRpcs } from './contract.ts';
 import { browseHolon, listAllEvents, listEventJourneys, listEventsBelow, lookUpHolons, lookUpPeople } from './statements.ts';
 
-export function createBrowseHandlers(db: Database): HandlersOf<typeof browseRpcs> {
+export function createBrowseHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof browseRpcs> {
   return {
     listConversationEvents: async ({ holon_slug: slug }, { actor }) => {
       const viewer = readViewer(actor);

@@ -1,4 +1,7 @@
-/** Browse, look-ups, conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). JSON is made by SQL. */
+/**
+ * Browse, look-ups, conversation events and their journeys, limited to what the caller can see (D10, D11, D18d, D18f). PostgreSQL builds
+ * the JSON.
+ */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../classes/index.ts';
 import { bodyRow } from '../lists/index.ts';
@@ -9,7 +12,7 @@ function refSql(holon: string, objectClass: string): Sql {
   return sql`'id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name, 'type', ${sql.id(objectClass)}.slug`;
 }
 
-/** BrowsedHolon, none when the holon is absent or invisible (D18c). */
+/** BrowsedHolon. No row if the holon does not exist or is invisible (D18c). */
 export const browseHolon = statement.maybeOne({
   name: 'browse.holon',
   params: { slug: t.text, ...viewerParams },
@@ -29,7 +32,7 @@ export const browseHolon = statement.maybeOne({
     where h.slug = ${slug} and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** The list of PublicPerson. */
+/** List of PublicPerson. */
 export const lookUpPeople = statement.one({
   name: 'browse.people',
   params: { ids: t.integer.array },
@@ -40,7 +43,7 @@ export const lookUpPeople = statement.one({
     from directory.people p where p.id = any(${ids})`,
 });
 
-/** The list of PublicHolon. Of `infos` only what the class declares (D18e). */
+/** List of PublicHolon. `infos` contains only fields that the class declares (D18e). */
 export const lookUpHolons = statement.one({
   name: 'browse.holons',
   params: { ids: t.integer.array, ...viewerParams },
@@ -56,7 +59,7 @@ export const lookUpHolons = statement.one({
     where h.id = any(${ids}) and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** List of ConversationEvent. The parent is named to those who may see it. */
+/** List of ConversationEvent. Invisible parents are null. */
 function eventListSql(from: Sql, viewer: ViewerSql): Sql {
   return sql`select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
        'parent_id', p.id, 'parent_slug', p.slug) order by h.search_name, h.id), '[]')::text as body
@@ -67,7 +70,7 @@ function eventListSql(from: Sql, viewer: ViewerSql): Sql {
      where ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
-/** Every event. */
+/** All conversation events. */
 export const listAllEvents = statement.one({
   name: 'events.list-all',
   params: viewerParams,
@@ -76,8 +79,8 @@ export const listAllEvents = statement.one({
 });
 
 /**
- * The holon and its descendants, as far as they are events. The body is null when the holon is absent or invisible. `offset 0` keeps the look-up
- * by id, whatever the planner expects of the size of a tree.
+ * Conversation events in the subtree of a holon. The body is null if the holon does not exist or is invisible. `offset 0` forces a look-up
+ * by id, whatever tree size the planner expects.
  */
 export const listEventsBelow = statement.one({
   name: 'events.list-below',
@@ -95,7 +98,7 @@ export const listEventsBelow = statement.one({
     from (${eventListSql(sql`tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h`, viewer)}) as events`,
 });
 
-/** The list of EventJourney, none when there is no such event for the caller. */
+/** List of EventJourney. No row if the event does not exist or is invisible. */
 export const listEventJourneys = statement.maybeOne({
   name: 'events.list-journeys',
   params: { slug: t.text, ...viewerParams },

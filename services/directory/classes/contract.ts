@@ -11,7 +11,7 @@ const infoField = Type.Object(
     label: Type.Optional(Type.String()),
     options: Type.Optional(Type.Array(Type.Unknown(), { description: 'Choices of a select or multi_select.' })),
   },
-  { $id: 'InfoField', additionalProperties: true, description: 'One custom field.' },
+  { $id: 'InfoField', additionalProperties: true, description: 'An info field.' },
 );
 
 export const ObjectClassPublic = Type.Object(
@@ -33,15 +33,14 @@ export const ObjectClassPublic = Type.Object(
               { key: Type.String(), label: Type.Optional(Type.String()), fields: Type.Optional(Type.Array(infoField)) },
               { $id: 'InfoFieldGroup', additionalProperties: true },
             ),
-            { description: 'Always there for holon classes: the schema of the custom fields of their holons, grouped.' },
+            { description: 'Always present for holon classes: groups of info fields of their holons.' },
           ),
         ),
       },
       { $id: 'ClassConfig', additionalProperties: true, description: 'Configuration of the class.' },
     ),
     journeys: Type.Array(JourneyListItem, {
-      description:
-        "The effective catalogue: the class's own journeys, then those of its ancestors, nearest first, each in catalogue order.",
+      description: 'Effective catalogue: journeys of the class, then of its ancestors, nearest first, each in catalogue order.',
     }),
   },
   {
@@ -85,19 +84,18 @@ export const ObjectClassPublic = Type.Object(
   },
 );
 
-/** To be spread into the contract of the directory. */
 export const classRpcs = {
   listClasses: rpc({
     subject: 'directory.classes.list',
     callers: byUsers,
-    summary: 'Active classes with their effective catalogues (rules/journeys#classes).',
+    summary: 'Lists active classes with their effective catalogues (rules/journeys#classes).',
     request: Type.Object({ object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })) }),
     reply: Type.Array(ObjectClassPublic),
   }),
   getClass: rpc({
     subject: 'directory.classes.get',
     callers: byUsers,
-    summary: 'One active class (rules/journeys#classes).',
+    summary: 'Returns an active class (rules/journeys#classes).',
     request: Type.Object({
       object_kind: Type.String({ description: 'For example `holon`.' }),
       slug: Type.String({ description: 'Slug of the class.' }),

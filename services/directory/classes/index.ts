@@ -1,3 +1,3 @@
-/** What other features need of classes: their info fields. */
+/** Public parts of `classes`: info fields. */
 export { type InfoField, type InfosChange, checkInfoFields, readInfoFields } from './rules.ts';
 export { infoFieldGroupsSql } from './statements.ts';

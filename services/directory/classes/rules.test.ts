@@ -31,7 +31,7 @@ const fields = readInfoFields([
 const check = (given: JsonObject) => checkInfoFields(fields, given);
 
 describe('info fields (rules/holons#update-a-holon; D46a)', () => {
-  it('accepts a fitting value of every type', () => {
+  it('accepts a valid value of every field type', () => {
     const given = {
       title: 't',
       story: 's\ns',
@@ -53,11 +53,11 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     expect(JSON.stringify(set)).toBe('{"body":"<p>a</p>","site":"https://a.org","seats":12345678901234567890}');
   });
 
-  it('drops values that are no options without a word, and counts repeated ones once', () => {
+  it('drops unknown options silently and removes duplicates', () => {
     expect(check({ theme: ['a', 'zzz', 'a'], tags: ['X', 'q'] }).set).toEqual({ theme: ['a'], tags: [] });
   });
 
-  it('takes a value away with null', () => {
+  it('removes a value with null', () => {
     expect(check({ theme: null, seats: null, open: true })).toEqual({ set: { open: true }, remove: ['theme', 'seats'] });
   });
 
@@ -101,12 +101,12 @@ describe('info fields (rules/holons#update-a-holon; D46a)', () => {
     expect((error as AppError).toBody()).toEqual({ code: 'bad_request', message: expect.stringContaining(key) });
   });
 
-  it.each(['title', 'story', 'body'])('takes 100,000 characters of %s, and not one more', (key) => {
+  it.each(['title', 'story', 'body'])('accepts at most 100,000 characters of %s', (key) => {
     expect(check({ [key]: 'x'.repeat(100_000) }).set).toHaveProperty(key);
     expect(() => check({ [key]: 'x'.repeat(100_001) })).toThrow('is longer than 100000 characters');
   });
 
-  it('reads nothing out of groups that are malformed', () => {
+  it('ignores malformed groups of info fields', () => {
     for (const groups of [undefined, null, 'x', [1, { fields: 'x' }, { fields: [null, { key: 1, type: 'text' }, { key: 'a' }] }]])
       expect(readInfoFields(groups).size).toBe(0);
   });

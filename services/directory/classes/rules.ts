@@ -1,21 +1,21 @@
-/** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (rules/holons#update-a-holon; D46a). */
+/** Validates info fields by the `info_field_groups` of the class (rules/holons#update-a-holon; D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 import { isWebAddress, readRichText } from '../texts/index.ts';
 
-/** One field as the class declares it. */
+/** An info field as its class declares it. */
 export interface InfoField {
   readonly key: string;
   readonly type: string;
-  /** Values that a select may have. */
+  /** Allowed values of a select. */
   readonly options: ReadonlySet<string>;
 }
 
-/** Keys of a holon's infos that have fields of their own in the update. */
+/** Keys of `infos` that are separate fields of the update. */
 const ownFields: ReadonlySet<string> = new Set(['locations', 'spheres']);
 
-/** A value to store, or why there is none. */
+/** The value to store, or the problem. */
 type Checked = { readonly value: unknown } | { readonly problem: string };
 type Check = (value: unknown, field: InfoField) => Checked;
 
@@ -29,7 +29,7 @@ const needRichText: Check = (value, field) => {
   return 'value' in text ? readRichText(text.value as string) : text;
 };
 
-/** Always a list, also for one value; what is no option is dropped without a word, repeated values count once. */
+/** Always a list. Unknown options are dropped, duplicates removed. */
 const needOptions: Check = (value, { options }) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? { value: [...new Set(value.filter((item: string) => options.has(item)))] }
@@ -38,7 +38,7 @@ const needOptions: Check = (value, { options }) =>
 const needAddress: Check = (value) =>
   typeof value === 'string' && isWebAddress(value.trim()) ? { value: value.trim() } : { problem: 'must be an http or https address' };
 
-/** Every type of field that a class may declare. */
+/** All field types. */
 const checks: Readonly<Record<string, Check>> = {
   text: needText,
   long_text: needText,
@@ -53,14 +53,14 @@ const checks: Readonly<Record<string, Check>> = {
   slideshow: () => ({ problem: 'is a slideshow, which cannot be written here' }),
 };
 
-/** What an update does to a holon's infos. */
+/** Change of a holon's infos. */
 export interface InfosChange {
   readonly set: JsonObject;
-  /** Keys to remove: fields that were sent as null. */
+  /** Keys to remove: fields sent as null. */
   readonly remove: readonly string[];
 }
 
-/** Fields of a class's `info_field_groups`; of several with one key the first counts. Malformed parts are skipped. */
+/** Fields of `info_field_groups`. The first declaration of a key wins; malformed parts are skipped. */
 export function readInfoFields(groups: unknown): ReadonlyMap<string, InfoField> {
   const fields = new Map<string, InfoField>();
   for (const group of listObjects(groups)) {
@@ -72,10 +72,7 @@ export function readInfoFields(groups: unknown): ReadonlyMap<string, InfoField> 
   return fields;
 }
 
-/**
- * Checks the values that a caller sent. null takes a value away.
- * @throws AppError 400 that names the field: unknown, a slideshow, or malformed
- */
+/** Checks the values of a request; null removes a value. @throws AppError 400 that names an unknown, read-only or malformed field */
 export function checkInfoFields(fields: ReadonlyMap<string, InfoField>, given: JsonObject): InfosChange {
   const set = new Map<string, unknown>();
   const remove: string[] = [];
@@ -99,7 +96,7 @@ function invalidField(key: string, problem: string): AppError {
   return new AppError({ code: 'bad_request', message: `info_fields: "${key.slice(0, 100)}" ${problem}.` });
 }
 
-/** Options are texts, or objects with `value` (or `key`) and a label. */
+/** Options are strings, or objects with `value` (or `key`) and a label. */
 function readOptions(options: unknown): ReadonlySet<string> {
   if (!Array.isArray(options)) return new Set();
   const values = options.map((option) => (isJsonObject(option) ? (option['value'] ?? option['key']) : option));

@@ -1,9 +1,9 @@
-/** Reads of classes for the open API (rules/journeys#classes). */
+/** Classes of the open API, and the info fields of a class (rules/journeys#classes). */
 import { sql, type Sql, statement, t } from '#libs/sql';
 import { journeyListItemSql } from '../journeys/index.ts';
 import { bodyRow } from '../lists/index.ts';
 
-/** The class's own journeys, then those of its ancestors, nearest first, each in catalogue order; one that comes again counts where it comes first. */
+/** Journeys of the class, then of its ancestors, nearest first, in catalogue order; duplicates count at their first position. */
 const catalogueSql = sql`coalesce((
   select json_agg(${journeyListItemSql('j')} order by found.depth, found.position, found.journey_id)
   from (select distinct on (a.journey_id) a.journey_id, line.depth, a.position
@@ -12,7 +12,7 @@ const catalogueSql = sql`coalesce((
         order by a.journey_id, line.depth) as found
   join directory.journeys j on j.id = found.journey_id), '[]')`;
 
-/** Classes of holons always say which custom fields there are. */
+/** Holon classes always list their info fields. */
 const configSql = sql`case when c.object_kind <> 'holon' then c.config
   else c.config || jsonb_build_object('info_field_groups', ${infoFieldGroupsSql('c')}) end`;
 
@@ -20,7 +20,7 @@ const classSql = sql`json_build_object('object_kind', c.object_kind, 'slug', c.s
   'description', c.description, 'sort_order', c.sort_order, 'is_system', c.is_system, 'is_active', c.is_active, 'icon_url', c.icon_url,
   'config', ${configSql}, 'journeys', ${catalogueSql})`;
 
-/** The list of active classes, of one kind or of all. */
+/** Active classes, optionally of one kind. */
 export const listClasses = statement.one({
   name: 'v1.classes.list',
   params: { kind: t.text.nullable },
@@ -30,7 +30,7 @@ export const listClasses = statement.one({
     from directory.object_classes c where c.is_active and (${kind} is null or c.object_kind = ${kind})`,
 });
 
-/** The class when it is active. */
+/** The class, if active. */
 export const getClass = statement.maybeOne({
   name: 'v1.classes.get',
   params: { kind: t.text, slug: t.text },
@@ -40,9 +40,8 @@ export const getClass = statement.maybeOne({
 });
 
 /**
- * SQL of a class's effective `info_field_groups` as JSON: its own groups, then those of its ancestors, nearest first. A field that is declared
- * more than once is what the first declaration says.
- *
+ * Effective `info_field_groups` of a class as JSON: its own, then those of its ancestors, nearest first. The first declaration of a field
+ * wins.
  * @param objectClass alias of `directory.object_classes`
  */
 export function infoFieldGroupsSql(objectClass: string): Sql {

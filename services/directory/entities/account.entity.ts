@@ -18,12 +18,12 @@ export const AccountSchema = defineEntity({
     groups: p.array().$type<string[]>().columnType('text[]').default([]),
     createdAt: columns.now(),
     updatedAt: columns.now(),
-    /** When an operator unlinked an identity of it; null again when one is linked. */
+    /** Time at which an operator unlinked an identity; null again once one is linked. */
     unlinkedAt: p.string().columnType('timestamptz').nullable(),
   },
 });
 
-/** Who may log in. The email is unique without regard to case. */
+/** Login account. The email is unique, ignoring case. */
 export class Account extends AccountSchema.class {}
 AccountSchema.setClass(Account);
 
@@ -38,12 +38,12 @@ export const LoginSessionSchema = defineEntity({
     createdAt: columns.now(),
     expiresAt: p.string().columnType('timestamptz'),
     revokedAt: p.string().columnType('timestamptz').nullable(),
-    /** Accepted from the console alone (S3). */
+    /** Accepted only from the console (S3). */
     forConsole: p.boolean().default(false),
   },
 });
 
-/** Failed logins and tries of the gate key; instants in order, `infinity` for a refused one. */
+/** Failed logins and gate key attempts: instants in order, `infinity` for a rejected one. */
 export const LoginAttemptSchema = defineEntity({
   name: 'LoginAttempt',
   tableName: 'login_attempts',
@@ -66,7 +66,7 @@ export const TeamAuthoritySchema = defineEntity({
   },
 });
 
-/** Who an identity provider names, by issuer and subject, and the account that they are. */
+/** Issuer and subject of an identity provider, linked to an account. */
 export const IdentitySchema = defineEntity({
   name: 'Identity',
   tableName: 'identities',
@@ -80,7 +80,7 @@ export const IdentitySchema = defineEntity({
   },
 });
 
-/** A service key with its secret, and up to two from before while rotations overlap. */
+/** A service key with its secret, and up to two earlier secrets during a rotation overlap. */
 export const ServiceKeySchema = defineEntity({
   name: 'ServiceKey',
   tableName: 'service_keys',

@@ -2,7 +2,7 @@ import { columns, defineEntity, p } from '#libs/orm/entities';
 import { AccountSchema } from './account.entity.ts';
 import { JourneyStepSchema } from './holon.entity.ts';
 
-/** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */
+/** Changes of a step's configuration by dotted path (rules/steps#step-configuration). */
 export const StepConfigAuditSchema = defineEntity({
   name: 'StepConfigAudit',
   tableName: 'step_config_audit',
@@ -17,7 +17,7 @@ export const StepConfigAuditSchema = defineEntity({
   },
 });
 
-/** Audit of erased people: the id that nobody has any more, who erased, how many rows of what. */
+/** Erasures: former person id, operator, and removed rows per kind. */
 export const ErasureSchema = defineEntity({
   name: 'Erasure',
   tableName: 'erasures',

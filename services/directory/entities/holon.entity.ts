@@ -1,4 +1,4 @@
-/** Classes of holons as a tree, and what they allow below them; spheres. */
+/** Classes as a tree with allowed children, spheres, journeys, holons and their attachments. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const SphereSchema = defineEntity({
@@ -13,7 +13,7 @@ export const SphereSchema = defineEntity({
   },
 });
 
-/** The effective flags and `ancestorIds` (nearest first) follow from the tree; whoever writes a class derives them anew. */
+/** The effective flags and `ancestorIds` (nearest first) are derived from the tree by every write of a class. */
 export const ObjectClassSchema = defineEntity({
   name: 'ObjectClass',
   tableName: 'object_classes',
@@ -53,7 +53,7 @@ export const ClassAllowedChildSchema = defineEntity({
   },
 });
 
-/** Journeys with their questions and steps, and the classes that bring them. */
+/** Journeys with their questions and steps, and the classes they are attached to. */
 
 export const JourneySchema = defineEntity({
   name: 'Journey',
@@ -63,7 +63,7 @@ export const JourneySchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
-    searchName: p.text().nullable(), // kept by a trigger
+    searchName: p.text().nullable(), // maintained by a trigger
     description: columns.emptyText(),
     svcApp: columns.emptyText(),
     objectKind: p.text().default('holon'),
@@ -90,7 +90,7 @@ export const JourneyQuestionSchema = defineEntity({
   },
 });
 
-/** `updatedAt` is that of the configuration and moves with nothing else (D16b). */
+/** `updatedAt` changes only with the configuration (D16b). */
 export const JourneyStepSchema = defineEntity({
   name: 'JourneyStep',
   tableName: 'journey_steps',

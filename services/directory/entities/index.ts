@@ -13,8 +13,8 @@ import { HolonNoteSchema, MembershipSchema, NoteSchema, PersonNoteSchema, Relati
 import { MergedPersonSchema, PersonAliasSchema, PersonSchema } from './person.entity.ts';
 
 /**
- * Every table of the schema `directory` that has a key, but those of the job library. Counts and channel values, which triggers keep, have none.
- * Columns that PostgreSQL generates for search are those of the migrations.
+ * All tables of the schema `directory` with a key, except those of the job library. Trigger-maintained counts and channel values have no
+ * key. Generated search columns are declared in migrations.
  */
 export const entities = [
   AccountSchema,

@@ -1,4 +1,4 @@
-/** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
+/** Memberships and relationships at steps of journeys, and their notes. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './holon.entity.ts';
@@ -21,7 +21,7 @@ export const MembershipSchema = defineEntity({
     ...workflow(),
     person: () => p.manyToOne(PersonSchema).ref(),
     holon: () => p.manyToOne(HolonSchema).ref(),
-    holonClassId: p.integer().nullable(), // kept by a trigger, as those of a relationship
+    holonClassId: p.integer().nullable(), // maintained by a trigger, as for relationships
   },
 });
 
@@ -54,7 +54,7 @@ export const NoteSchema = defineEntity({
   },
 });
 
-/** A note's place in the feed of a person; `createdAt` repeats the note's, for the order. */
+/** Entry of a note in a person's feed; `createdAt` copies the note's, for sorting. */
 export const PersonNoteSchema = defineEntity({
   name: 'PersonNote',
   tableName: 'person_notes',
@@ -66,7 +66,7 @@ export const PersonNoteSchema = defineEntity({
   },
 });
 
-/** A note's place in the feed of a holon. */
+/** Entry of a note in a holon's feed. */
 export const HolonNoteSchema = defineEntity({
   name: 'HolonNote',
   tableName: 'holon_notes',

@@ -19,24 +19,24 @@ export const PersonSchema = defineEntity({
   },
 });
 
-/** A human or other actor. `key` is the workspace file's, `originKey` that of an attendee without an email. */
+/** A human or other actor. `key` comes from the workspace file, `originKey` identifies an attendee without an email. */
 export class Person extends PersonSchema.class {}
 PersonSchema.setClass(Person);
 
-/** Who was merged, and who they are now. */
+/** Merged people and the surviving person. */
 export const MergedPersonSchema = defineEntity({
   name: 'MergedPerson',
   tableName: 'merged_people',
   schema: 'directory',
   properties: {
-    goneId: p.integer().primary(),
+    mergedId: p.integer().primary(),
     intoId: p.integer(),
     mergedAt: columns.now(),
     were: p.json().default('[]'),
   },
 });
 
-/** An email, a key of the workspace file or an `originKey` that meant somebody who was merged. */
+/** An email, workspace key or `originKey` of a merged person. */
 export const PersonAliasSchema = defineEntity({
   name: 'PersonAlias',
   tableName: 'person_aliases',

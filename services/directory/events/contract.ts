@@ -1,8 +1,8 @@
-/** What the directory tells the feed of, and what the events service asks to decide who sees it (rules/events; V1, V4, V9, V10). */
+/** Events of the directory: of the public feed, and for caches of other services (rules/events; V1, V4, V9, V10). */
 import { event, feedEvent, noData, nullable, rowId, Type } from '#libs/contract';
 
 const onJourney = {
-  journey_id: nullable(Type.Integer({ description: 'Journey that it is on.' })),
+  journey_id: nullable(Type.Integer({ description: 'Id of its journey.' })),
   journey: nullable(Type.String({ description: 'Slug of the journey.' })),
 };
 const membershipData = Type.Object({
@@ -22,21 +22,21 @@ export const directoryFeed = {
   personCreated: feedEvent({
     type: 'person.created',
     subject: 'person',
-    summary: 'There is a new person.',
+    summary: 'A person was created.',
     data: noData,
     example: {},
   }),
   personUpdated: feedEvent({
     type: 'person.updated',
     subject: 'person',
-    summary: 'Values of a person changed.',
+    summary: 'A person was changed.',
     data: noData,
     example: {},
   }),
   personErased: feedEvent({
     type: 'person.erased',
     subject: 'person',
-    summary: 'A person was erased: nothing else of them shows.',
+    summary: 'A person was erased. No further events of this person follow.',
     data: noData,
     example: {},
     isFinalEvent: true,
@@ -44,12 +44,12 @@ export const directoryFeed = {
   personMerged: feedEvent({
     type: 'person.merged',
     subject: 'person',
-    summary: 'A person is another one: everything of theirs belongs to them now, and nothing else of the one who went shows.',
-    data: Type.Object({ into: Type.Integer({ description: 'The person who stays.' }) }),
+    summary: 'A person was merged into another, who now owns all their data. No further events of the merged person follow.',
+    data: Type.Object({ into: Type.Integer({ description: 'The surviving person.' }) }),
     example: { into: 41 },
     isFinalEvent: true,
   }),
-  holonCreated: feedEvent({ type: 'holon.created', subject: 'holon', summary: 'There is a new holon.', data: noData, example: {} }),
+  holonCreated: feedEvent({ type: 'holon.created', subject: 'holon', summary: 'A holon was created.', data: noData, example: {} }),
   holonUpdated: feedEvent({
     type: 'holon.updated',
     subject: 'holon',
@@ -60,7 +60,7 @@ export const directoryFeed = {
   membershipCreated: feedEvent({
     type: 'membership.created',
     subject: 'membership',
-    summary: 'A person belongs to a holon.',
+    summary: 'A membership was created.',
     data: membershipData,
     example: aMembership,
   }),
@@ -74,7 +74,7 @@ export const directoryFeed = {
   relationshipCreated: feedEvent({
     type: 'relationship.created',
     subject: 'relationship',
-    summary: 'Two holons are related.',
+    summary: 'A relationship was created.',
     data: relationshipData,
     example: aRelationship,
   }),
@@ -88,15 +88,15 @@ export const directoryFeed = {
   noteCreated: feedEvent({
     type: 'note.created',
     subject: 'note',
-    summary: 'Something was noted about people, holons, a membership or a relationship.',
+    summary: 'A note about people, holons, a membership or a relationship was created.',
     data: Type.Object({
       note_type: Type.String({ description: 'Kind of the note.' }),
-      person_id: nullable(Type.Integer({ description: 'The person that it is about; null where it is about none or several.' })),
-      person_ids: Type.Array(Type.Integer(), { description: 'Everybody that it is about.' }),
-      holon_id: nullable(Type.Integer({ description: 'The holon that it is about; null where it is about none or several.' })),
-      holon_ids: Type.Array(Type.Integer(), { description: 'Every holon that it is about.' }),
-      membership_id: nullable(Type.Integer({ description: 'The membership that it is about.' })),
-      relationship_id: nullable(Type.Integer({ description: 'The relationship that it is about.' })),
+      person_id: nullable(Type.Integer({ description: 'The person of the note; null for none or several.' })),
+      person_ids: Type.Array(Type.Integer(), { description: 'All people of the note.' }),
+      holon_id: nullable(Type.Integer({ description: 'The holon of the note; null for none or several.' })),
+      holon_ids: Type.Array(Type.Integer(), { description: 'All holons of the note.' }),
+      membership_id: nullable(Type.Integer({ description: 'The membership of the note.' })),
+      relationship_id: nullable(Type.Integer({ description: 'The relationship of the note.' })),
     }),
     example: {
       note_type: 'note',

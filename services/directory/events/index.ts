@@ -1,58 +1,59 @@
-/** Telling the feed of the directory, in the transaction that changes it (V1, V2, V9). */
+/** Adds feed events in the transaction of the change (V1, V2, V9). */
 import type { FeedAccess, FeedEvent, noData } from '#libs/contract';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { directoryFeed } from './contract.ts';
 import { listMemberships, listRelationships } from './statements.ts';
 
-/** What is told of. */
-export type ToldKind = 'person' | 'holon' | 'membership' | 'relationship';
+/** Kinds of records with feed events. */
+export type EventKind = 'person' | 'holon' | 'membership' | 'relationship';
 
 interface OnJourney {
   readonly journey_id: number | null;
   readonly journey: string | null;
 }
 
-/** Everybody who may read the directory reads people (rules/access#access-model). */
-const everybody: FeedAccess = { holons: [], people: [] };
-const whoSees = (...holons: readonly number[]): FeedAccess => ({ holons, people: [] });
+/** Every reader of the directory can read people (rules/access#access-model). */
+const visibleToAll: FeedAccess = { holons: [], people: [] };
+const visibleThrough = (...holons: readonly number[]): FeedAccess => ({ holons, people: [] });
 
-/** Rows that are read for one event each. */
-const mostRead = 5_000;
+/** Rows read per batch. */
+const maxRowsPerRead = 5_000;
 
-/** These were made, or their values changed: not for what is as it was. Those that are gone again are left out. */
-export async function tellWritten(
+/** Emits one event per id that was created or changed; skips ids that no longer exist. Pass only ids that really changed. */
+export async function emitWritten(
   eventOutbox: EventOutbox,
   tx: Tx,
-  kind: ToldKind,
+  kind: EventKind,
   what: 'created' | 'updated',
   ids: readonly number[],
 ): Promise<void> {
-  const once = [...new Set(ids)];
-  for (let from = 0; from < once.length; from += mostRead) await tellSome(eventOutbox, tx, kind, what, once.slice(from, from + mostRead));
+  const uniqueIds = [...new Set(ids)];
+  for (let from = 0; from < uniqueIds.length; from += maxRowsPerRead)
+    await emitBatch(eventOutbox, tx, kind, what, uniqueIds.slice(from, from + maxRowsPerRead));
 }
 
-async function tellSome(
+async function emitBatch(
   eventOutbox: EventOutbox,
   tx: Tx,
-  kind: ToldKind,
+  kind: EventKind,
   what: 'created' | 'updated',
   ids: readonly number[],
 ): Promise<void> {
   const isNew = what === 'created';
   if (kind === 'membership') {
-    for (const { id, ...data } of await listMemberships(tx, { ids })) tellMembership(eventOutbox, tx, what, id, data);
+    for (const { id, ...data } of await listMemberships(tx, { ids })) emitMembership(eventOutbox, tx, what, id, data);
   } else if (kind === 'relationship') {
-    for (const { id, ...data } of await listRelationships(tx, { ids })) tellRelationship(eventOutbox, tx, what, id, data);
+    for (const { id, ...data } of await listRelationships(tx, { ids })) emitRelationship(eventOutbox, tx, what, id, data);
   } else if (kind === 'holon') {
     const event = isNew ? directoryFeed.holonCreated : directoryFeed.holonUpdated;
-    for (const id of ids) eventOutbox.add(tx, event, { subject: id, data: {}, access: whoSees(id) });
+    for (const id of ids) eventOutbox.add(tx, event, { subject: id, data: {}, access: visibleThrough(id) });
   } else {
-    for (const id of ids) tellPerson(eventOutbox, tx, isNew ? directoryFeed.personCreated : directoryFeed.personUpdated, id);
+    for (const id of ids) emitPerson(eventOutbox, tx, isNew ? directoryFeed.personCreated : directoryFeed.personUpdated, id);
   }
 }
 
-export function tellMembership(
+export function emitMembership(
   eventOutbox: EventOutbox,
   tx: Tx,
   what: 'created' | 'updated',
@@ -60,10 +61,10 @@ export function tellMembership(
   data: OnJourney & { readonly person_id: number; readonly holon_id: number },
 ): void {
   const event = what === 'created' ? directoryFeed.membershipCreated : directoryFeed.membershipUpdated;
-  eventOutbox.add(tx, event, { subject: id, data, access: whoSees(data.holon_id) });
+  eventOutbox.add(tx, event, { subject: id, data, access: visibleThrough(data.holon_id) });
 }
 
-export function tellRelationship(
+export function emitRelationship(
   eventOutbox: EventOutbox,
   tx: Tx,
   what: 'created' | 'updated',
@@ -71,23 +72,23 @@ export function tellRelationship(
   data: OnJourney & { readonly from_holon_id: number; readonly to_holon_id: number },
 ): void {
   const event = what === 'created' ? directoryFeed.relationshipCreated : directoryFeed.relationshipUpdated;
-  eventOutbox.add(tx, event, { subject: id, data, access: whoSees(data.from_holon_id, data.to_holon_id) });
+  eventOutbox.add(tx, event, { subject: id, data, access: visibleThrough(data.from_holon_id, data.to_holon_id) });
 }
 
-/** Who went was read by everybody. */
-export function tellErased(eventOutbox: EventOutbox, tx: Tx, id: number): void {
-  tellPerson(eventOutbox, tx, directoryFeed.personErased, id);
+/** Erased people were visible to all readers. */
+export function emitErased(eventOutbox: EventOutbox, tx: Tx, id: number): void {
+  emitPerson(eventOutbox, tx, directoryFeed.personErased, id);
 }
 
-export function tellMerged(
+export function emitMerged(
   eventOutbox: EventOutbox,
   tx: Tx,
-  { goneId, intoId }: { readonly goneId: number; readonly intoId: number },
+  { mergedId, intoId }: { readonly mergedId: number; readonly intoId: number },
 ): void {
-  eventOutbox.add(tx, directoryFeed.personMerged, { subject: goneId, data: { into: intoId }, access: everybody });
+  eventOutbox.add(tx, directoryFeed.personMerged, { subject: mergedId, data: { into: intoId }, access: visibleToAll });
 }
 
-export interface ToldNote {
+export interface NoteEvent {
   readonly id: number;
   readonly noteType: string;
   readonly personIds: readonly number[];
@@ -96,10 +97,10 @@ export interface ToldNote {
   readonly relationshipId?: number | undefined;
 }
 
-export function tellNote(
+export function emitNote(
   eventOutbox: EventOutbox,
   tx: Tx,
-  { id, noteType, personIds, holonIds, membershipId, relationshipId }: ToldNote,
+  { id, noteType, personIds, holonIds, membershipId, relationshipId }: NoteEvent,
 ): void {
   const onlyOf = (ids: readonly number[]): number | null => (ids.length === 1 ? (ids[0] ?? null) : null);
   const data = {
@@ -111,9 +112,9 @@ export function tellNote(
     membership_id: membershipId ?? null,
     relationship_id: relationshipId ?? null,
   };
-  eventOutbox.add(tx, directoryFeed.noteCreated, { subject: id, data, access: whoSees(...holonIds) });
+  eventOutbox.add(tx, directoryFeed.noteCreated, { subject: id, data, access: visibleThrough(...holonIds) });
 }
 
-function tellPerson(eventOutbox: EventOutbox, tx: Tx, event: FeedEvent<typeof noData>, id: number): void {
-  eventOutbox.add(tx, event, { subject: id, data: {}, access: everybody });
+function emitPerson(eventOutbox: EventOutbox, tx: Tx, event: FeedEvent<typeof noData>, id: number): void {
+  eventOutbox.add(tx, event, { subject: id, data: {}, access: visibleToAll });
 }

@@ -3,7 +3,7 @@ import { sql, statement, t } from '#libs/sql';
 
 const journeyRow = { journey_id: t.integer.nullable, journey: t.text.nullable };
 
-/** In their order, as they are; those that are gone are left out. */
+/** Current values by id; deleted ones are absent. */
 export const listMemberships = statement.many({
   name: 'feed.memberships',
   params: { ids: t.integer.array },
@@ -13,7 +13,7 @@ export const listMemberships = statement.many({
     from directory.memberships m left join directory.journeys j on j.id = m.journey_id where m.id = any(${ids}) order by m.id`,
 });
 
-/** The same of relationships. */
+/** Current values of relationships by id. */
 export const listRelationships = statement.many({
   name: 'feed.relationships',
   params: { ids: t.integer.array },

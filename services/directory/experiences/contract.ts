@@ -3,20 +3,20 @@ import { byUsers, job, singleLine, nullable, withoutActor, rpc, type Static, Typ
 import { anyId, HolonPublic, maxDescriptionLength, maxNameLength, v1Errors } from '../api-objects/contract.ts';
 import { holonUpdate } from '../holons/contract.ts';
 
-/** Root of the class tree whose holons are experiences (D51a). */
+/** Root class of all experiences (D51a). */
 export const experienceClassSlug = 'experience';
 
 export const newExperience = Type.Object(
   {
     parent_id: Type.Integer({ description: 'Holon whose class allows an experience class as a child.' }),
-    name: singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank.' }),
+    name: singleLine({ maxLength: maxNameLength, description: 'Must not be blank. Leading and trailing whitespace is removed.' }),
     description: Type.String({
       maxLength: maxDescriptionLength,
-      description: "Rich text; sanitised with the web editor's allowlist. Not blank.",
+      description: "Rich text, sanitised with the web editor's allowlist. Must not be blank.",
     }),
     svc_class: Type.Optional(
       Type.Union([singleLine(), Type.Null()], {
-        description: "An experience class that the parent allows; default the parent's first one.",
+        description: 'An experience class that the parent allows. Default: its first one.',
       }),
     ),
     info_fields: holonUpdate.properties.info_fields,
@@ -29,11 +29,10 @@ const experienceReply = Type.Object({ experience: HolonPublic });
 
 const logoSetting = Type.Object({
   experience_id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-  blob_id: Type.Integer({ minimum: 1, description: 'Rises with each logo of the holon; an older one does not replace a newer one.' }),
+  blob_id: Type.Integer({ minimum: 1, description: 'Increases with each logo of the holon; older logos do not replace newer ones.' }),
   logo_url: Type.String({ minLength: 1, maxLength: 500 }),
 });
 
-/** To be spread into the contract of the directory. */
 export const experienceRpcs = {
   createExperience: rpc({
     subject: 'directory.experiences.create',
@@ -44,39 +43,38 @@ export const experienceRpcs = {
     reply: experienceReply,
     errors: {
       ...v1Errors.validation(
-        'Name or description is blank, the class is unknown or not allowed below the parent, or an info field is refused.',
+        'Name or description is blank, the class is unknown or not allowed below the parent, or an info field is invalid.',
       ),
-      ...v1Errors.denied('The caller may not edit the parent.'),
-      ...v1Errors.notFound('No such parent, or none that the caller may see.'),
+      ...v1Errors.denied('The caller cannot edit the parent.'),
+      ...v1Errors.notFound('The parent does not exist, or the caller cannot see it.'),
     },
   }),
   checkExperienceLogo: rpc({
     subject: 'directory.experiences.check-logo',
     callers: { media: ['user'] },
-    summary: 'Whether the caller may change the logo of an experience; asked before a byte of it is accepted.',
+    summary: 'Checks whether the caller can change the logo of an experience, before the upload starts.',
     request: Type.Object({ experience_id: anyId('Id of the experience.') }),
     reply: experienceReply,
     errors: {
-      ...v1Errors.denied('The caller may not edit the experience.'),
-      ...v1Errors.notFound('No such experience, or none that the caller may see.'),
+      ...v1Errors.denied('The caller cannot edit the experience.'),
+      ...v1Errors.notFound('The experience does not exist, or the caller cannot see it.'),
     },
   }),
   setExperienceLogo: rpc({
     subject: 'directory.experiences.set-logo',
     callers: { media: withoutActor },
-    summary: 'Makes a stored picture the logo of a holon, unless a newer one is set already.',
+    summary: 'Sets the logo of a holon, unless a newer one is set.',
     request: logoSetting,
-    reply: Type.Object({ logo_url: nullable(Type.String({ description: 'The logo that the holon has now.' })) }),
-    errors: v1Errors.notFound('No such holon.'),
+    reply: Type.Object({ logo_url: nullable(Type.String({ description: 'Current logo of the holon.' })) }),
+    errors: v1Errors.notFound('The holon does not exist.'),
   }),
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const experienceJobs = {
   setExperienceLogo: job({
     type: 'directory.set-logo',
     startedBy: ['media'],
-    summary: 'As the operation, for when it could not be reached.',
+    summary: 'Sets the logo when the operation could not be called.',
     payload: logoSetting,
     policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 2 },
   }),

@@ -13,7 +13,7 @@ describe('slugs of new holons', () => {
     expect(slugOf(name)).toBe(slug);
   });
 
-  it('adds a suffix that nobody has', () => {
+  it('appends a unique suffix to a slug', () => {
     const made = new Set(Array.from({ length: 50 }, () => slugWithSuffix('walk')));
     expect(made.size).toBe(50);
     for (const slug of made) expect(slug).toMatch(/^walk-[a-z0-9]{6}$/);

@@ -1,11 +1,11 @@
-/** Slugs that the platform makes for holons; those of the workspace file follow the same rule. */
+/** Generates slugs of holons, by the rule of the workspace file. */
 import { randomInt } from 'node:crypto';
 
 const maxBaseLength = 80;
 const suffixLength = 6;
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A slug out of a name: `Été à Paris` → `ete-a-paris`; of a name without Latin letters or digits, `holon`. */
+/** Slug of a name: `Été à Paris` → `ete-a-paris`. Names without Latin letters and digits become `holon`. */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -17,7 +17,7 @@ export function slugOf(name: string): string {
   return plain === '' ? 'holon' : plain;
 }
 
-/** The slug to try next when others have taken the first ones. */
+/** Alternative slug with a random suffix. */
 export function slugWithSuffix(base: string): string {
   const suffix = Array.from({ length: suffixLength }, () => suffixAlphabet.charAt(randomInt(suffixAlphabet.length))).join('');
   return `${base}-${suffix}`;

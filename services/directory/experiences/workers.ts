@@ -1,28 +1,28 @@
-/** Makes a stored picture the logo of a holon (rules/media#logo; D51). */
+/** Sets the logo of a holon (rules/media#logo; D51). */
 import type { PayloadOf } from '#libs/contract';
-import type { EventOutbox } from '#libs/feed';
-import type { JobHandler, Jobs } from '#libs/jobs';
+import type { JobHandler } from '#libs/jobs';
+import type { Dependencies } from '../dependencies.ts';
 import { holonEvents } from '../events/contract.ts';
-import { tellWritten } from '../events/index.ts';
+import { emitWritten } from '../events/index.ts';
 import type { experienceJobs } from './contract.ts';
 import { saveLogo } from './statements.ts';
 
 export type LogoSetting = PayloadOf<typeof experienceJobs.setExperienceLogo>;
 
-/** An older picture than the one that is set changes nothing. */
+/** Does nothing if a newer logo is set. */
 export async function setLogo(
-  { jobs, eventOutbox }: { jobs: Jobs; eventOutbox: EventOutbox },
+  { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
   { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting,
 ): Promise<void> {
   await jobs.transaction(async (tx) => {
     const saved = await saveLogo(tx, { id, url, blobId });
     if (saved === undefined) return;
     await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
-    await tellWritten(eventOutbox, tx, 'holon', 'updated', [id]);
+    await emitWritten(eventOutbox, tx, 'holon', 'updated', [id]);
   });
 }
 
-/** Job `directory.set-logo`: as the operation, for when the media service could not reach it. */
-export function createSetLogo(deps: { jobs: Jobs; eventOutbox: EventOutbox }): JobHandler<LogoSetting> {
+/** Job `directory.set-logo`: retries the operation when media could not call it. */
+export function createSetLogo(deps: Pick<Dependencies, 'jobs' | 'eventOutbox'>): JobHandler<LogoSetting> {
   return ({ payload }) => setLogo(deps, payload);
 }

@@ -1,13 +1,13 @@
-/** Who may read what the feed tells of (rules/events#feed; V4, D48). */
+/** Which events of the feed an account can read (rules/events#feed; V4, D48). */
 import { isPossibleId } from '#libs/contract';
 import type { HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import type { Viewer } from '../visibility/index.ts';
 import type { feedRpcs } from './contract.ts';
 import { findSeesAll, listHiddenHolons, listReadable } from './statements.ts';
 
-export function createFeedHandlers(db: Database): HandlersOf<typeof feedRpcs> {
+export function createFeedHandlers({ db }: Pick<Dependencies, 'db'>): HandlersOf<typeof feedRpcs> {
   const findViewer = async (accountId: number | null): Promise<Viewer> => ({
     seesAll: accountId !== null && (await findSeesAll(db, { accountId })) !== undefined,
     accountId,

@@ -1,4 +1,4 @@
-/** Holons: lists, updates, and who sees which (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
+/** Holons: lists, updates and visibility (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
 import { anyActor, byOperators, byUsers, singleLine, nullable, withoutActor, rpc, type Static, Type } from '#libs/contract';
 import {
   anyId,
@@ -19,25 +19,26 @@ import {
 export const holonListQuery = Type.Object({
   q: Type.Optional(
     searchText(
-      'Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`.',
+      'Part of the name or description, ignoring case and accents. Searches the first 10,000 characters of descriptions. Required without `class`.',
     ),
   ),
-  class: Type.Optional(
-    Type.String({ description: 'Slug of an active class: holons of it and of every class below it. Needed without `q`.' }),
-  ),
+  class: Type.Optional(Type.String({ description: 'Slug of an active class; includes holons of its subclasses. Required without `q`.' })),
   parent: Type.Optional(anyId('Only children of this holon.')),
   ...listParameters,
 });
 export type HolonListQuery = Static<typeof holonListQuery>;
 
-/** Fields of an update; absent ones are not touched. */
+/** Fields of an update; absent fields stay unchanged. */
 export const holonUpdate = Type.Object(
   {
     name: Type.Optional(
-      singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank. Refused when the class marks names as read-only.' }),
+      singleLine({
+        maxLength: maxNameLength,
+        description: 'Must not be blank. Leading and trailing whitespace is removed. Rejected when the class marks names as read-only.',
+      }),
     ),
     description: Type.Optional(
-      Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
+      Type.String({ maxLength: maxDescriptionLength, description: "Rich text, sanitised with the web editor's allowlist." }),
     ),
     links: Type.Optional(
       Type.Object(
@@ -46,7 +47,7 @@ export const holonUpdate = Type.Object(
           additionalProperties: Type.String({ maxLength: 2_000 }),
           propertyNames: singleLine({ maxLength: maxChannelLength }),
           maxProperties: 100,
-          description: 'Links by channel, http, https, mailto or tel; replaces all. Blank values are dropped.',
+          description: 'Links by channel (http, https, mailto or tel). Replaces all links. Blank values are dropped.',
         },
       ),
     ),
@@ -61,14 +62,14 @@ export const holonUpdate = Type.Object(
           additionalProperties: true,
           maxProperties: 1_000,
           description:
-            "Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped.",
+            "Values by key of the class's `info_field_groups`; null removes a value. select and multi_select require lists of strings; unknown options are dropped.",
         },
       ),
     ),
     journey_ids: Type.Optional(
       Type.Array(Type.Integer(), {
         maxItems: 1_000,
-        description: 'Journeys of the holon, in order; replaces all. Needs global edit access.',
+        description: 'Journeys of the holon, in order. Replaces all journeys. Requires global edit access.',
       }),
     ),
   },
@@ -87,7 +88,7 @@ const changes = Type.Object(
     info_fields: Type.Optional(change),
     journey_ids: Type.Optional(change),
   },
-  { $id: 'HolonChanges', description: 'Only fields that changed, as old and new; of `info_fields` only the keys that changed.' },
+  { $id: 'HolonChanges', description: 'Changed fields with old and new values; of `info_fields` only changed keys.' },
 );
 
 const holon = Type.Object({
@@ -110,52 +111,52 @@ const holonList = {
     ...pageFields,
     items: Type.Array(HolonListItem),
   }),
-  errors: v1Errors.validation('Neither `q` nor `class` is given, `class` is no active class, or `sort` is none of the orders.'),
+  errors: v1Errors.validation('Both `q` and `class` are absent, `class` is not an active class, or `sort` is invalid.'),
 };
 
 const subtree = {
   request: Type.Object({ slug: Type.String() }),
   reply: Type.Object({
-    found: Type.Boolean({ description: 'False when no holon has the slug or the caller may not see it: answer 404 in both cases.' }),
+    found: Type.Boolean({ description: 'False if the holon does not exist or the caller cannot see it; both return 404.' }),
     holon_id: nullable(rowId),
     ids: Type.Array(rowId, {
-      description: 'Visible ones, the holon itself included, ascending. Not only events: class and owner may change.',
+      description:
+        'Visible holons including the holon itself, ascending. Includes holons that are not events, because classes and owners change.',
     }),
   }),
 };
 
-/** To be spread into the contract of the directory. */
 export const holonRpcs = {
   getHolons: rpc({
     subject: 'directory.holons.get-many',
     callers: { conversations: withoutActor, cli: withoutActor },
-    summary: 'Holons by id or slug; unknown ones are absent.',
+    summary: 'Returns holons by id or slug; unknown ones are skipped.',
     request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })) }),
     reply: Type.Object({ items: Type.Array(holon) }),
   }),
   listHolons: rpc({
     subject: 'directory.holons.list',
     callers: byUsers,
-    summary: 'Holons by text, class and parent, as far as the caller may see them (rules/holons#holons).',
+    summary: 'Lists visible holons by text, class and parent (rules/holons#holons).',
     ...holonList,
   }),
   searchHolons: rpc({
     subject: 'admin.directory.holons.search',
     callers: byOperators,
-    summary: 'Holons by text, class and parent, private ones too.',
+    summary: 'Lists holons by text, class and parent, including private ones.',
     ...holonList,
   }),
   getHolon: rpc({
     subject: 'directory.holons.get',
     callers: byUsers,
-    summary: 'One holon (rules/holons#holons).',
+    summary: 'Returns a holon (rules/holons#holons).',
     request: Type.Object({ holon_id: anyId('Id of the holon.') }),
     reply: HolonPublic,
   }),
   getHolonBySlug: rpc({
     subject: 'directory.holons.get-by-slug',
     callers: byUsers,
-    summary: 'One holon by its slug (rules/holons#holons).',
+    summary: 'Returns a holon by slug (rules/holons#holons).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
     reply: HolonPublic,
   }),
@@ -163,45 +164,46 @@ export const holonRpcs = {
     subject: 'directory.holons.update',
     callers: byUsers,
     idempotent: true,
-    summary: 'Edits fields of a holon, all or none (rules/holons#update-a-holon).',
+    summary: 'Updates a holon in one transaction (rules/holons#update-a-holon).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties, ...ifMatch }),
     reply: Type.Object({ holon: HolonPublic, changes }),
     errors: {
       ...v1Errors.precondition,
-      ...v1Errors.validation('A field has a value that it cannot have; the message says which.'),
-      ...v1Errors.denied('The caller may not edit the holon, or sets `journey_ids` without global edit access.'),
-      ...v1Errors.notFound('No such holon, or none that the caller may see.'),
+      ...v1Errors.validation('A field is invalid; the message names it.'),
+      ...v1Errors.denied('The caller cannot edit the holon, or sets `journey_ids` without global edit access.'),
+      ...v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
     },
   }),
   holonSubtree: rpc({
     subject: 'directory.holons.subtree',
     callers: { conversations: anyActor },
-    summary: 'A holon and its descendants as far as the caller may see them (D18f); for filters by ownership and participation.',
+    summary: 'Lists a holon and its visible descendants (D18f), for filters by owner and participant.',
     ...subtree,
   }),
   wholeSubtree: rpc({
     subject: 'directory.holons.whole-subtree',
     callers: { conversations: withoutActor },
-    summary: 'A holon and all its descendants; for filters of the admin CLI.',
+    summary: 'Lists a holon and all its descendants, for filters of the admin CLI.',
     ...subtree,
   }),
   visibleHolons: rpc({
     subject: 'directory.holons.visible',
     callers: { conversations: withoutActor },
     summary:
-      'Which of these holons exist and may be seen by an account, or by the shared token (D18f, D48). Asked all along a streamed answer, which may take longer than what vouches for its reader lives.',
+      'Filters holons to those that an account or the shared token can see (D18f, D48). Called throughout streamed replies, which can outlast the assertion of their reader.',
     request: Type.Object({
-      account_id: nullable(Type.Integer({ description: 'Whose eyes; null = the shared token.' })),
+      account_id: nullable(Type.Integer({ description: 'Account whose visibility applies; null = shared token.' })),
       ids: Type.Optional(Type.Array(Type.Integer(), { maxItems: 20_000 })),
       slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
     }),
-    reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, slug: Type.String() }), { description: 'By id, once each.' }) }),
+    reply: Type.Object({
+      items: Type.Array(Type.Object({ id: rowId, slug: Type.String() }), { description: 'By id, without duplicates.' }),
+    }),
   }),
   coveredHolons: rpc({
     subject: 'directory.holons.covered',
     callers: { conversations: withoutActor },
-    summary:
-      "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
+    summary: "Lists holons covered by an account's active team authority (D49), among `ids` or all. Excludes rights of global editors.",
     request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
     reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
   }),

@@ -2,15 +2,13 @@
 import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
-import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
-import type { Jobs } from '#libs/jobs';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import { type Handler, type HandlersOf, rawJson, withEtag } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { checkInfoFields, readInfoFields } from '../classes/index.ts';
 import { holonEvents, journeyEvents } from '../events/contract.ts';
-import { tellWritten } from '../events/index.ts';
+import { emitWritten } from '../events/index.ts';
 import { bodyOf, checkIfMatch, readAfter, readSort, recordPage, sampleShort } from '../lists/index.ts';
 import { readViewer, type Viewer } from '../visibility/index.ts';
 import type { HolonListQuery, holonRpcs } from './contract.ts';
@@ -38,9 +36,13 @@ import {
   listHolonsOfClass,
 } from './statements/lists.ts';
 
+export function createHolonHandlers(deps: Pick<Dependencies, 'db' | 'jobs' | 'idempotency' | 'eventOutbox'>): HandlersOf<typeof holonRpcs> {
+  return { ...createHolonReadHandlers(deps), ...createVisibleHolonHandlers(deps), updateHolon: createUpdateHolon(deps) };
+}
+
 type HolonReadHandlers = Pick<HandlersOf<typeof holonRpcs>, 'getHolons' | 'listHolons' | 'searchHolons' | 'getHolon' | 'getHolonBySlug'>;
 
-export function createHolonReadHandlers(db: Database): HolonReadHandlers {
+function createHolonReadHandlers({ db }: Pick<Dependencies, 'db'>): HolonReadHandlers {
   const list = async (request: HolonListQuery, viewer: Viewer) => {
     const { q, class: slug, parent, sort, limit = recordPage, offset = 0, ...after } = request;
     const order = readSort(sort);
@@ -49,7 +51,7 @@ export function createHolonReadHandlers(db: Database): HolonReadHandlers {
     const isRare = q !== undefined && q !== '' && !name && !description;
     const lists = isRare ? findHolons : slug === undefined ? listHolons : listHolonsOfClass;
     const row = await lists[order](db, { text: q, class: slug, parent, ...readAfter(after), limit, offset, ...viewer });
-    if (row === undefined) throw badRequest(`There is no active class "${slug}".`);
+    if (row === undefined) throw badRequest(`class "${slug}" is not an active class.`);
     return bodyOf(row);
   };
   return {
@@ -63,7 +65,7 @@ export function createHolonReadHandlers(db: Database): HolonReadHandlers {
 
 type VisibleHolonHandlers = Pick<HandlersOf<typeof holonRpcs>, 'holonSubtree' | 'wholeSubtree' | 'visibleHolons' | 'coveredHolons'>;
 
-export function createVisibleHolonHandlers(db: Database): VisibleHolonHandlers {
+export function createVisibleHolonHandlers({ db }: Pick<Dependencies, 'db'>): VisibleHolonHandlers {
   return {
     holonSubtree: async ({ slug }, { actor }) => bodyOf(await getHolonSubtree(db, { slug, ...readViewer(actor) })),
     wholeSubtree: async ({ slug }) => bodyOf(await getHolonSubtree(db, { slug, seesAll: true, accountId: null })),
@@ -75,15 +77,11 @@ export function createVisibleHolonHandlers(db: Database): VisibleHolonHandlers {
 
 type Request = RequestOf<typeof holonRpcs.updateHolon>;
 
-export function createUpdateHolon({
+function createUpdateHolon({
   jobs,
   idempotency,
   eventOutbox,
-}: {
-  jobs: Jobs;
-  idempotency: IdempotencyStore;
-  eventOutbox: EventOutbox;
-}): Handler<typeof holonRpcs.updateHolon> {
+}: Pick<Dependencies, 'jobs' | 'idempotency' | 'eventOutbox'>): Handler<typeof holonRpcs.updateHolon> {
   return (request, context) =>
     idempotency.run(context, request, async (tx) => {
       const { holon_id: id } = request;
@@ -92,8 +90,8 @@ export function createUpdateHolon({
       await checkIfMatch(request.if_match, () => getWrittenHolon(tx, { id, ...readViewer(actor) }));
       const checked = checkHolonFields(request, holon.name_read_only);
       const fields = checkInfoFields(readInfoFields(parseJson(holon.info_field_groups)), (request.info_fields ?? {}) as JsonObject);
-      const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: there is no active sphere');
-      const journeyIds = await checkIds(tx, findJourneyIds, request.journey_ids, 'journey_ids: there is no journey');
+      const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: no active sphere has the id');
+      const journeyIds = await checkIds(tx, findJourneyIds, request.journey_ids, 'journey_ids: no journey has the id');
 
       const before = readState(holon, holon.journey_ids);
       const infos = mergeInfos(before.infos, fields, { locations: checked.locations, spheres });
@@ -113,7 +111,7 @@ export function createUpdateHolon({
 
       if (saved !== undefined || reattached.length > 0) {
         await jobs.emit(tx, holonEvents.holonsChanged, { ids: [id] });
-        await tellWritten(eventOutbox, tx, 'holon', 'updated', [id]);
+        await emitWritten(eventOutbox, tx, 'holon', 'updated', [id]);
       }
       if (reattached.length > 0) {
         const ids = [...new Set([...before.journey_ids, ...after.journey_ids])];
@@ -125,19 +123,19 @@ export function createUpdateHolon({
     });
 }
 
-/** @throws AppError 404 for a holon that is absent or invisible, 403 without the right to do what the request asks for */
+/** @throws AppError 404 if the holon does not exist or is invisible, 403 without the required rights */
 async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: Request, actor: Actor | undefined): Promise<LockedHolon> {
   const viewer = readViewer(actor);
   const holon = isPossibleId(id) ? await lockHolon(tx, { id, ...viewer }) : undefined;
   if (holon === undefined) throw notFound();
-  if (!holon.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
+  if (!holon.can_edit) throw new AppError({ code: 'permission_denied', message: 'You cannot edit this holon.' });
   if (journeys !== undefined && !viewer.seesAll) {
-    throw new AppError({ code: 'permission_denied', message: 'Setting journey_ids needs global edit access.' });
+    throw new AppError({ code: 'permission_denied', message: 'Setting journey_ids requires global edit access.' });
   }
   return holon;
 }
 
-/** The ids once each, in their order. @throws AppError 400 when one of them is none */
+/** Ids without duplicates, in order. @throws AppError 400 for an unknown id */
 async function checkIds(
   tx: Tx,
   find: typeof findActiveSpheres | typeof findJourneyIds,

@@ -1,2 +1,2 @@
-/** What other features need of holons. */
+/** Public parts of `holons`. */
 export { type AttachedRow, attach, getHolon, getWrittenHolon } from './statements/holon.ts';

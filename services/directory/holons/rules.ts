@@ -1,5 +1,5 @@
-/** What an update of a holon may say, and what it changed (rules/holons#update-a-holon; D46a). */
-import countries from 'i18n-iso-countries/index.js'; // without the names in eighty languages
+/** Validates an update of a holon and describes its changes (rules/holons#update-a-holon; D46a). */
+import countries from 'i18n-iso-countries/index.js'; // omits the names in eighty languages
 import { badRequest } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
@@ -7,7 +7,7 @@ import type { InfosChange } from '../classes/index.ts';
 import { findLinkProblem, requireRichText } from '../texts/index.ts';
 import type { HolonUpdate } from './contract.ts';
 
-/** What an update can change. */
+/** Values that an update can change. */
 export interface HolonState {
   readonly name: string;
   readonly description: string;
@@ -16,7 +16,7 @@ export interface HolonState {
   readonly journey_ids: readonly number[];
 }
 
-/** Fields that need nothing but the class to be judged; absent ones are not touched. */
+/** Fields that are validated without the database; absent fields stay unchanged. */
 export interface CheckedFields {
   readonly name: string | undefined;
   readonly description: string | undefined;
@@ -41,7 +41,7 @@ function checkName(given: string, isReadOnly: boolean): string {
   return name;
 }
 
-/** Trimmed, without the blank ones. */
+/** Trimmed, without blank values. */
 function checkLinks(given: Readonly<Record<string, string>>): Record<string, string> {
   const links = Object.entries(given).map(([channel, value]): [string, string] => [channel, value.trim()]);
   const filled = links.filter(([, value]) => value !== '');
@@ -55,15 +55,13 @@ function checkLinks(given: Readonly<Record<string, string>>): Record<string, str
 function checkCountries(given: readonly string[]): string[] {
   const codes = given.map((code) => {
     const known = findCountryCode(code);
-    if (known === undefined) throw badRequest(`locations: "${code.slice(0, 20)}" is no ISO 3166-1 alpha-2 country code.`);
+    if (known === undefined) throw badRequest(`locations: "${code.slice(0, 20)}" is not an ISO 3166-1 alpha-2 country code.`);
     return known;
   });
   return [...new Set(codes)];
 }
 
-/**
- * Locations, spheres and info fields as one change of the stored infos. An empty list where nothing is stored is no change.
- */
+/** Combines locations, spheres and info fields into one change of the stored infos. An empty list without a stored value is not a change. */
 export function mergeInfos(
   stored: JsonObject,
   fields: InfosChange,
@@ -83,10 +81,7 @@ export interface FieldChange {
   readonly new: unknown;
 }
 
-/**
- * The fields that differ, under the request's names.
- * @param infoKeys keys of `info_fields` in the request: the ones among them that differ are shown
- */
+/** Changed fields under the request's names. @param infoKeys keys of `info_fields` in the request */
 export function describeChanges(before: HolonState, after: HolonState, infoKeys: readonly string[]): Record<string, FieldChange> {
   const changed = infoKeys.filter((key) => !isSame(before.infos[key], after.infos[key]));
   const fields: Readonly<Record<string, (state: HolonState) => unknown>> = {
@@ -106,14 +101,14 @@ function pick(infos: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(infos, key)).map((key) => [key, infos[key]]));
 }
 
-/** Both come from PostgreSQL, which writes equal documents alike. */
+/** Both come from PostgreSQL, which serializes equal documents identically. */
 function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
 const codes: ReadonlySet<string> = new Set(Object.keys(countries.getAlpha2Codes()));
 
-/** The code as it is stored, in upper case; undefined when there is no such country. Codes of three letters are none. */
+/** The upper-case code; undefined if the country does not exist. Three-letter codes are rejected. */
 export function findCountryCode(given: string): string | undefined {
   const code = given.toUpperCase();
   return /^[A-Za-z]{2}$/.test(given) && codes.has(code) ? code : undefined;

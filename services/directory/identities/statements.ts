@@ -5,7 +5,7 @@ import { bodyRow } from '../lists/index.ts';
 
 const identityParams = { issuer: t.text, subject: t.text };
 
-/** The reply of `identities.verify` when the identity is linked to an active account. */
+/** Reply of `identities.verify`. No row unless the identity is linked to an active account. */
 export const verifyIdentity = statement.maybeOne({
   name: 'identities.verify',
   params: identityParams,
@@ -16,7 +16,7 @@ export const verifyIdentity = statement.maybeOne({
     where i.issuer = ${issuer} and i.subject = ${subject} and a.is_active`,
 });
 
-/** A session of the console for the identity's account. No row when there is none any more, or it has no person. */
+/** Creates a console session for the identity's account. No row if the link was removed or the account has no person. */
 export const createIdentitySession = statement.maybeOne({
   name: 'identities.create-session',
   params: { ...identityParams, sessionKey: t.text, secretSha256: t.bytes, lifetimeSeconds: t.integer },
@@ -29,7 +29,7 @@ export const createIdentitySession = statement.maybeOne({
     returning account_id`,
 });
 
-/** The account of an email, whose identities nobody else changes until the transaction ends. */
+/** Locks the account of an email, and with it changes of its identities. */
 export const lockAccountOfEmail = statement.maybeOne({
   name: 'identities.lock-account',
   params: { email: t.text },
@@ -38,7 +38,7 @@ export const lockAccountOfEmail = statement.maybeOne({
     select id, email, is_active from directory.accounts where lower(email) = lower(btrim(${email})) for no key update`,
 });
 
-/** No row when the identity is linked already, to whomever. */
+/** No row if the identity is already linked. */
 export const insertIdentity = statement.maybeOne({
   name: 'identities.insert',
   params: { ...identityParams, accountId: t.integer, linkedBy: t.text },
@@ -49,8 +49,8 @@ export const insertIdentity = statement.maybeOne({
 });
 
 /**
- * Of the account, unless another one has been linked to it before: whoever has its email later does not become it (S5). Nor when an operator has
- * unlinked one: a token that says the same again must not undo that.
+ * Links the first identity of an account. Not if another identity is linked (a later owner of the email must not take over the account,
+ * S5), or if an operator has unlinked one.
  */
 export const insertFirstIdentity = statement.maybeOne({
   name: 'identities.insert-first',
@@ -81,7 +81,7 @@ export const deleteIdentity = statement.maybeOne({
     delete from directory.identities where issuer = ${issuer} and subject = ${subject} and account_id = ${accountId} returning account_id`,
 });
 
-/** That an operator took an identity from the account, or gave it one. */
+/** Records whether an operator unlinked an identity. */
 export const markUnlinked = statement.none({
   name: 'identities.mark-unlinked',
   params: { accountId: t.integer, isUnlinked: t.boolean },
@@ -90,7 +90,7 @@ export const markUnlinked = statement.none({
     where id = ${accountId} and (${isUnlinked} or unlinked_at is not null)`,
 });
 
-/** The reply of `identities.list`. */
+/** Reply of `identities.list`. */
 export const listIdentities = statement.one({
   name: 'identities.list',
   params: { accountId: t.integer },

@@ -18,10 +18,10 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const ConfigFlag = Type.Object(
   {
     key: Type.String(),
-    value: Type.Unknown({ description: 'What holds: the stored value, else the default.' }),
-    is_set: Type.Boolean({ description: 'False when nothing is stored and the default holds.' }),
+    value: Type.Unknown({ description: 'The effective value: stored or default.' }),
+    is_set: Type.Boolean({ description: 'False if the default applies.' }),
   },
-  { $id: 'ConfigFlag', description: 'One setting that decides how a journey or a step behaves.' },
+  { $id: 'ConfigFlag', description: 'A setting of a journey or step.' },
 );
 
 export const JourneyListItem = Type.Object(
@@ -35,7 +35,7 @@ export const JourneyListItem = Type.Object(
     object_kind: Type.String({ description: 'For example `holon`.' }),
     is_conversation: Type.Boolean(),
     public_visible: Type.Boolean(),
-    config_flags: Type.Array(ConfigFlag, { description: '`bulk_add`: people may be added in bulk.' }),
+    config_flags: Type.Array(ConfigFlag, { description: '`bulk_add`: whether people can be added in bulk.' }),
     step_count: count('Steps that are not archived.'),
     usage: Type.Object(
       {
@@ -43,25 +43,25 @@ export const JourneyListItem = Type.Object(
         membership_count: count('Memberships on the journey.'),
         relationship_count: count('Relationships on the journey.'),
       },
-      { $id: 'JourneyUsage', description: 'Totals over everything, private holons included.' },
+      { $id: 'JourneyUsage', description: 'Totals, including private holons.' },
     ),
   },
-  { $id: 'JourneyListItem', description: 'A journey in lists.' },
+  { $id: 'JourneyListItem', description: 'A journey, in lists.' },
 );
 
 export const JourneyStepItem = Type.Object(
   {
     slug: Type.String(),
-    order: Type.Integer({ description: 'Place in the journey.' }),
+    order: Type.Integer({ description: 'Position in the journey.' }),
     title: Type.String(),
     goal: Type.String(),
     success_criteria: Type.String(),
     starter_message: Type.String(),
-    is_archived: Type.Boolean({ description: 'An archived step is no target of a move.' }),
-    config_flags: Type.Array(ConfigFlag, { description: '`pipeline_job`: the job that runs when the step is entered, null for none.' }),
+    is_archived: Type.Boolean({ description: 'Archived steps cannot be the target of a move.' }),
+    config_flags: Type.Array(ConfigFlag, { description: '`pipeline_job`: the job that starts when the step is entered, or null.' }),
     usage: Type.Object(
       { membership_count: count('Memberships at the step.'), relationship_count: count('Relationships at the step.') },
-      { $id: 'StepUsage', description: 'Totals over everything, private holons included.' },
+      { $id: 'StepUsage', description: 'Totals, including private holons.' },
     ),
   },
   { $id: 'JourneyStepItem', description: 'A step of a journey.' },
@@ -69,11 +69,11 @@ export const JourneyStepItem = Type.Object(
 
 export const Journey = extend(
   JourneyListItem,
-  { steps: Type.Array(JourneyStepItem, { description: 'In order, archived ones included.' }) },
+  { steps: Type.Array(JourneyStepItem, { description: 'In order, including archived ones.' }) },
   { $id: 'Journey', description: 'A journey with its steps.' },
 );
 
-/** Items of a page when the caller does not say (rules/http#limits). */
+/** Default page size (rules/http#limits). */
 export const journeysPerPage = 50;
 
 export const journeyListQuery = Type.Object({
@@ -81,7 +81,7 @@ export const journeyListQuery = Type.Object({
   object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })),
   applies_to: Type.Optional(Type.String({ description: 'Slug of the class to whose objects the journey applies.' })),
   is_conversation: Type.Optional(Type.Boolean()),
-  q: Type.Optional(searchText('Part of the name or the slug; case and accents do not count.')),
+  q: Type.Optional(searchText('Part of the name or slug, ignoring case and accents.')),
   limit: limitParameter({ usual: journeysPerPage, most: 200 }),
   offset: offsetParameter,
 });
@@ -105,30 +105,29 @@ const journey = Type.Object({
   texts: jsonObject,
   is_conversation: Type.Boolean(),
   questions: Type.Array(question, { description: 'By `order`, from 0 (D4).' }),
-  steps: Type.Array(step, { description: 'By (order, id), archived ones included.' }),
+  steps: Type.Array(step, { description: 'By (order, id), including archived ones.' }),
   owner_event_ids: Type.Array(rowId, { description: 'Conversation-event holons with the journey attached directly, ascending (D18d).' }),
 });
 
-/** To be spread into the contract of the directory. */
 export const journeyRpcs = {
   getJourneys: rpc({
     subject: 'directory.journeys.get-many',
     callers: { conversations: withoutActor, cli: withoutActor },
-    summary: 'Journeys with questions, steps and owning events, by id or slug; unknown ones are absent.',
+    summary: 'Returns journeys with questions, steps and owning events by id or slug; unknown ones are skipped.',
     request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })) }),
     reply: Type.Object({ items: Type.Array(journey) }),
   }),
   listJourneys: rpc({
     subject: 'directory.journeys.list',
     callers: byUsers,
-    summary: 'Journeys with usage counts (rules/journeys#journeys).',
+    summary: 'Lists journeys with usage counts (rules/journeys#journeys).',
     request: journeyListQuery,
     reply: page(JourneyListItem),
   }),
   getJourney: rpc({
     subject: 'directory.journeys.get',
     callers: byUsers,
-    summary: 'One journey with its steps (rules/journeys#journeys).',
+    summary: 'Returns a journey with its steps (rules/journeys#journeys).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
     reply: Journey,
   }),
@@ -138,22 +137,22 @@ export const StepItem = Type.Object(
   {
     id: Type.Integer(),
     slug: Type.String(),
-    order: Type.Integer({ description: 'Place in the pipeline.' }),
+    order: Type.Integer({ description: 'Position in the pipeline.' }),
     title: Type.String(),
     goal: Type.String(),
     success_criteria: Type.String(),
     starter_message: Type.String(),
     is_archived: Type.Boolean(),
     pipeline_job: nullable(Type.String({ description: 'Name of the registered pipeline job of the step.' })),
-    updated_at: instant('Moves when the configuration changes, and with nothing else.'),
+    updated_at: instant('Changes only with the configuration.'),
   },
   { $id: 'StepItem', description: 'A step of a journey, without its configuration.' },
 );
 
 export const StepConfig = Type.Object(
   {
-    config: jsonDocument("What the field policy shows, with the model's defaults; of a step without a registered job everything."),
-    updated_at: instant('Moves when the configuration changes, and with nothing else.'),
+    config: jsonDocument("Fields visible by the field policy, with the model's defaults; without a registered job all fields."),
+    updated_at: instant('Changes only with the configuration.'),
   },
   { $id: 'StepConfig', description: "The configuration of a journey step's pipeline job." },
 );
@@ -165,7 +164,7 @@ export const StepConfigWrite = Type.Object(
       nullable(
         Type.String({
           format: 'date-time-offset',
-          description: 'Refuse the write with 409 unless this is the present `updated_at`. Null counts as absent.',
+          description: 'The write is rejected with 409 unless this is the current `updated_at`. Null counts as absent.',
         }),
       ),
     ),
@@ -175,8 +174,8 @@ export const StepConfigWrite = Type.Object(
 export type StepConfigWrite = Static<typeof StepConfigWrite>;
 
 const stepConfigErrors: ErrorReasons = {
-  stale_config: { code: 'conflict', when: '`expected_updated_at` is not the present `updated_at`; carries `updated_at`.' },
-  config_keys_not_writable: { code: 'bad_request', when: 'A key may not be written; `fields` maps its dotted path to the reason.' },
+  stale_config: { code: 'conflict', when: '`expected_updated_at` is not the current `updated_at`, which `updated_at` contains.' },
+  config_keys_not_writable: { code: 'bad_request', when: 'A key is not writable; `fields` maps its dotted path to the reason.' },
   invalid_step_config: {
     code: 'bad_request',
     when: "The merged configuration does not fit the job's model; `fields` maps dotted paths to messages.",
@@ -185,23 +184,22 @@ const stepConfigErrors: ErrorReasons = {
 
 const configAuditEntry = Type.Object({
   id: rowId,
-  changed_at: instant('When it was changed.'),
+  changed_at: instant('Time of the change.'),
   source: Type.String({ description: '`api` or `workspace`.' }),
   account: nullable(Type.Object({ id: rowId, email: Type.String() }, { description: 'Null for the workspace file.' })),
-  paths: Type.Array(Type.String(), { description: 'Dotted paths touched.' }),
+  paths: Type.Array(Type.String(), { description: 'Changed dotted paths.' }),
 });
 
-const stepPlace = {
+const stepRef = {
   journey_slug: Type.String({ description: 'Slug of the journey.' }),
   step_slug: Type.String({ description: 'Slug of the step.' }),
 };
 
-/** To be spread into the contract of the directory. */
 export const stepRpcs = {
   getStepConfig: rpc({
     subject: 'directory.steps.get-config',
     callers: { agents: withoutActor, media: withoutActor, transcripts: withoutActor },
-    summary: "Validated configuration of a step with the job model's defaults, for the job's worker (rules/steps#pipeline-jobs).",
+    summary: 'Returns the validated configuration of a step with defaults, for the worker of its job (rules/steps#pipeline-jobs).',
     request: Type.Object({ step_id: rowId }),
     reply: Type.Object({ pipeline_job: nullable(Type.String()), config: jsonObject }),
     errors: {
@@ -211,38 +209,38 @@ export const stepRpcs = {
   findSteps: rpc({
     subject: 'directory.steps.find',
     callers: { conversations: withoutActor },
-    summary: 'Ids of the steps with a slug, of every journey.',
-    request: Type.Object({ slug: stepPlace.step_slug }),
+    summary: 'Finds steps of all journeys by slug.',
+    request: Type.Object({ slug: stepRef.step_slug }),
     reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
   }),
   listSteps: rpc({
     subject: 'directory.steps.list',
     callers: byUsers,
-    summary: 'Steps of a journey in pipeline order, archived ones included (rules/steps#step-configuration).',
-    request: Type.Object({ journey_slug: stepPlace.journey_slug }),
+    summary: 'Lists the steps of a journey in pipeline order, including archived ones (rules/steps#step-configuration).',
+    request: Type.Object({ journey_slug: stepRef.journey_slug }),
     reply: Type.Array(StepItem),
   }),
   readStepConfig: rpc({
     subject: 'directory.steps.read-config',
     callers: byUsers,
-    summary: 'Configuration of a step as its field policy shows it (rules/steps#step-configuration).',
-    request: Type.Object(stepPlace),
+    summary: 'Returns the configuration of a step as visible by its field policy (rules/steps#step-configuration).',
+    request: Type.Object(stepRef),
     reply: StepConfig,
   }),
   patchStepConfig: rpc({
     subject: 'directory.steps.patch-config',
     callers: byUsers,
     audit: 'step-config.update',
-    summary: 'Merges into the configuration of a step (rules/steps#step-configuration; D16b).',
-    request: Type.Object({ ...stepPlace, write: StepConfigWrite }),
+    summary: 'Updates the configuration of a step by merge patch (rules/steps#step-configuration; D16b).',
+    request: Type.Object({ ...stepRef, write: StepConfigWrite }),
     reply: StepConfig,
     errors: stepConfigErrors,
   }),
   listConfigAudit: rpc({
     subject: 'admin.directory.steps.list-config-audit',
     callers: byOperators,
-    summary: "A step's audit history, newest first; for the admin CLI.",
-    request: Type.Object({ ...stepPlace, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })) }),
+    summary: 'Lists configuration changes of a step, newest first; for the admin CLI.',
+    request: Type.Object({ ...stepRef, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })) }),
     reply: Type.Object({ items: Type.Array(configAuditEntry) }),
   }),
 } as const;

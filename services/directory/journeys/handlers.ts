@@ -4,15 +4,15 @@ import type { Actor } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import { type HandlersOf, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import { dropUndeclared, type PipelineJob, pipelineJobs, validateStepConfig } from '#libs/pipeline';
+import { dropUndeclared, type PipelineJob, validateStepConfig } from '#libs/pipeline';
+import type { Dependencies } from '../dependencies.ts';
 import { everyField } from '../api-objects/contract.ts';
 import { bodyOf } from '../lists/index.ts';
 import { journeyListQuery, type journeyRpcs, journeysPerPage, type stepRpcs } from './contract.ts';
 import { applyPatch, checkFreshness, listTouchedPaths, presentConfig } from './rules.ts';
 import {
   addConfigAudit,
-  findStepByPlace,
+  findStepBySlugs,
   findStepConfig,
   findSteps,
   getJourney,
@@ -20,13 +20,17 @@ import {
   listConfigAudit,
   listJourneys,
   listSteps,
-  lockStepByPlace,
+  lockStepBySlugs,
   saveStepConfig,
   type StepConfigRow,
 } from './statements.ts';
 
-export function createJourneyHandlers(db: Database): HandlersOf<typeof journeyRpcs> {
+export function createJourneyHandlers({
+  db,
+  pipeline,
+}: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof journeyRpcs & typeof stepRpcs> {
   return {
+    ...createStepHandlers({ db, pipeline }),
     getJourneys: async ({ ids = [], slugs = [] }) => bodyOf(await getJourneys(db, { ids, slugs })),
     listJourneys: async (request) => {
       const { limit = journeysPerPage, offset = 0, ...filters } = everyField(journeyListQuery, request);
@@ -38,10 +42,9 @@ export function createJourneyHandlers(db: Database): HandlersOf<typeof journeyRp
 
 const defaultAuditEntries = 1_000;
 
-/** @param jobs registered pipeline jobs; tests bring their own. */
-export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, PipelineJob> = pipelineJobs): HandlersOf<typeof stepRpcs> {
+export function createStepHandlers({ db, pipeline }: Pick<Dependencies, 'db' | 'pipeline'>): HandlersOf<typeof stepRpcs> {
   const jobOf = (row: Pick<StepConfigRow, 'pipeline_job'>): PipelineJob | undefined =>
-    row.pipeline_job === null ? undefined : jobs.get(row.pipeline_job);
+    row.pipeline_job === null ? undefined : pipeline.get(row.pipeline_job);
   const present = (row: StepConfigRow): { config: JsonObject; updated_at: string } => ({
     config: presentConfig(jobOf(row), readStored(row)),
     updated_at: row.updated_at,
@@ -55,7 +58,7 @@ export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, Pipel
       const config = readStored(row);
       const job = jobOf(row);
       if (job === undefined) return { pipeline_job: row.pipeline_job, config };
-      // Keys that the model no longer declares do not stop the job; a PATCH of the configuration asks for their removal (D16b).
+      // Keys that the model no longer declares do not stop the job; PATCH reports them (D16b).
       const result = validateStepConfig(job, dropUndeclared(job.config, config));
       if (Object.keys(result.problems).length > 0) {
         throw appError('bad_request', 'invalid_step_config', `The configuration of step ${stepId} does not fit ${job.name}.`, {
@@ -66,13 +69,13 @@ export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, Pipel
     },
     listSteps: async ({ journey_slug: journey }) => bodyOf(await listSteps(db, { journey })),
     readStepConfig: async ({ journey_slug: journey, step_slug: step }) => {
-      const row = await findStepByPlace(db, { journey, step });
+      const row = await findStepBySlugs(db, { journey, step });
       if (row === undefined) throw notFound();
       return present(row);
     },
     patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, context) =>
       db.transaction(async (tx) => {
-        const row = await lockStepByPlace(tx, { journey, step });
+        const row = await lockStepBySlugs(tx, { journey, step });
         if (row === undefined) throw notFound();
         checkFreshness(row.updated_at, write.expected_updated_at);
         const patch = write.config as JsonObject;

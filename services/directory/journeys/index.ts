@@ -1,2 +1,2 @@
-/** What other features need of journeys. */
+/** Public parts of `journeys`. */
 export { addConfigAudit, journeyListItemSql, lockSteps } from './statements.ts';

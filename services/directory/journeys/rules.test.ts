@@ -25,14 +25,14 @@ describe('mergePatch (RFC 7396; D16b)', () => {
     expect(JSON.stringify(mergePatch(json(target), json(patch)))).toBe(expected);
   });
 
-  it('takes __proto__ for a key', () => {
+  it('merges the key __proto__ as data', () => {
     const merged = mergePatch(json('{"__proto__":{"a":1}}'), json('{"__proto__":{"b":2},"constructor":3}'));
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"a":1,"b":2},"constructor":3}');
     expect(({} as Record<string, unknown>)['b']).toBeUndefined();
   });
 
   const document = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 3 });
-  it('gives the same again when the patch is repeated, and changes neither document', () => {
+  it('is idempotent and does not modify its arguments', () => {
     fc.assert(
       fc.property(document, document, (target, patch) => {
         const before = JSON.stringify([target, patch]);
@@ -43,7 +43,7 @@ describe('mergePatch (RFC 7396; D16b)', () => {
     );
   });
 
-  it('leaves keys alone that the patch does not name', () => {
+  it('keeps keys that are absent from the patch', () => {
     fc.assert(
       fc.property(document, document, (target, patch) => {
         const merged = mergePatch(target, patch) as JsonObject;
@@ -55,7 +55,7 @@ describe('mergePatch (RFC 7396; D16b)', () => {
 });
 
 describe('listTouchedPaths', () => {
-  it('names the leaves of a patch by dotted path, deletions, lists and empty objects included', () => {
+  it('lists the leaves of a patch as dotted paths, including deletions, lists and empty objects', () => {
     const patch = { a: 1, b: null, c: { d: { e: [1, { f: 2 }] }, g: null }, h: {} };
     expect(listTouchedPaths(patch)).toEqual(['a', 'b', 'c.d.e', 'c.g', 'h']);
     expect(listTouchedPaths({})).toEqual([]);
@@ -65,7 +65,7 @@ describe('listTouchedPaths', () => {
 describe('checkFreshness (D9a, D16b)', () => {
   const stored = '2026-05-01T10:00:00.000001Z';
   it.each([[undefined], [null], [stored], ['2026-05-01T12:00:00.000001+02:00'], ['2026-05-01T10:00:00.0000010Z']])(
-    'accepts %s',
+    'accepts the value %s',
     (expected) => {
       expect(() => checkFreshness(stored, expected)).not.toThrow();
     },
@@ -75,7 +75,7 @@ describe('checkFreshness (D9a, D16b)', () => {
       expect.objectContaining({ reason: 'stale_config', details: { updated_at: stored } }),
     );
   });
-  it('takes whole seconds with or without zeros', () => {
+  it('accepts whole seconds with or without fraction', () => {
     expect(() => checkFreshness('2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000000Z')).not.toThrow();
   });
 });

@@ -1,10 +1,10 @@
-/** Rules of writing a step's configuration (rules/steps#step-configuration; D16b). */
+/** Rules for writing step configuration (rules/steps#step-configuration; D16b). */
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { fillDefaults, findUnwritable, jobField, type PipelineJob, showStepConfig, validateStepConfig } from '#libs/pipeline';
 import { formatInstant, parseInstant } from '#libs/time';
 
-/** RFC 7396: objects merge key by key, null removes, everything else replaces. Keys such as `__proto__` are data. */
+/** RFC 7396 merge patch. Keys such as `__proto__` are treated as data. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
@@ -15,7 +15,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** Dotted paths that a patch touches: its leaves, a list as a whole. */
+/** Dotted paths of a patch: its leaves; a list counts as a whole. */
 export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []): string[] {
   return Object.entries(patch).flatMap(([key, value]) => {
     const below = [...path, key];
@@ -23,12 +23,12 @@ export function listTouchedPaths(patch: JsonObject, path: readonly string[] = []
   });
 }
 
-/** The configuration as callers see it, defaults of the model included. */
+/** The configuration as callers see it, including defaults. */
 export function presentConfig(job: PipelineJob | undefined, stored: JsonObject): JsonObject {
   return showStepConfig(job, job === undefined ? stored : fillDefaults(job.config, stored));
 }
 
-/** @throws AppError `stale_config` when the caller has seen another configuration; microseconds count. */
+/** @throws AppError `stale_config` if the configuration has changed since; compares microseconds */
 export function checkFreshness(updatedAt: string, expected: string | null | undefined): void {
   if (expected === null || expected === undefined) return;
   const parsed = parseInstant(expected);
@@ -37,13 +37,13 @@ export function checkFreshness(updatedAt: string, expected: string | null | unde
 }
 
 /**
- * What is to be stored: the patch merged into the stored configuration, without the defaults.
- * @throws AppError `config_keys_not_writable`, then `invalid_step_config`; both carry `fields`.
+ * Merges the patch into the stored configuration, without defaults.
+ * @throws AppError `config_keys_not_writable`, then `invalid_step_config`; both have `fields`
  */
 export function applyPatch(job: PipelineJob | undefined, stored: JsonObject, patch: JsonObject): JsonObject {
   const unwritable = findUnwritable(job, stored, patch);
   if (Object.keys(unwritable).length > 0) {
-    throw appError('bad_request', 'config_keys_not_writable', 'Some of these keys may not be written.', { fields: unwritable });
+    throw appError('bad_request', 'config_keys_not_writable', 'Some keys are not writable.', { fields: unwritable });
   }
   const merged = mergePatch(stored, patch) as JsonObject;
   if (job === undefined) return merged;

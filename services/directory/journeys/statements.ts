@@ -2,11 +2,11 @@
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, containsSql, journeyGramsOf, listSql, pageParams } from '../lists/index.ts';
 
-/** A setting counts as set when it is not the default. */
+/** A flag counts as set if it differs from the default. */
 const flagSql = (key: string, value: Sql, isSet: Sql): Sql =>
   sql`json_build_object('key', ${sql.literal(key)}, 'value', ${value}, 'is_set', ${isSet})`;
 
-/** Fields of the JSON, each with the name of its count. */
+/** JSON fields, each with the name of its count. */
 function usageSql(counts: Readonly<Record<string, string>>, id: Sql): Sql {
   const fields = Object.entries(counts).map(
     ([field, what]) => sql`${sql.literal(field)}, directory.usage_count(${sql.literal(what)}, ${id})`,
@@ -14,7 +14,7 @@ function usageSql(counts: Readonly<Record<string, string>>, id: Sql): Sql {
   return sql`json_build_object(${sql.join(fields, sql`, `)})`;
 }
 
-/** Fields of JourneyListItem for a row of `journeys`; usage is that of everything, whoever asks (D48). */
+/** Fields of JourneyListItem. Usage counts include holons that the caller cannot see (D48). */
 function journeyFieldsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`'slug', ${row}.slug, 'name', ${row}.name, 'description', ${row}.description, 'svc_app_slug', ${row}.svc_app,
@@ -34,7 +34,7 @@ export function journeyListItemSql(alias: string): Sql {
   return sql`json_build_object(${journeyFieldsSql(alias)})`;
 }
 
-/** The reply of `journeys.get-many`. */
+/** Reply of `journeys.get-many`. */
 export const getJourneys = statement.one({
   name: 'journeys.get-many',
   params: { ids: t.integer.array, slugs: t.text.array },
@@ -61,7 +61,7 @@ export const getJourneys = statement.one({
     join directory.journeys j on j.id = wanted.id`,
 });
 
-/** The journey and its steps. */
+/** A journey with its steps. */
 export const getJourney = statement.maybeOne({
   name: 'v1.journeys.get',
   params: { slug: t.text },
@@ -75,7 +75,7 @@ export const getJourney = statement.maybeOne({
    from directory.journeys j where j.slug = ${slug}`,
 });
 
-/** Narrowed where something is given; parameters have the names of the query. */
+/** Optional filters; parameters have the names of the query. */
 export const listJourneys = statement.one({
   name: 'v1.journeys.list',
   planned: 'each-call',
@@ -105,10 +105,10 @@ export const listJourneys = statement.one({
 });
 
 /**
- * Joins the rows of each count of use into one. Takes rows and puts their sum in their place in one statement, so that a reader sees either; two at
- * a time take different rows.
+ * Sums the rows of each usage count into one row. Deletes and inserts in one statement, so readers always see the full count; concurrent
+ * runs take different rows.
  */
-export const joinUsageCounts = statement.none({
+export const foldUsageCounts = statement.none({
   name: 'v1.usage.join-counts',
   sql: () => sql`
     with taken as (delete from directory.usage_counts returning what, id, amount)
@@ -116,7 +116,7 @@ export const joinUsageCounts = statement.none({
     select what, id, sum(amount) from taken group by what, id having sum(amount) <> 0`,
 });
 
-/** Remembers who changed which dotted paths, through `api` or `workspace`. */
+/** Records changed dotted paths, through `api` or `workspace`. */
 export const addConfigAudit = statement.none({
   name: 'steps.add-config-audit',
   params: { stepId: t.integer, accountId: t.integer.nullable, source: t.text, paths: t.text.array },
@@ -124,7 +124,7 @@ export const addConfigAudit = statement.none({
     sql`insert into directory.step_config_audit (step_id, account_id, source, paths) values (${stepId}, ${accountId}, ${source}, ${paths})`,
 });
 
-/** The registered job's name and the stored configuration as JSON. */
+/** Job name and stored configuration (JSON). */
 export const findStepConfig = statement.maybeOne({
   name: 'steps.find-config',
   params: { stepId: t.integer },
@@ -132,7 +132,7 @@ export const findStepConfig = statement.maybeOne({
   sql: ({ stepId }) => sql`select pipeline_job, config::text as config from directory.journey_steps where id = ${stepId}`,
 });
 
-/** The reply of `steps.find`. */
+/** Reply of `steps.find`. */
 export const findSteps = statement.one({
   name: 'steps.find',
   params: { slug: t.text },
@@ -141,7 +141,7 @@ export const findSteps = statement.one({
     select json_build_object('ids', coalesce(json_agg(id order by id), '[]'))::text as body from directory.journey_steps where slug = ${slug}`,
 });
 
-/** The list of StepItem, none when no journey has the slug. */
+/** List of StepItem. No row if the journey does not exist. */
 export const listSteps = statement.maybeOne({
   name: 'steps.list',
   params: { journey: t.text },
@@ -155,7 +155,7 @@ export const listSteps = statement.maybeOne({
     from directory.journeys j where j.slug = ${journey}`,
 });
 
-/** Holds back other writers of these steps until the transaction ends. */
+/** Locks steps against other writers until the transaction ends. */
 export const lockSteps = statement.none({
   name: 'steps.lock',
   params: { ids: t.integer.array },
@@ -164,39 +164,39 @@ export const lockSteps = statement.none({
 
 const stepConfigRow = {
   id: t.integer,
-  /** Whatever the step names, registered or not. */
+  /** Job name, registered or not. */
   pipeline_job: t.text.nullable,
   /** Stored configuration as JSON. */
   config: t.text,
-  /** As clients see it (rules/http#datetimes-out). */
+  /** As shown to clients (rules/http#datetimes-out). */
   updated_at: t.text,
 };
 export type StepConfigRow = RowOf<typeof stepConfigRow>;
 
-/** Slugs of a journey and of a step of it. */
-const stepPlace = { journey: t.text, step: t.text };
+/** Slugs of a journey and one of its steps. */
+const stepRef = { journey: t.text, step: t.text };
 
-const byPlaceSql = ({ journey, step }: { readonly journey: SqlPart; readonly step: SqlPart }): Sql => sql`
+const stepBySlugsSql = ({ journey, step }: { readonly journey: SqlPart; readonly step: SqlPart }): Sql => sql`
   select s.id, s.pipeline_job, s.config::text as config, directory.iso_utc(s.updated_at) as updated_at
    from directory.journey_steps s join directory.journeys j on j.id = s.journey_id
    where j.slug = ${journey} and s.slug = ${step}`;
 
-export const findStepByPlace = statement.maybeOne({
+export const findStepBySlugs = statement.maybeOne({
   name: 'steps.find-by-place',
-  params: stepPlace,
+  params: stepRef,
   row: stepConfigRow,
-  sql: byPlaceSql,
+  sql: stepBySlugsSql,
 });
 
-/** As `findStepByPlace`; other writers of the row wait until the transaction ends. */
-export const lockStepByPlace = statement.maybeOne({
+/** Like `findStepBySlugs`, and locks the row against other writers. */
+export const lockStepBySlugs = statement.maybeOne({
   name: 'steps.lock-by-place',
-  params: stepPlace,
+  params: stepRef,
   row: stepConfigRow,
-  sql: (place) => sql`${byPlaceSql(place)} for no key update of s`,
+  sql: (slugs) => sql`${stepBySlugsSql(slugs)} for no key update of s`,
 });
 
-/** The row as it is stored now, whose `updated_at` moved only when something changed. */
+/** The stored row. `updated_at` changes only if the configuration changed. */
 export const saveStepConfig = statement.one({
   name: 'steps.save-config',
   params: { id: t.integer, config: t.json },
@@ -208,7 +208,7 @@ export const saveStepConfig = statement.one({
     returning id, pipeline_job, config::text as config, directory.iso_utc(updated_at) as updated_at`,
 });
 
-/** The list of audit entries, newest first, none without such a step. */
+/** Audit entries, newest first. No row if the step does not exist. */
 export const listConfigAudit = statement.maybeOne({
   name: 'steps.list-config-audit',
   params: { journey: t.text, step: t.text, limit: t.integer },

@@ -1,3 +1,5 @@
-/** What other features need of keys: an account's keys end or change with it, and sessions use the same random secrets. */
+/** Public parts of `keys`: revocation with an account, and random secrets for tokens. */
 export { createSecret, randomId, sha256 } from './rules.ts';
 export { findAccountKeys, revokeAccountKeys } from './statements.ts';
+export type { Keys } from './issue.ts';
+export type { KeyUses } from './uses.ts';

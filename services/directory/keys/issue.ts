@@ -1,4 +1,4 @@
-/** What is done to keys, by clients and by operators: each is one transaction that tells the gateways (K5). */
+/** Changes of keys by clients and operators. Each is one transaction, which also notifies the gateways (K5). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { ReplyOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
@@ -8,14 +8,14 @@ import { parseJson } from '#libs/json';
 import { type Bus, withoutActor, type RawJson, rawJson, type RequestContext, TaggedReply } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import { events } from '#services/events';
-import { keyEvents, type keyRpcs, maxKeys, usualOverlapSeconds } from './contract.ts';
+import { keyEvents, type keyRpcs, maxKeys, defaultOverlapSeconds } from './contract.ts';
 import { createKeyToken } from './rules.ts';
 import { countKeys, getKey, insertKey, lockAccount, lockKey, revokeKey, rotateKey } from './statements.ts';
 
-/** Whose keys the caller may see: those of this account, or with null of every one. */
+/** Account whose keys the caller can see; null = all accounts. */
 export type OwnerId = number | null;
 
-interface WantedKey {
+interface KeyRequest {
   readonly accountId: number;
   readonly name: string;
   readonly scopes: readonly string[];
@@ -25,9 +25,9 @@ interface WantedKey {
 }
 
 export interface Keys {
-  /** @throws AppError 404 without the account, 409 `account_inactive`, `too_many_keys` */
-  issue(wanted: WantedKey, context: AuditContext): Promise<RawJson>;
-  /** @param check looks at the scopes. @throws AppError 404, 409 `key_ended` */
+  /** @throws AppError 404 if the account does not exist, 409 `account_inactive`, `too_many_keys` */
+  issue(keyRequest: KeyRequest, context: AuditContext): Promise<RawJson>;
+  /** @param check validates the scopes. @throws AppError 404, 409 `key_ended` */
   rotate(
     id: string,
     ownerId: OwnerId,
@@ -41,20 +41,20 @@ export interface Keys {
 
 export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency: IdempotencyStore; bus: Bus }): Keys {
   return {
-    issue: (wanted, context) =>
+    issue: (keyRequest, context) =>
       jobs.transaction(async (tx) => {
-        const account = await lockAccount(tx, { accountId: wanted.accountId });
+        const account = await lockAccount(tx, { accountId: keyRequest.accountId });
         if (account === undefined) throw notFound();
         if (!account.is_active) throw appError('conflict', 'account_inactive', 'The account is deactivated.');
-        const { count } = await countKeys(tx, { accountId: wanted.accountId });
-        if (count >= maxKeys) throw appError('conflict', 'too_many_keys', `The account has ${maxKeys} keys; revoke one first.`);
+        const { count } = await countKeys(tx, { accountId: keyRequest.accountId });
+        if (count >= maxKeys) throw appError('conflict', 'too_many_keys', `The account has ${maxKeys} keys. Revoke one first.`);
         const { id, token, secretSha256 } = createKeyToken();
-        await insertKey(tx, { ...wanted, id, secretSha256 });
-        const { accountId, scopes, expiresAt } = wanted;
+        await insertKey(tx, { ...keyRequest, id, secretSha256 });
+        const { accountId, scopes, expiresAt } = keyRequest;
         recordAudit(tx, context, { target: { type: 'key', id }, changes: { account_id: accountId, scopes, expires_at: expiresAt } });
-        return show(tx, id, token);
+        return getKeyReply(tx, id, token);
       }),
-    rotate: (keyId, ownerId, overlapSeconds = usualOverlapSeconds, check, context) =>
+    rotate: (keyId, ownerId, overlapSeconds = defaultOverlapSeconds, check, context) =>
       jobs.transaction(async (tx) => {
         const key = await lockKey(tx, { id: keyId, ownerId });
         if (key === undefined) throw notFound();
@@ -64,7 +64,7 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
         await rotateKey(tx, { id, secretSha256, overlapSeconds });
         await jobs.emit(tx, keyEvents.keysChanged, { key_ids: [id] });
         recordAudit(tx, context, { target: { type: 'key', id }, changes: { overlap_seconds: overlapSeconds } });
-        return show(tx, id, token);
+        return getKeyReply(tx, id, token);
       }),
     revoke: async (id, ownerId, context) => {
       const revoked = await idempotency.run(context, { key_id: id }, async (tx) => {
@@ -73,14 +73,14 @@ export function createKeys({ jobs, idempotency, bus }: { jobs: Jobs; idempotency
           await jobs.emit(tx, keyEvents.keysChanged, { key_ids: [id] });
           recordAudit(tx, context, { target: { type: 'key', id } });
         }
-        return show(tx, id);
+        return getKeyReply(tx, id);
       });
       return withEndpoints(bus, revoked, context);
     },
   };
 }
 
-/** The revoked key with the webhook endpoints that it created; null when they are unknown, since the revocation has succeeded. */
+/** Adds the webhook endpoints that the revoked key created; null if the events service does not reply. */
 async function withEndpoints(
   bus: Bus,
   revoked: RawJson | TaggedReply<RawJson>,
@@ -96,11 +96,11 @@ async function withEndpoints(
       return null;
     },
   );
-  const whole = rawJson(`${body.slice(0, -1)},"webhook_endpoints":${JSON.stringify(endpoints)}}`);
-  return revoked instanceof TaggedReply ? new TaggedReply(whole, revoked.metadata) : whole;
+  const replyBody = rawJson(`${body.slice(0, -1)},"webhook_endpoints":${JSON.stringify(endpoints)}}`);
+  return revoked instanceof TaggedReply ? new TaggedReply(replyBody, revoked.metadata) : replyBody;
 }
 
-async function show(on: Queryable, id: string, token?: string): Promise<RawJson> {
+async function getKeyReply(on: Queryable, id: string, token?: string): Promise<RawJson> {
   const row = await getKey(on, { id, ownerId: null });
   if (row === undefined) throw notFound();
   return rawJson(token === undefined ? row.body : `${row.body.slice(0, -1)},"token":${JSON.stringify(token)}}`);

@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { type Actor, scopes } from '#libs/contract';
 import { parseInstant } from '#libs/time';
-import { createKeyToken, parseKeyToken, readExpiry, readName, readScopes, refuseWider } from './rules.ts';
+import { createKeyToken, parseKeyToken, readExpiry, readName, readScopes, checkKeyScopes } from './rules.ts';
 
 describe('tokens of service keys (rules/access#service-keys; K1)', () => {
-  it('are svc_key_<20 letters and digits>_<43 base64url>, never the same twice', () => {
+  it('have the format svc_key_<20 letters and digits>_<43 base64url> and are unique', () => {
     const tokens = Array.from({ length: 200 }, () => createKeyToken().token);
     for (const token of tokens) expect(token).toMatch(/^svc_key_[0-9A-Za-z]{20}_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens).size).toBe(200);
   });
 
-  it('are kept as their id and the SHA-256 of the secret', () => {
+  it('are stored as id and SHA-256 of the secret', () => {
     const { id, token, secretSha256 } = createKeyToken();
     expect(parseKeyToken(token)).toEqual({ id, secretSha256 });
     expect(secretSha256).toEqual(createHash('sha256').update(token.slice(-43)).digest());
@@ -33,14 +33,14 @@ describe('tokens of service keys (rules/access#service-keys; K1)', () => {
   });
 });
 
-describe('what a new key may be (K5, K10)', () => {
-  it('has each known scope once, in the order given', () => {
+describe('fields of a new service key (K5, K10)', () => {
+  it('returns each known scope once, in the given order', () => {
     expect(readScopes(['media:read', 'agents:read', 'media:read'])).toEqual(['media:read', 'agents:read']);
     expect(readScopes(['*'])).toEqual(['*']);
-    expect(() => readScopes(['media:read', 'media:delete'])).toThrow('There is no scope "media:delete"');
+    expect(() => readScopes(['media:read', 'media:delete'])).toThrow('The scope "media:delete" does not exist');
   });
 
-  it('has a name that is not blank, and an expiry that is to come', () => {
+  it('requires a non-blank name and a future expiry', () => {
     const parsed = parseInstant('2026-05-01T10:00:00Z');
     const now = parsed.kind === 'instant' ? parsed.instant : 0n;
     expect(readName(' Archive ')).toBe('Archive');
@@ -51,13 +51,13 @@ describe('what a new key may be (K5, K10)', () => {
       expect(() => readExpiry(past, now)).toThrow('future');
   });
 
-  it('is no wider than the key with which it is asked for, `*` being had by `*` alone', () => {
+  it("cannot have more scopes than the caller's key; only `*` includes `*`", () => {
     const user = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true } as const;
     const as = (held: readonly string[]): Actor => ({ ...user, key: { id: 'k', scopes: held } });
-    expect(() => refuseWider(user, ['*'])).not.toThrow();
-    expect(() => refuseWider(as(['*']), ['*', 'media:read'])).not.toThrow();
-    expect(() => refuseWider(as(['media:read', 'keys:write']), ['media:read'])).not.toThrow();
-    expect(() => refuseWider(as(['media:read']), ['media:read', 'media:write'])).toThrow('Your key lacks the scope media:write.');
-    expect(() => refuseWider(as(scopes), ['*'])).toThrow('Your key lacks the scope *.');
+    expect(() => checkKeyScopes(user, ['*'])).not.toThrow();
+    expect(() => checkKeyScopes(as(['*']), ['*', 'media:read'])).not.toThrow();
+    expect(() => checkKeyScopes(as(['media:read', 'keys:write']), ['media:read'])).not.toThrow();
+    expect(() => checkKeyScopes(as(['media:read']), ['media:read', 'media:write'])).toThrow('Your key lacks the scope media:write.');
+    expect(() => checkKeyScopes(as(scopes), ['*'])).toThrow('Your key lacks the scope *.');
   });
 });

@@ -9,29 +9,29 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const idLength = 20;
 const shape = /^svc_key_([0-9A-Za-z]{12,24})_([A-Za-z0-9_-]{43})$/;
 
-/** The parts of a token as they are stored (K1). */
+/** Parts of a token as stored (K1). */
 interface KeyParts {
   readonly id: string;
   readonly secretSha256: Buffer;
 }
 
-/** Makes the token of a new key, or with an id the next one of that key; it exists nowhere but in the reply. */
+/** Creates the token of a new key, or of an existing key with a new secret. Only the reply contains it. */
 export function createKeyToken(id: string = randomId(idLength, alphabet)): KeyParts & { readonly token: string } {
   const secret = createSecret();
   return { id, token: `svc_key_${id}_${secret}`, secretSha256: sha256(secret) };
 }
 
-/** The parts of a token; undefined when the text has another shape. */
+/** Parses a token; undefined for other formats. */
 export function parseKeyToken(token: string): KeyParts | undefined {
   const [, id, secret] = shape.exec(token) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secretSha256: sha256(secret) };
 }
 
-/** Each scope once. @throws AppError 400 for one that there is not */
+/** Scopes without duplicates. @throws AppError 400 for an unknown scope */
 export function readScopes(given: readonly string[]): string[] {
   const known: readonly string[] = [...scopes, allScopes];
   const unknown = given.find((scope) => !known.includes(scope));
-  if (unknown !== undefined) throw badRequest(`There is no scope "${unknown}"; there is ${known.join(', ')}.`);
+  if (unknown !== undefined) throw badRequest(`The scope "${unknown}" does not exist. Scopes: ${known.join(', ')}.`);
   return [...new Set(given)];
 }
 
@@ -42,23 +42,23 @@ export function readName(given: string): string {
   return name;
 }
 
-/** The instant of an expiry, null for none. @throws AppError 400 when it is past */
+/** The expiry instant, or null. @throws AppError 400 when it is in the past */
 export function readExpiry(given: string | null | undefined, now: Instant): string | null {
   if (given === null || given === undefined) return null;
   const parsed = parseInstant(given);
-  if (parsed.kind === 'invalid' || parsed.instant <= now) throw badRequest('expires_at must lie in the future.');
+  if (parsed.kind === 'invalid' || parsed.instant <= now) throw badRequest('expires_at must be in the future.');
   return formatInstant(parsed.instant);
 }
 
-/** Nobody gives with a key what that key lacks (K5, K10). @throws AppError 403 */
-export function refuseWider(actor: Actor | undefined, given: readonly string[]): void {
+/** A key cannot grant scopes that it lacks (K5, K10). @throws AppError 403 */
+export function checkKeyScopes(actor: Actor | undefined, given: readonly string[]): void {
   const key = actor?.kind === 'user' ? actor.key : undefined;
   const lacking = key === undefined ? [] : given.filter((scope) => !hasScope(key.scopes, scope));
   if (lacking.length === 0) return;
   throw new AppError({ code: 'permission_denied', message: `Your key lacks the scope ${lacking.join(', ')}.` });
 }
 
-/** Uniform over the alphabet: bytes past the last whole multiple of its size are thrown away. */
+/** Random text with a uniform distribution: bytes beyond the last multiple of the alphabet's size are discarded. */
 export function randomId(length: number, alphabet: string): string {
   const limit = 256 - (256 % alphabet.length);
   let id = '';
@@ -75,7 +75,7 @@ export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 of a text; all that is stored of a secret. */
+/** SHA-256 of a secret, which itself is not stored. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

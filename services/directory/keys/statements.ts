@@ -1,4 +1,4 @@
-/** Service keys. A key has one secret, and for as long as rotations overlap up to two from before (K5, K10). */
+/** Service keys. A key has one secret, and up to two earlier ones during rotation overlaps (K5, K10). */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import { actorFieldsSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
@@ -13,10 +13,10 @@ const keySql = sql`json_build_object('id', k.id, 'name', k.name, 'account', json
 const keysSql = sql`directory.service_keys k join directory.accounts a on a.id = k.account_id`;
 const isAliveSql = sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > statement_timestamp())`;
 
-/** Who looks at keys: those of every account are there for null, else those of the account. */
+/** Null = keys of every account, else of this account. */
 const ownerParams = { ownerId: t.integer.nullable };
 
-/** The reply of `keys.verify` when the token is good. */
+/** Reply of `keys.verify`. No row unless the token is valid. */
 export const verifyKey = statement.maybeOne({
   name: 'keys.verify',
   params: { id: t.text, secretSha256: t.bytes },
@@ -49,7 +49,7 @@ export const listKeys = statement.one({
     }),
 });
 
-/** As `{key}`. */
+/** One key as `{key}`. */
 export const getKey = statement.maybeOne({
   name: 'keys.get',
   params: { id: t.text, ...ownerParams },
@@ -58,7 +58,7 @@ export const getKey = statement.maybeOne({
     select json_build_object('key', ${keySql})::text as body from ${keysSql} where k.id = ${id} and (${ownerId} is null or k.account_id = ${ownerId})`,
 });
 
-/** The key, which nobody else changes until the transaction ends. */
+/** Locks a key until the transaction ends. */
 export const lockKey = statement.maybeOne({
   name: 'keys.lock',
   params: { id: t.text, ...ownerParams },
@@ -68,7 +68,7 @@ export const lockKey = statement.maybeOne({
     where k.id = ${id} and (${ownerId} is null or k.account_id = ${ownerId}) for no key update`,
 });
 
-/** The account, which nobody deactivates or gives another key until the transaction ends. */
+/** Locks an account against deactivation and new keys until the transaction ends. */
 export const lockAccount = statement.maybeOne({
   name: 'keys.lock-account',
   params: { accountId: t.integer },
@@ -107,7 +107,7 @@ export const insertKey = statement.none({
     values (${id}, ${secretSha256}, ${name}, ${accountId}, ${scopes}, ${expiresAt}, ${createdByAccountId}, ${createdByKeyId})`,
 });
 
-/** An older secret does not outlive a newer one, so that an overlap of nothing ends all of them (K10). */
+/** Older secrets do not outlive newer ones, so an overlap of 0 ends all of them (K10). */
 export const rotateKey = statement.none({
   name: 'keys.rotate',
   params: { id: t.text, secretSha256: t.bytes, overlapSeconds: t.integer },
@@ -137,7 +137,7 @@ export const revokeAccountKeys = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null returning id`,
 });
 
-/** Keys whose actor may have changed. */
+/** Active keys, whose actor may have changed. */
 export const findAccountKeys = statement.many({
   name: 'keys.find-of-accounts',
   params: { accountIds: t.integer.array },
@@ -145,7 +145,7 @@ export const findAccountKeys = statement.many({
   sql: ({ accountIds }) => sql`select k.id from directory.service_keys k where k.account_id = any(${accountIds}) and ${isAliveSql}`,
 });
 
-/** Keys that work now and end by themselves within so many days. */
+/** Active keys that expire within `days` days. */
 export const countExpiringKeys = statement.one({
   name: 'keys.count-expiring',
   params: { days: t.integer },
@@ -155,7 +155,7 @@ export const countExpiringKeys = statement.one({
     where revoked_at is null and expires_at > statement_timestamp() and expires_at <= statement_timestamp() + make_interval(days => ${days})`,
 });
 
-/** Writes uses that are at least `stepSeconds` later than what is written, each key once and in one order. */
+/** Stores last-used times that are at least `stepSeconds` newer than the stored ones, in order of the ids. */
 export const writeUses = statement.none({
   name: 'keys.write-uses',
   params: { ids: t.text.array, usedAt: t.instant.array, stepSeconds: t.integer },

@@ -5,13 +5,13 @@ import { countExpiringKeys, writeUses } from './statements.ts';
 
 export interface KeyUses {
   note(id: string): void;
-  /** Writes what was noted. What could not be written is kept for the next time. */
+  /** Stores the buffered uses. On failure they stay buffered. */
   write(): Promise<void>;
 }
 
-/** How often uses are written; with `stepSeconds` a minute, by which `last_used_at` may be behind. */
-export const writeUsesEveryMs = 10_000;
-/** A key's use is written again when it is so much later. */
+/** Interval of storing uses; together with `stepSeconds`, `last_used_at` is at most a minute behind. */
+export const writeUsesIntervalMs = 10_000;
+/** Minimum difference between stored uses of a key. */
 const stepSeconds = 50;
 
 /** @param now epoch milliseconds */
@@ -33,7 +33,7 @@ export function createKeyUses(db: Database, now: () => number = () => Date.now()
   };
 }
 
-/** Days before its end in which a key is told; as the name of the metric's alert and its runbook have it. */
+/** Days before expiry that the metric counts; its alert and runbook name the same number. */
 const noticeDays = 7;
 
 export function measureKeys(metrics: Metrics, db: Database): void {

@@ -4,16 +4,16 @@ import { entityTag, matchesEntityTag } from '#libs/etag';
 import { rawJson, type RawJson } from '#libs/nats';
 import { t } from '#libs/sql';
 
-/** The row of such a statement. */
+/** Row of a statement that builds the reply body. */
 export const bodyRow = { body: t.text };
 
-/** @throws AppError not_found when there is no row or no body */
+/** Passes the body on. @throws AppError not_found when there is no row or the body is null */
 export function bodyOf(row: { readonly body: string | null } | undefined): RawJson {
   if (typeof row?.body !== 'string') throw notFound();
   return rawJson(row.body);
 }
 
-/** For who holds the lock of the resource. @throws AppError 412 */
+/** Call with the resource locked. @throws AppError 412 when the resource has another entity tag */
 export async function checkIfMatch(
   header: string | null | undefined,
   read: () => Promise<{ readonly body: string } | undefined>,
@@ -21,5 +21,5 @@ export async function checkIfMatch(
   if (header === null || header === undefined) return;
   const now = await read();
   if (now !== undefined && matchesEntityTag(header, entityTag(now.body), 'strong')) return;
-  throw new AppError({ code: 'precondition_failed', message: 'If-Match names another representation than the present one.' });
+  throw new AppError({ code: 'precondition_failed', message: 'If-Match does not match the current representation.' });
 }

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
 import type { Handler, HandlersOf } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
-import { tellMembership, tellWritten } from '../events/index.ts';
+import type { Tx } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
+import { emitMembership, emitWritten } from '../events/index.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import {
@@ -32,30 +32,30 @@ import {
   type MembershipRow,
   readMembership,
   saveMembership,
-  takeBulkTurn,
+  tryLockHolonForBulkAdd,
 } from './statements/writes.ts';
 
-export interface MembershipListOptions {
-  readonly db: Database;
-  /** In the time zone of worklists (D50). */
-  readonly today: Today;
+export function createMembershipHandlers(
+  deps: Pick<Dependencies, 'config' | 'db' | 'today' | 'idempotency' | 'eventOutbox'>,
+): HandlersOf<typeof membershipRpcs> {
+  return { ...createListHandlers(deps), updateMembership: createUpdateMembership(deps), ...createBulkAddHandlers(deps) };
 }
 
 type MembershipListHandlers = Pick<HandlersOf<typeof membershipRpcs>, 'listPersonMemberships' | 'listHolonMemberships'>;
 
-export function createMembershipListHandlers({ db, today }: MembershipListOptions): MembershipListHandlers {
+function createListHandlers({ db, today }: Pick<Dependencies, 'db' | 'today'>): MembershipListHandlers {
   return {
     listPersonMemberships: async ({ person_id: personId, limit = membershipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listPersonMemberships(db, { personId, limit, offset, ...readViewer(actor) })),
     listHolonMemberships: async ({ holon_id: holonId, ...query }, { actor }) => {
       const { sort = 'name', limit = membershipsPerPage, offset = 0, q: text } = query;
-      if (!isMembershipSort(sort)) throw badRequest(`sort cannot be "${sort}".`);
+      if (!isMembershipSort(sort)) throw badRequest(`sort must not be "${sort}".`);
       const { kind, span } = readFollowUp(query.follow_up, today);
       const { journey, step_slug: step, responsible_person_id: responsiblePersonId } = query;
       const dates = { followUp: kind, from: span?.from, to: span?.to };
-      const asked = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
+      const params = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
       return bodyOf(
-        await (text === undefined ? listHolonMemberships[sort](db, asked) : findHolonMemberships[sort](db, { ...asked, text })),
+        await (text === undefined ? listHolonMemberships[sort](db, params) : findHolonMemberships[sort](db, { ...params, text })),
       );
     },
   };
@@ -74,17 +74,14 @@ const membership: WorkflowKind = {
   find: findMembership,
   save: saveMembership,
   read: readMembership,
-  tell: (eventOutbox, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
-    tellMembership(eventOutbox, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
+  emit: (eventOutbox, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
+    emitMembership(eventOutbox, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
 };
 
-export function createUpdateMembership({
+function createUpdateMembership({
   idempotency,
   eventOutbox,
-}: {
-  idempotency: IdempotencyStore;
-  eventOutbox: EventOutbox;
-}): Handler<typeof membershipRpcs.updateMembership> {
+}: Pick<Dependencies, 'idempotency' | 'eventOutbox'>): Handler<typeof membershipRpcs.updateMembership> {
   return (request, context) =>
     idempotency.run(context, request, async (tx) => {
       const { membership_id: id, ...update } = request;
@@ -96,28 +93,24 @@ export function createUpdateMembership({
     });
 }
 
-export interface BulkAddOptions {
-  readonly idempotency: IdempotencyStore;
-  readonly eventOutbox: EventOutbox;
-  /** Time to wait for another bulk write of the same holon (D45). */
-  readonly waitMs: number;
-}
-
-/** Between two looks whether the other bulk write has ended. */
+/** Interval of retries while another bulk write holds the lock. */
 const pollMs = 50;
 
 export function createBulkAddHandlers({
+  config,
   idempotency,
   eventOutbox,
-  waitMs,
-}: BulkAddOptions): Pick<HandlersOf<typeof membershipRpcs>, 'bulkAddMemberships'> {
+}: Pick<Dependencies, 'idempotency' | 'eventOutbox'> & { readonly config: Pick<Dependencies['config'], 'BULK_ADD_WAIT_MS'> }): Pick<
+  HandlersOf<typeof membershipRpcs>,
+  'bulkAddMemberships'
+> {
   return {
-    bulkAddMemberships: async (asked, context) => {
-      const { holon_id: holonId, ...request } = asked;
-      const deadline = performance.now() + waitMs;
+    bulkAddMemberships: async (fullRequest, context) => {
+      const { holon_id: holonId, ...request } = fullRequest;
+      const deadline = performance.now() + config.BULK_ADD_WAIT_MS;
       for (;;) {
-        // Who waits holds no connection: a few overlapping calls would otherwise stop everybody.
-        const added = await idempotency.run(context, asked, (tx) => addInTurn(eventOutbox, tx, holonId, request, context.actor));
+        // Waiting holds no connection; a few overlapping calls would otherwise exhaust the pool.
+        const added = await idempotency.run(context, fullRequest, (tx) => addUnderLock(eventOutbox, tx, holonId, request, context.actor));
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
         await sleep(pollMs * (1 + Math.random()));
@@ -127,21 +120,21 @@ export function createBulkAddHandlers({
 }
 
 function inProgress(): AppError {
-  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress; try again.', { retryable: true });
+  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress. Try again.', { retryable: true });
 }
 
-/** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
-async function addInTurn(
+/** Returns undefined while another bulk write holds the lock. The number of statements does not depend on the number of items. */
+async function addUnderLock(
   eventOutbox: EventOutbox,
   tx: Tx,
   holonId: number,
   request: BulkAdd,
   actor: Actor | undefined,
 ): Promise<BulkAdded | undefined> {
-  const own = await takeBulkTurn(tx, { holonId, ...readViewer(actor) });
+  const own = await tryLockHolonForBulkAdd(tx, { holonId, ...readViewer(actor) });
   if (own === undefined || !own.visible) throw notFound();
-  if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
-  if (own.turn !== true) return undefined;
+  if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You cannot edit this holon.' });
+  if (own.locked !== true) return undefined;
   const items = request.memberships.map((item): BulkItem => {
     return {
       personId: item.person_id,
@@ -154,7 +147,7 @@ async function addInTurn(
   const facts = await findFacts(tx, holonId, items);
   const { decisions, added } = decideBulk(items, facts);
   const ids = await insert(tx, holonId, added, facts.present);
-  await tellWritten(eventOutbox, tx, 'membership', 'created', [...ids.written.values()]);
+  await emitWritten(eventOutbox, tx, 'membership', 'created', [...ids.written.values()]);
   return report(items, decisions, ids);
 }
 
@@ -178,7 +171,7 @@ async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): P
   };
 }
 
-/** @returns ids of what was there and what was written; `written` tells them apart. */
+/** @returns ids of existing and new memberships; `written` contains only the new ones */
 async function insert(
   tx: Tx,
   holonId: number,
@@ -187,7 +180,7 @@ async function insert(
 ): Promise<{ all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> }> {
   if (added.length === 0) return { all: present, written: new Map() };
   const written = idsByKey(await insertMemberships(tx, { rows: JSON.stringify(added), holonId }));
-  // Another kind of writer, such as the workspace file, may have been faster.
+  // A concurrent writer, e.g. the workspace file, may have inserted them.
   const missing = added.filter((row) => !written.has(tripleKey(row.person_id, row.journey_id)));
   const personIds = missing.map((row) => row.person_id);
   const journeyIds = missing.map((row) => row.journey_id);

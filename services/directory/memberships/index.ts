@@ -1,3 +1,3 @@
-/** What other features need of memberships. */
-export { createMembership, showMembership } from './new-membership.ts';
+/** Public parts of `memberships`. */
+export { createMembership, getMembershipJson } from './new-membership.ts';
 export { listHolonMemberships, listPersonMemberships } from './statements/lists.ts';

@@ -36,7 +36,7 @@ const item = (more: Partial<BulkItem> = {}): BulkItem => ({
 const outcomesOf = (...items: BulkItem[]) => decideBulk(items, facts).decisions.map(({ outcome }) => outcome);
 
 describe('outcomes of bulk-add (D45, D45a)', () => {
-  it('creates at the first active step, or at none when the journey has none', () => {
+  it('adds at the first active step, or without step if the journey has none', () => {
     const { decisions, added } = decideBulk(
       [item(), item({ journeySlug: 'bare', followUpAfter: '2026-05-01', responsiblePersonId: 3 })],
       facts,
@@ -68,13 +68,13 @@ describe('outcomes of bulk-add (D45, D45a)', () => {
     expect(added).toEqual([]);
   });
 
-  it('leaves a present membership as it is, whatever else the item says', () => {
+  it('keeps an existing membership regardless of other fields of the item', () => {
     expect(
       outcomesOf(item({ personId: 2 }), item({ personId: 2, stepSlug: 'second' }), item({ personId: 2, stepSlug: 'nowhere' })),
     ).toEqual(['already_present', 'already_present', 'already_present']);
   });
 
-  it('finds a repeat in the same call; a failed item does not count as one', () => {
+  it('reports a duplicate in the same call as present, unless the first item failed', () => {
     expect(outcomesOf(item({ stepSlug: 'nowhere' }), item(), item({ stepSlug: 'second' }))).toEqual([
       'invalid_step',
       'created',

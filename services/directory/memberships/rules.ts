@@ -1,10 +1,10 @@
-/** What becomes of each item of a bulk-add (rules/memberships#bulk-add; D45, D45a). */
+/** Decides the outcome of each bulk-add item (rules/memberships#bulk-add; D45, D45a). */
 import { findActiveStep, findNextStep, isCalendarDate, type JourneyStep } from '../workflow/index.ts';
 import type { BulkAdded } from './contract.ts';
 
 type BulkOutcome = BulkAdded['items'][number]['outcome'];
 
-/** One membership that is asked for, defaults of the request filled in. */
+/** A requested membership, with the request's defaults applied. */
 export interface BulkItem {
   readonly personId: number;
   readonly journeySlug: string | null;
@@ -16,26 +16,26 @@ export interface BulkItem {
 export interface BulkJourney {
   readonly id: number;
   readonly slug: string;
-  /** In the effective catalogue of the holon's class. */
+  /** Whether it is in the effective catalogue of the holon's class. */
   readonly allowed: boolean;
-  /** Permits bulk addition. */
+  /** Whether it permits bulk addition. */
   readonly bulk_add: boolean;
   readonly steps: readonly JourneyStep[];
 }
 
-/** What the database knows about everything that the items name. */
+/** Stored facts about the items. */
 export interface BulkFacts {
   readonly people: ReadonlySet<number>;
   /** People with a user account. */
   readonly accountable: ReadonlySet<number>;
   readonly journeys: ReadonlyMap<string, BulkJourney>;
-  /** `tripleKey` → membership id, in this holon. */
+  /** Existing memberships of the holon: `tripleKey` → id. */
   readonly present: ReadonlyMap<string, number>;
 }
 
 /** A membership to insert. */
 export interface NewMembership {
-  /** Place of the item in the request. */
+  /** Index of the item in the request. */
   readonly index: number;
   readonly person_id: number;
   readonly journey_id: number;
@@ -47,25 +47,25 @@ export interface NewMembership {
 export interface BulkDecision {
   readonly outcome: BulkOutcome;
   readonly message: string | null;
-  /** `tripleKey` of the membership that is created or was there; null for a failure. */
+  /** `tripleKey` of the created or existing membership; null on failure. */
   readonly key: string | null;
 }
 
-/** What identifies a membership inside one holon. */
+/** Identity of a membership within a holon. */
 export const tripleKey = (personId: number, journeyId: number): string => `${personId}/${journeyId}`;
 
 /**
- * Decides the items in their order, as if each were added before the next is looked at: a repeat finds the membership of the first, and what
- * is present stays present, whatever else its item says, so that a retry after any change of the catalogue answers the same.
+ * Decides items in order, as if each were added before the next: a duplicate resolves to the first item's membership. Existing memberships
+ * are reported as present regardless of the item's other fields, so retries return the same after catalogue changes.
  */
 export function decideBulk(items: readonly BulkItem[], facts: BulkFacts): { decisions: BulkDecision[]; added: NewMembership[] } {
   const added: NewMembership[] = [];
   const known = new Set(facts.present.keys());
   const decisions = items.map((item, index): BulkDecision => {
-    if (!facts.people.has(item.personId)) return fail('person_not_found', 'There is no such person.');
-    if (item.journeySlug === null) return fail('journey_not_found', 'No journey is named.');
+    if (!facts.people.has(item.personId)) return fail('person_not_found', 'The person does not exist.');
+    if (item.journeySlug === null) return fail('journey_not_found', 'journey_slug is missing.');
     const journey = facts.journeys.get(item.journeySlug);
-    if (journey === undefined) return fail('journey_not_found', 'There is no such journey.');
+    if (journey === undefined) return fail('journey_not_found', 'The journey does not exist.');
     const key = tripleKey(item.personId, journey.id);
     if (known.has(key)) return { outcome: 'already_present', message: null, key };
     const refused = refuseItem(item, journey, facts);

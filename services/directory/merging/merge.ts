@@ -1,4 +1,4 @@
-/** The directory's part of a merge, one transaction (rules/people#merge-people; I3, I5). */
+/** The directory's part of a merge, in one transaction (rules/people#merge-people; I3, I5). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import { notFound } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
@@ -6,7 +6,7 @@ import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { changeTokens } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';
-import { tellMerged, tellWritten } from '../events/index.ts';
+import { emitMerged, emitWritten } from '../events/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import { mergingJobs } from './contract.ts';
 import {
@@ -14,25 +14,25 @@ import {
   dropMemberships,
   dropPerson,
   fillGaps,
-  findDoubled,
-  keepAliases,
-  moveNotesOfDoubled,
+  findDuplicateMemberships,
+  recordAliases,
+  moveNotesOfDuplicates,
   moves,
   recordMerge,
 } from './statements.ts';
 
 export interface Merge {
-  readonly goneId: number;
+  readonly mergedId: number;
   readonly intoId: number;
 }
 
-/** Other services are asked at once; the job asks again, for what was under way there, and when they were away. */
+/** Delay of the job that repeats the merge in other services, for rows that were being written or services that were down. */
 const finishAfterMs = 10_000;
 
 /**
- * Moves every reference and removes who goes. Who may merge is the caller's question.
- * @returns counts of what moved
- * @throws AppError 404 unless both are there
+ * Moves all references and deletes the merged person. The caller checks the right to merge.
+ * @returns counts of moved rows
+ * @throws AppError 404 unless both exist
  */
 export async function mergeIn(
   tx: Tx,
@@ -40,11 +40,11 @@ export async function mergeIn(
   merge: Merge,
   context: AuditContext & { readonly traceparent?: string | undefined },
 ): Promise<Record<string, number>> {
-  const { goneId, intoId } = merge;
-  const people = await lockRowsOfPeople(tx, [goneId, intoId]);
+  const { mergedId, intoId } = merge;
+  const people = await lockRowsOfPeople(tx, [mergedId, intoId]);
   if (people.length < 2) throw notFound();
-  const doubled = await joinDoubled(tx, merge);
-  const counts: Record<string, number> = { doubled_memberships: doubled.count };
+  const duplicates = await mergeDuplicateMemberships(tx, merge);
+  const counts: Record<string, number> = { doubled_memberships: duplicates.count };
   const moved = new Map<string, number[]>();
   for (const [what, move] of Object.entries(moves)) {
     const rows = await move(tx, merge);
@@ -58,31 +58,31 @@ export async function mergeIn(
   const accounts = idsOf('accounts');
   await recordMerge(tx, merge);
   const filled = await fillGaps(tx, merge);
-  await keepAliases(tx, merge);
-  await dropPerson(tx, { goneId });
-  // Keys go on as another person; logins begin anew.
+  await recordAliases(tx, merge);
+  await dropPerson(tx, { mergedId });
+  // Keys stay valid for the surviving person; logins must sign in again.
   await changeTokens(tx, jobs, accounts, 'refresh');
   await changeTokens(tx, jobs, accounts, 'sign-out');
-  await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [goneId, intoId] });
-  tellMerged(eventOutbox, tx, merge);
-  if (filled.changed) await tellWritten(eventOutbox, tx, 'person', 'updated', [intoId]);
-  const memberships = [...doubled.changed, ...idsOf('memberships'), ...idsOf('responsible_memberships')];
-  await tellWritten(eventOutbox, tx, 'membership', 'updated', memberships);
-  await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf('responsible_relationships'));
+  await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [mergedId, intoId] });
+  emitMerged(eventOutbox, tx, merge);
+  if (filled.changed) await emitWritten(eventOutbox, tx, 'person', 'updated', [intoId]);
+  const memberships = [...duplicates.changed, ...idsOf('memberships'), ...idsOf('responsible_memberships')];
+  await emitWritten(eventOutbox, tx, 'membership', 'updated', memberships);
+  await emitWritten(eventOutbox, tx, 'relationship', 'updated', idsOf('responsible_relationships'));
   const { requestId, traceparent } = context;
-  const payload = { gone_id: goneId, into_id: intoId };
+  const payload = { gone_id: mergedId, into_id: intoId };
   await jobs.enqueue(tx, mergingJobs.finishMerge, payload, { requestId, traceparent, delayMs: finishAfterMs });
-  recordAudit(tx, context, { target: { type: 'person', id: goneId }, changes: { into: intoId, moved: counts } });
+  recordAudit(tx, context, { target: { type: 'person', id: mergedId }, changes: { into: intoId, moved: counts } });
   return counts;
 }
 
-/** Before the others move, which would otherwise be the same membership twice. `changed`: those that stay with another value. */
-async function joinDoubled(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
-  const doubled = await findDoubled(tx, merge);
-  if (doubled.length === 0) return { count: 0, changed: [] };
-  const goes = doubled.map((row) => row.goes);
-  await moveNotesOfDoubled(tx, { stays: doubled.map((row) => row.stays), goes });
-  await dropMemberships(tx, { ids: goes });
-  await completeMemberships(tx, { doubled: JSON.stringify(doubled) });
-  return { count: doubled.length, changed: doubled.filter((row) => row.changes).map((row) => row.stays) };
+/** Merges memberships that both people have, before the rest is moved. `changed`: ids of surviving memberships that got new values. */
+async function mergeDuplicateMemberships(tx: Tx, merge: Merge): Promise<{ count: number; changed: number[] }> {
+  const duplicates = await findDuplicateMemberships(tx, merge);
+  if (duplicates.length === 0) return { count: 0, changed: [] };
+  const removedIds = duplicates.map((row) => row.goes);
+  await moveNotesOfDuplicates(tx, { stays: duplicates.map((row) => row.stays), goes: removedIds });
+  await dropMemberships(tx, { ids: removedIds });
+  await completeMemberships(tx, { doubled: JSON.stringify(duplicates) });
+  return { count: duplicates.length, changed: duplicates.filter((row) => row.changes).map((row) => row.stays) };
 }

@@ -1,11 +1,11 @@
-/** Everything of one person in the directory becomes another's (rules/people#merge-people; I3, I5). */
+/** Moves everything of one person to another (rules/people#merge-people; I3, I5). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { emailKeySql, linkedinAddressSql, personDigestSql } from '../person-rows/index.ts';
 
-const merge = { goneId: t.integer, intoId: t.integer };
+const merge = { mergedId: t.integer, intoId: t.integer };
 
-/** Memberships of both in one holon and journey. */
-export const findDoubled = statement.many({
+/** Memberships of both people on the same holon and journey. */
+export const findDuplicateMemberships = statement.many({
   name: 'merging.find-doubled',
   params: merge,
   row: {
@@ -14,10 +14,10 @@ export const findDoubled = statement.many({
     key: t.text.nullable,
     follow_up_after: t.date.nullable,
     responsible_person_id: t.integer.nullable,
-    /** The one that stays gets another value. */
+    /** Whether the surviving membership gets new values. */
     changes: t.boolean,
   },
-  sql: ({ goneId, intoId }) => sql`
+  sql: ({ mergedId, intoId }) => sql`
     select low.id as stays, high.id as goes, coalesce(low.key, high.key) as key,
       greatest(low.follow_up_after, high.follow_up_after) as follow_up_after,
       coalesce(low.responsible_person_id, high.responsible_person_id) as responsible_person_id,
@@ -25,12 +25,12 @@ export const findDoubled = statement.many({
         or (low.responsible_person_id is null and high.responsible_person_id is not null) as changes
     from directory.memberships low join directory.memberships high
       on high.holon_id = low.holon_id and high.journey_id is not distinct from low.journey_id and high.id > low.id
-    where (low.person_id, high.person_id) in ((${goneId}, ${intoId}), (${intoId}, ${goneId}))
+    where (low.person_id, high.person_id) in ((${mergedId}, ${intoId}), (${intoId}, ${mergedId}))
     order by low.id`,
 });
 
-/** Notes go to the one that stays. */
-export const moveNotesOfDoubled = statement.none({
+/** Moves notes to the surviving membership. */
+export const moveNotesOfDuplicates = statement.none({
   name: 'merging.move-notes-of-doubled',
   params: { stays: t.integer.array, goes: t.integer.array },
   sql: ({ stays, goes }) => sql`
@@ -43,7 +43,7 @@ export const dropMemberships = statement.none({
   sql: ({ ids }) => sql`delete from directory.memberships where id = any(${ids})`,
 });
 
-/** Of a JSON list of what `findDoubled` gave. */
+/** Takes a JSON list of rows of `findDuplicateMemberships`. */
 export const completeMemberships = statement.none({
   name: 'merging.complete-memberships',
   params: { doubled: t.json },
@@ -54,18 +54,18 @@ export const completeMemberships = statement.none({
     where m.id = d.stays`,
 });
 
-const moved = (name: string, text: (goneId: SqlPart, intoId: SqlPart) => Sql) =>
-  statement.many({ name: `merging.${name}`, params: merge, row: { id: t.integer }, sql: ({ goneId, intoId }) => text(goneId, intoId) });
+const moved = (name: string, text: (mergedId: SqlPart, intoId: SqlPart) => Sql) =>
+  statement.many({ name: `merging.${name}`, params: merge, row: { id: t.integer }, sql: ({ mergedId, intoId }) => text(mergedId, intoId) });
 
 const column = (table: string, name: string): ReturnType<typeof moved> => {
   const [of, what] = [sql.id(`directory.${table}`), sql.id(name)];
   return moved(
     `move-${table}-${name}`.replaceAll('_', '-'),
-    (goneId, intoId) => sql`update ${of} set ${what} = ${intoId} where ${what} = ${goneId} returning id`,
+    (mergedId, intoId) => sql`update ${of} set ${what} = ${intoId} where ${what} = ${mergedId} returning id`,
   );
 };
 
-/** By what is counted: a row for each that moved. */
+/** Moves by kind; each returns one row per moved row. */
 export const moves = {
   memberships: column('memberships', 'person_id'),
   responsible_memberships: column('memberships', 'responsible_person_id'),
@@ -73,21 +73,21 @@ export const moves = {
   authored_notes: column('notes', 'author_person_id'),
   notes: moved(
     'move-feed',
-    (goneId, intoId) => sql`
+    (mergedId, intoId) => sql`
       insert into directory.person_notes (person_id, note_id, created_at)
-      select ${intoId}, note_id, created_at from directory.person_notes where person_id = ${goneId}
+      select ${intoId}, note_id, created_at from directory.person_notes where person_id = ${mergedId}
       on conflict do nothing returning note_id as id`,
   ),
   accounts: column('accounts', 'person_id'),
 } as const;
 
-/** What still means who went: their email and their Telegram user where who stays has another, their keys; and what meant them already. */
-export const keepAliases = statement.none({
+/** Records aliases of the merged person (different email and Telegram user, keys) and moves the aliases it had. */
+export const recordAliases = statement.none({
   name: 'merging.keep-aliases',
   params: merge,
-  sql: ({ goneId, intoId }) => sql`
-    with gone as (select * from directory.people where id = ${goneId}),
-    inherited as (update directory.person_aliases set person_id = ${intoId} where person_id = ${goneId})
+  sql: ({ mergedId, intoId }) => sql`
+    with gone as (select * from directory.people where id = ${mergedId}),
+    inherited as (update directory.person_aliases set person_id = ${intoId} where person_id = ${mergedId})
     insert into directory.person_aliases (kind, value, person_id)
     select given.kind, given.value, ${intoId}
     from gone, lateral (values ('email', nullif(lower(btrim(gone.contact ->> 'email')), '')), ('key', gone.key), ('origin', gone.origin_key),
@@ -98,53 +98,53 @@ export const keepAliases = statement.none({
 });
 
 /**
- * Who stays gets what they lack of who goes: contact values, text, photo, infos, and the earlier day of creation. What both have stays as it is
- * with who stays. `changed`: they got something.
+ * Fills missing values of the surviving person: contact, description, photo, infos, and the earlier creation date. Existing values are
+ * kept. `changed`: whether anything was filled.
  */
 export const fillGaps = statement.one({
   name: 'merging.fill-gaps',
   params: merge,
   row: { changed: t.boolean },
-  sql: ({ goneId, intoId }) => sql`
+  sql: ({ mergedId, intoId }) => sql`
     update directory.people p
     set contact = g.contact || coalesce((select jsonb_object_agg(key, value) from jsonb_each(p.contact)
           where value <> 'null' and btrim(value #>> '{}') <> ''), '{}'),
       infos = g.infos || p.infos, photo_url = coalesce(nullif(p.photo_url, ''), g.photo_url),
       description = case when p.description = '' then g.description else p.description end,
       created_at = least(p.created_at, g.created_at), updated_at = greatest(clock_timestamp(), p.updated_at + interval '1 microsecond')
-    from directory.people g, directory.people before where p.id = ${intoId} and before.id = p.id and g.id = ${goneId}
+    from directory.people g, directory.people before where p.id = ${intoId} and before.id = p.id and g.id = ${mergedId}
     returning (p.contact, p.infos, p.photo_url, p.description)
       is distinct from (before.contact, before.infos, before.photo_url, before.description) as changed`,
 });
 
 export const dropPerson = statement.none({
   name: 'merging.drop-person',
-  params: { goneId: t.integer },
-  sql: ({ goneId }) => sql`delete from directory.people where id = ${goneId}`,
+  params: { mergedId: t.integer },
+  sql: ({ mergedId }) => sql`delete from directory.people where id = ${mergedId}`,
 });
 
-/** Before either changes. Who was merged into who goes now is who stays, too. */
+/** Records the merge; call before either row changes. Earlier merges into the merged person now point to the surviving one. */
 export const recordMerge = statement.none({
   name: 'merging.record',
   params: merge,
-  sql: ({ goneId, intoId }) => sql`
-    with earlier as (update directory.merged_people set into_id = ${intoId} where into_id = ${goneId})
+  sql: ({ mergedId, intoId }) => sql`
+    with earlier as (update directory.merged_people set into_id = ${intoId} where into_id = ${mergedId})
     insert into directory.merged_people (gone_id, into_id, were)
-    select ${goneId}, ${intoId}, jsonb_agg(jsonb_build_object('person_id', p.id, 'digest', ${personDigestSql('p')}))
-    from directory.people p where p.id in (${goneId}, ${intoId})
+    select ${mergedId}, ${intoId}, jsonb_agg(jsonb_build_object('person_id', p.id, 'digest', ${personDigestSql('p')}))
+    from directory.people p where p.id in (${mergedId}, ${intoId})
     on conflict (gone_id) do update set into_id = excluded.into_id, were = excluded.were`,
 });
 
-/** Who went, by id, former email or former key of the workspace file, and is this person now. */
+/** A merged person, by id, former email or former workspace key, whose surviving person is `intoId`. */
 export const findMerged = statement.maybeOne({
   name: 'merging.find-merged',
-  params: { who: t.text, intoId: t.integer },
+  params: { reference: t.text, intoId: t.integer },
   row: { gone_id: t.integer },
-  sql: ({ who, intoId }) => sql`
+  sql: ({ reference, intoId }) => sql`
     select gone_id from directory.merged_people
-    where into_id = ${intoId} and (gone_id::text = ${who} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
-      and ((a.kind = 'email' and ${emailKeySql(sql`a.value`)} = ${emailKeySql(who)}) or (a.kind = 'key' and a.value = ${who}))))
-    order by (gone_id::text = ${who}) desc, merged_at desc limit 1`,
+    where into_id = ${intoId} and (gone_id::text = ${reference} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
+      and ((a.kind = 'email' and ${emailKeySql(sql`a.value`)} = ${emailKeySql(reference)}) or (a.kind = 'key' and a.value = ${reference}))))
+    order by (gone_id::text = ${reference}) desc, merged_at desc limit 1`,
 });
 
 export const findMergedByIds = statement.many({
@@ -154,13 +154,13 @@ export const findMergedByIds = statement.many({
   sql: ({ ids }) => sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
 });
 
-/** In the order of `place`, after one. */
+/** Ordered by `cursor`, after the given one. */
 export const listDuplicates = statement.many({
   name: 'merging.duplicates',
   params: { after: t.text, limit: t.integer },
-  row: { place: t.text, item: t.text },
+  row: { cursor: t.text, item: t.text },
   sql: ({ after, limit }) => sql`
-    select field || ':' || value as place, json_build_object('match_field', field, 'match_value', value,
+    select field || ':' || value as cursor, json_build_object('match_field', field, 'match_value', value,
       'people', json_agg(json_build_object('id', id, 'name', name) order by id))::text as item
     from (select 'contact.email' as field, ${emailKeySql(sql`contact ->> 'email'`)} as value, id, name from directory.people
           where contact ->> 'email' is not null
@@ -168,5 +168,5 @@ export const listDuplicates = statement.many({
           select 'contact.linkedin', ${linkedinAddressSql(sql`contact ->> 'linkedin'`)}, id, name from directory.people
           where contact ->> 'linkedin' is not null) as given
     where field || ':' || value > ${after}
-    group by field, value having count(*) > 1 order by place limit ${limit}`,
+    group by field, value having count(*) > 1 order by cursor limit ${limit}`,
 });

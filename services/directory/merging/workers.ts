@@ -6,19 +6,20 @@ import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
+import type { Dependencies } from '../dependencies.ts';
 import type { mergingJobs } from './contract.ts';
 import type { Merge } from './merge.ts';
 
-export async function finishMerge(bus: Bus, { goneId, intoId }: Merge, context: CallContext): Promise<void> {
+export async function finishMerge(bus: Bus, { mergedId, intoId }: Merge, context: CallContext): Promise<void> {
   for (const rpc of [conversations.rpcs.mergePerson, transcripts.rpcs.mergePerson, media.rpcs.mergePerson, events.rpcs.mergePerson]) {
     for (let after: number | null = 0; after !== null;) {
-      const page: { next: number | null } = await bus.call(rpc, { gone_id: goneId, into_id: intoId, after }, context);
+      const page: { next: number | null } = await bus.call(rpc, { gone_id: mergedId, into_id: intoId, after }, context);
       after = page.next;
     }
   }
 }
 
-/** Job `directory.finish-merge`: a merge that was killed after its first step ends as one that was not. */
-export function createFinishMerge(bus: Bus): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {
-  return ({ payload, context }) => finishMerge(bus, { goneId: payload.gone_id, intoId: payload.into_id }, context);
+/** Job `directory.finish-merge`: completes a merge whose request was interrupted. */
+export function createFinishMerge({ bus }: Pick<Dependencies, 'bus'>): JobHandler<PayloadOf<typeof mergingJobs.finishMerge>> {
+  return ({ payload, context }) => finishMerge(bus, { mergedId: payload.gone_id, intoId: payload.into_id }, context);
 }

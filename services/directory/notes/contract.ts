@@ -1,39 +1,38 @@
 /** Notes of the open API (rules/memberships#notes). */
 import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
-import { anyId, limitParameter, NoteItem, pageFields, placeParameter, rowId, v1Errors } from '../api-objects/contract.ts';
+import { anyId, limitParameter, NoteItem, pageFields, countedOffsetParameter, rowId, v1Errors } from '../api-objects/contract.ts';
 
-/** Items of a page when the caller does not say (rules/http#limits). */
+/** Default page size (rules/http#limits). */
 export const notesPerPage = 50;
 
-export const notesQuery = Type.Object({ limit: limitParameter({ usual: notesPerPage, most: 200 }), offset: placeParameter });
+export const notesQuery = Type.Object({ limit: limitParameter({ usual: notesPerPage, most: 200 }), offset: countedOffsetParameter });
 const notes = Type.Object({
   count: pageFields.count,
   limit: pageFields.limit,
   items: Type.Array(NoteItem, { description: 'Newest first.' }),
 });
 
-/** To be spread into the contract of the directory. */
 export const noteRpcs = {
   listNotesOfPerson: rpc({
     subject: 'directory.people.list-notes',
     callers: byUsers,
-    summary: 'Notes on a person and on their memberships, as far as the caller may see the holons (rules/memberships#notes).',
+    summary: 'Lists notes on a person and their memberships in visible holons (rules/memberships#notes).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...notesQuery.properties }),
     reply: notes,
-    errors: v1Errors.notFound('No person has the id.'),
+    errors: v1Errors.notFound('The person does not exist.'),
   }),
   listNotesOfHolon: rpc({
     subject: 'directory.holons.list-notes',
     callers: byUsers,
-    summary: 'Notes on a holon, its memberships and its relationships, as far as the caller may see them (rules/memberships#notes).',
+    summary: 'Lists visible notes on a holon, its memberships and relationships (rules/memberships#notes).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...notesQuery.properties }),
     reply: notes,
-    errors: v1Errors.notFound('No holon has the id, or the caller may not see it.'),
+    errors: v1Errors.notFound('The holon does not exist, or the caller cannot see it.'),
   }),
   listNotes: rpc({
     subject: 'admin.directory.notes.list',
     callers: byOperators,
-    summary: 'Notes of a person or a holon, newest first; for the admin CLI.',
+    summary: 'Lists notes of a person or holon, newest first; for the admin CLI.',
     request: Type.Object({
       person_id: Type.Optional(rowId),
       holon_id: Type.Optional(rowId),
@@ -44,14 +43,13 @@ export const noteRpcs = {
   }),
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const noteJobs = {
   noteAdd: job({
     type: 'directory.note-add',
     startedBy: ['conversations'],
-    summary: 'Adds a note of another service to people and holons, once for each key; ids that do not exist are skipped.',
+    summary: 'Adds a note of another service to people and holons, once per key; unknown ids are skipped.',
     payload: Type.Object({
-      key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key adds the note once.' }),
+      key: Type.String({ minLength: 1, maxLength: 500, description: 'Idempotency key.' }),
       person_ids: Type.Optional(Type.Array(rowId)),
       holon_ids: Type.Optional(Type.Array(rowId)),
       body: Type.String(),

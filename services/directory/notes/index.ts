@@ -1,2 +1,2 @@
-/** What other features need of notes. */
+/** Public parts of `notes`. */
 export { createNote, readNote } from './new-note.ts';

@@ -3,10 +3,10 @@ import { badRequest } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
-import { tellNote } from '../events/index.ts';
+import { emitNote } from '../events/index.ts';
 import { insertNote } from './statements.ts';
 
-/** The text of a note as it is stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when nothing is left. */
+/** Text of a note as stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when it is blank */
 export function readNote(text: string): string {
   const note = text.trim();
   if (isBlank(note)) throw badRequest('The note must not be empty.');
@@ -14,17 +14,17 @@ export function readNote(text: string): string {
 }
 
 export interface NewNote {
-  /** As the caller sent it. */
+  /** Text as sent by the caller. */
   readonly text: string;
   readonly authorPersonId: number | null;
   readonly membershipId?: number;
   readonly relationshipId?: number;
-  /** Feeds that it is written into. */
+  /** Feeds that receive the note. */
   readonly personIds: readonly number[];
   readonly holonIds: readonly number[];
 }
 
-/** Writes a note into the feeds. @returns the NoteItem as JSON text. @throws AppError 400 when nothing is left of the trimmed text. */
+/** Writes a note into the feeds. @returns NoteItem as JSON text @throws AppError 400 when the text is blank */
 export async function createNote(eventOutbox: EventOutbox, tx: Tx, note: NewNote): Promise<string> {
   const { authorPersonId, membershipId, relationshipId, personIds, holonIds } = note;
   const {
@@ -32,6 +32,6 @@ export async function createNote(eventOutbox: EventOutbox, tx: Tx, note: NewNote
     note_type: noteType,
     body,
   } = await insertNote(tx, { text: readNote(note.text), authorPersonId, membershipId, relationshipId, personIds, holonIds });
-  tellNote(eventOutbox, tx, { id, noteType, personIds, holonIds, membershipId, relationshipId });
+  emitNote(eventOutbox, tx, { id, noteType, personIds, holonIds, membershipId, relationshipId });
   return body;
 }

@@ -1,4 +1,4 @@
-/** Notes and the feeds of people and holons (rules/memberships#notes; D47a, D48). JSON is made by SQL. */
+/** Notes and the note feeds of people and holons (rules/memberships#notes; D47a, D48). PostgreSQL builds the JSON. */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { noteItemSql } from '../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
@@ -6,8 +6,8 @@ import { holonVisibleSql, viewerParams, type ViewerSql } from '../visibility/ind
 
 type Owner = 'person' | 'holon';
 
-/** The feed of an owner, whole. */
-function wholeFeed(name: Owner) {
+/** Complete feed of a person or holon. */
+function listNotesOf(name: Owner) {
   const [notes, ownerId] = [sql.id(`directory.${name}_notes`), sql.id(`${name}_id`)];
   return statement.one({
     name: `notes.list-${name}`,
@@ -24,14 +24,14 @@ function wholeFeed(name: Owner) {
   });
 }
 
-/** At most so many, newest first: those before a note, or the newest of all. */
-export const listPersonNotes = wholeFeed('person');
-/** The same of a holon. */
-export const listHolonNotes = wholeFeed('holon');
+/** Notes of a person, newest first, optionally before a note. */
+export const listPersonNotes = listNotesOf('person');
+/** Notes of a holon, newest first, optionally before a note. */
+export const listHolonNotes = listNotesOf('holon');
 
 /**
- * Adds a note and its place in the feeds once for each key: no row when the key is known. Unknown people and holons are skipped, who was merged is who
- * stays (I5). The author of an unknown id is none; without an instant it is now.
+ * Adds a note and its feed entries once per key; no row if the key exists. Skips unknown people and holons, resolves merged people (I5). An
+ * unknown author becomes null; `createdAt` defaults to now.
  */
 export const addNote = statement.maybeOne({
   name: 'notes.add',
@@ -67,7 +67,7 @@ export const addNote = statement.maybeOne({
     from note`,
 });
 
-/** Writes a note into every feed; its id and its JSON. */
+/** Writes a note into the feeds; returns its id and JSON. */
 export const insertNote = statement.one({
   name: 'notes.insert',
   params: {
@@ -96,8 +96,8 @@ export const insertNote = statement.one({
 });
 
 /**
- * A note is seen by who may see every holon that it concerns: it is in the feed of each. Of the holon of the feed itself the list is asked once.
- * `offset 0` keeps PostgreSQL from turning the question, which is asked of the notes of one feed, into a reading of all feeds.
+ * A note is visible if all its holons are visible. The list checks its own holon once. `offset 0` prevents PostgreSQL from reading the
+ * notes of all feeds.
  */
 const noteVisibleSql = (ownFeed: Sql, viewer: ViewerSql): Sql => sql`(${viewer.seesAll} or not exists (
     select from directory.holon_notes other join directory.holons noted on noted.id = other.holon_id
@@ -114,7 +114,7 @@ interface Feed {
   readonly exists: Sql;
 }
 
-/** The feed of an owner, as far as the caller may see its notes. */
+/** Feed of a person or holon, limited to visible notes. */
 function visibleFeedSql({ owner, ownerId, limit, offset, visible, exists }: Feed): Sql {
   return listSql({
     from: sql`${sql.id(`directory.${owner}_notes`)} f`,

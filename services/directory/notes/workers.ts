@@ -1,18 +1,18 @@
 import type { PayloadOf } from '#libs/contract';
-import type { EventOutbox } from '#libs/feed';
 import type { JobHandler } from '#libs/jobs';
-import { tellNote } from '../events/index.ts';
-import { keepPeople } from '../person-rows/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { emitNote } from '../events/index.ts';
+import { lockPeopleForShare } from '../person-rows/index.ts';
 import type { noteJobs } from './contract.ts';
 import { addNote } from './statements.ts';
 
-/** Adds a note of another service; the note and the job's success are one transaction, and the key makes a repetition harmless. */
-export function createNoteAdd(eventOutbox: EventOutbox): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
+/** Adds a note of another service. Note and job result are one transaction; the key makes retries harmless. */
+export function createNoteAdd({ eventOutbox }: Pick<Dependencies, 'eventOutbox'>): JobHandler<PayloadOf<typeof noteJobs.noteAdd>> {
   return async (run) => {
     const { payload } = run;
     await run.complete(async (tx) => {
-      // In a statement of its own: the next one sees who they are now.
-      await keepPeople(tx, {
+      // Separate statement: the next one then sees completed merges.
+      await lockPeopleForShare(tx, {
         membershipId: null,
         personIds: [...(payload.person_ids ?? []), ...(payload.author_person_id === null ? [] : [payload.author_person_id])],
       });
@@ -27,8 +27,8 @@ export function createNoteAdd(eventOutbox: EventOutbox): JobHandler<PayloadOf<ty
       });
       if (added === undefined) return;
       const { id, person_ids: personIds, holon_ids: holonIds } = added;
-      // On nobody's feed it is read by nobody.
-      if (personIds.length + holonIds.length > 0) tellNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
+      // A note without a feed has no readers.
+      if (personIds.length + holonIds.length > 0) emitNote(eventOutbox, tx, { id, noteType: payload.note_type, personIds, holonIds });
     });
   };
 }

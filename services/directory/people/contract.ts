@@ -20,18 +20,18 @@ import {
 import { Membership } from '../memberships/contract.ts';
 
 export const personListQuery = Type.Object({
-  q: searchText('Part of the name; case and accents do not count, `%` and `_` are literals.'),
+  q: searchText('Part of the name, ignoring case and accents. `%` and `_` are literal.'),
   ...listParameters,
 });
 export type PersonListQuery = Static<typeof personListQuery>;
 
 const channel = (maxLength: number, description: string) => Type.Optional(nullable(Type.String({ maxLength, description })));
 
-/** Contact values by channel; blank ones and null are left out. */
+/** Contact values by channel; blank and null values are dropped. */
 const newContact = Type.Object(
   {
-    email: channel(320, 'Nobody else may have it; case and surrounding space do not count.'),
-    linkedin: channel(500, 'Nobody else may have it; scheme, `www.`, query and trailing slash do not count.'),
+    email: channel(320, 'Must be unique, ignoring case and surrounding whitespace.'),
+    linkedin: channel(500, 'Must be unique, ignoring scheme, `www.`, query and trailing slash.'),
   },
   {
     $id: 'NewContact',
@@ -39,8 +39,8 @@ const newContact = Type.Object(
     propertyNames: singleLine({ maxLength: maxChannelLength }),
     maxProperties: 50,
     description:
-      'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, ' +
-      'http, https, mailto or tel; any other is text.',
+      'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank values are dropped. A value with a scheme must be a link: ' +
+      'http, https, mailto or tel. Other values are text.',
   },
 );
 
@@ -48,7 +48,7 @@ const firstMembership = Type.Object(
   {
     holon_id: Type.Integer({ description: 'Holon to join.' }),
     journey_slug: singleLine({ description: "A journey of the catalogue of the holon's class." }),
-    step_slug: Type.Optional(nullable(singleLine({ description: 'An active step of the journey; default the first one.' }))),
+    step_slug: Type.Optional(nullable(singleLine({ description: 'An active step of the journey. Default: the first one.' }))),
     follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
@@ -57,9 +57,12 @@ const firstMembership = Type.Object(
 
 export const newPerson = Type.Object(
   {
-    name: singleLine({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
+    name: singleLine({
+      maxLength: maxNameLength,
+      description: 'Must not be blank. Leading and trailing whitespace is removed. Several people can have the same name.',
+    }),
     description: Type.Optional(
-      Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
+      Type.String({ maxLength: maxDescriptionLength, description: "Rich text, sanitised with the web editor's allowlist." }),
     ),
     actor_kind: Type.Optional(singleLine({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
     photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
@@ -69,7 +72,7 @@ export const newPerson = Type.Object(
       nullable(
         Type.String({
           maxLength: maxNoteLength,
-          description: 'Attached to the membership when there is one, else to the person. Not blank.',
+          description: 'Attached to the membership if there is one, else to the person. Must not be blank.',
         }),
       ),
     ),
@@ -78,17 +81,17 @@ export const newPerson = Type.Object(
 );
 export type NewPerson = Static<typeof newPerson>;
 
-/** Refusal of a duplicate (D44). */
+/** Error for a duplicate (D44). */
 export const DuplicatePerson = Type.Object(
   {
     code: Type.Literal('duplicate_person'),
     message: Type.String(),
     retryable: Type.Literal(false),
-    match_field: Type.Enum(['contact.email', 'contact.linkedin'], { description: 'When both match it is `contact.email`.' }),
+    match_field: Type.Enum(['contact.email', 'contact.linkedin'], { description: '`contact.email` if both match.' }),
     match_value: Type.String({ description: 'As it was sent.' }),
     existing_person_ids: Type.Array(Type.Integer(), { minItems: 1, description: 'Ascending.' }),
   },
-  { $id: 'DuplicatePerson', description: 'The person exists already; nothing was written.' },
+  { $id: 'DuplicatePerson', description: 'The person already exists; nothing was written.' },
 );
 
 const person = Type.Object({
@@ -103,41 +106,40 @@ const person = Type.Object({
 const personList = {
   request: personListQuery,
   reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
-  errors: v1Errors.validation('`sort` is none of the orders.'),
+  errors: v1Errors.validation('`sort` is invalid.'),
 };
 
-/** To be spread into the contract of the directory. */
 export const peopleRpcs = {
   getPeople: rpc({
     subject: 'directory.people.get-many',
     callers: { conversations: withoutActor, transcripts: withoutActor },
-    summary: 'People by id. Unknown ids are absent; the order is that of the ids.',
+    summary: 'Returns people by id, in the order of the ids; unknown ids are skipped.',
     request: Type.Object({ ids: idList }),
     reply: Type.Object({ items: Type.Array(person) }),
   }),
   findPeopleByKeys: rpc({
     subject: 'admin.directory.people.find-by-keys',
     callers: byOperators,
-    summary: 'Ids of people by their keys of the workspace file; unknown ones are absent.',
+    summary: 'Returns ids of people by keys of the workspace file; unknown keys are skipped.',
     request: Type.Object({ keys: Type.Array(Type.String(), { maxItems: 10_000 }) }),
     reply: Type.Object({ items: Type.Array(Type.Object({ key: Type.String(), id: rowId })) }),
   }),
   listPeople: rpc({
     subject: 'directory.people.list',
     callers: byUsers,
-    summary: 'People by a part of their name (rules/people#people).',
+    summary: 'Lists people by part of the name (rules/people#people).',
     ...personList,
   }),
   searchPeople: rpc({
     subject: 'admin.directory.people.search',
     callers: byOperators,
-    summary: 'The same for the admin CLI.',
+    summary: 'Lists people by part of the name, for the admin CLI.',
     ...personList,
   }),
   getPerson: rpc({
     subject: 'directory.people.get',
     callers: byUsers,
-    summary: 'One person (rules/people#people).',
+    summary: 'Returns a person (rules/people#people).',
     request: Type.Object({ person_id: anyId('Id of the person.') }),
     reply: PersonPublic,
   }),
@@ -145,39 +147,37 @@ export const peopleRpcs = {
     subject: 'directory.people.create',
     callers: byUsers,
     idempotent: true,
-    summary: 'Creates a person with an optional first membership and note, whole or not at all (rules/people#create-a-person).',
+    summary: 'Creates a person with an optional first membership and note, in one transaction (rules/people#create-a-person).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
     errors: {
       ...v1Errors.validation(
-        'The name is blank, a contact value or the photo is malformed, the note is blank, or the membership names something unknown or not allowed.',
+        'The name or note is blank, a contact value or the photo is invalid, or the membership refers to something unknown or not allowed.',
       ),
       ...v1Errors.denied('The caller has no global edit access.'),
-      duplicate_person: { code: 'conflict', when: "Another person's email or LinkedIn address is the same." },
+      duplicate_person: { code: 'conflict', when: 'Another person has the same email or LinkedIn address.' },
     },
   }),
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const attendeeRpcs = {
   resolveAttendees: rpc({
     subject: 'directory.people.resolve-attendees',
     callers: { conversations: withoutActor },
-    summary:
-      'Finds the people behind email addresses (case ignored) or phone numbers and creates the unknown ones when asked (D19, D19a, D83).',
+    summary: 'Finds people by email (ignoring case) or phone number, and optionally creates unknown ones (D19, D19a, D83).',
     request: Type.Object({
       attendees: Type.Array(
         Type.Object({
           name: Type.String(),
           email: nullable(Type.String()),
-          phone: Type.Optional(nullable(Type.String({ description: 'Counts without an email.' }))),
+          phone: Type.Optional(nullable(Type.String({ description: 'Used only without an email.' }))),
         }),
         { maxItems: 1_000 },
       ),
-      create: Type.Boolean({ description: 'False: an unknown attendee stays null.' }),
-      key: Type.String({ minLength: 1, description: 'The same key gives the same people again, those without an email included.' }),
+      create: Type.Boolean({ description: 'False: unknown attendees are null.' }),
+      key: Type.String({ minLength: 1, description: 'Idempotency key; also identifies people without an email.' }),
     }),
-    reply: Type.Object({ person_ids: Type.Array(nullable(rowId), { description: 'One for each attendee, in order.' }) }),
-    errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none is (D66).' } },
+    reply: Type.Object({ person_ids: Type.Array(nullable(rowId), { description: 'One per attendee, in order.' }) }),
+    errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none was created (D66).' } },
   }),
 } as const;

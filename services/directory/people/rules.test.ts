@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkNewPerson, refuseDuplicate } from './rules.ts';
 
-describe('a new person (D43, D44)', () => {
-  it('trims, sanitises and leaves blank channels out', () => {
+describe('validation of a new person (D43, D44)', () => {
+  it('trims and sanitises values, and drops blank channels', () => {
     const contact = { email: ' Ada@Example.org ', linkedin: ' ', phone: null, __proto__x: 'y' };
     expect(checkNewPerson({ name: ' Ada ', description: '<p onclick=x>Hi</p>', contact, photo_url: '' })).toEqual({
       name: 'Ada',
@@ -21,7 +21,7 @@ describe('a new person (D43, D44)', () => {
     expect(() => checkNewPerson(given)).toThrow(expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(field) }));
   });
 
-  it('names the email first, the value as it was sent, and everybody who has it', () => {
+  it('reports the email first, with the sent value and all existing people', () => {
     const given = { name: 'A', contact: { email: ' A@b.c', linkedin: 'https://linkedin.com/in/a/' } };
     const refuse = (by_email: number[], by_linkedin: number[]) => () => refuseDuplicate({ by_email, by_linkedin }, given);
     expect(refuse([2, 5], [1])).toThrow(

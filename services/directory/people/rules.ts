@@ -1,4 +1,4 @@
-/** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
+/** Validates new people and detects duplicates (rules/people#create-a-person; D43 to D44). */
 import { appError, type AppError, badRequest } from '#libs/errors';
 import { isBlank } from '#libs/text';
 import { findContactProblem, isEmail, isWebAddress, requireRichText } from '../texts/index.ts';
@@ -10,17 +10,17 @@ export interface PersonValues {
   readonly description: string;
   readonly photoUrl: string | null;
   readonly actorKind: string;
-  /** Channels with a value, trimmed. */
+  /** Non-blank channels, trimmed. */
   readonly contact: Readonly<Record<string, string>>;
 }
 
-/** People who have one of the new person's addresses, ids ascending. */
+/** Existing people with the same addresses, ids ascending. */
 export interface KnownPeople {
   readonly by_email: readonly number[];
   readonly by_linkedin: readonly number[];
 }
 
-/** @throws AppError 400 that says what is wrong */
+/** @throws AppError 400 that describes the problem */
 export function checkNewPerson(given: NewPerson): PersonValues {
   const name = given.name.trim();
   if (isBlank(name)) throw badRequest('name must not be blank.');
@@ -38,7 +38,7 @@ export function checkNewPerson(given: NewPerson): PersonValues {
   };
 }
 
-/** @throws AppError 409 `duplicate_person` when one of the addresses is somebody's; the email is named first (D44). */
+/** @throws AppError 409 `duplicate_person` if an address is in use; a matching email is reported first (D44) */
 export function refuseDuplicate({ by_email: byEmail, by_linkedin: byLinkedin }: KnownPeople, { contact }: NewPerson): void {
   if (byEmail.length > 0) throw duplicate('contact.email', contact?.['email'], byEmail);
   if (byLinkedin.length > 0) throw duplicate('contact.linkedin', contact?.['linkedin'], byLinkedin);
@@ -46,7 +46,7 @@ export function refuseDuplicate({ by_email: byEmail, by_linkedin: byLinkedin }: 
 
 function duplicate(field: string, value: string | null | undefined, ids: readonly number[]): AppError {
   const details = { match_field: field, match_value: value, existing_person_ids: [...ids] };
-  return appError('conflict', 'duplicate_person', `There is a person with this ${field} already.`, details);
+  return appError('conflict', 'duplicate_person', `A person with this ${field} already exists.`, details);
 }
 
 function readContact(given: NonNullable<NewPerson['contact']>): Record<string, string> {

@@ -14,7 +14,7 @@ import {
 } from '../lists/index.ts';
 import { emailKeySql, idsByEmailSql, linkedinAddressSql, phoneDigitsSql, startsOfAddressesSql } from '../person-rows/index.ts';
 
-/** The reply of `people.get-many`, in the order of the ids. */
+/** Reply of `people.get-many`, in the order of the ids. */
 export const getPeople = statement.one({
   name: 'people.get-many',
   params: { ids: t.integer.array },
@@ -26,7 +26,7 @@ export const getPeople = statement.one({
     join directory.people p on p.id = wanted.id`,
 });
 
-/** The reply of `people.find-by-keys`. */
+/** Reply of `people.find-by-keys`. */
 export const findPeopleByKeys = statement.one({
   name: 'people.find-by-keys',
   params: { keys: t.text.array },
@@ -37,7 +37,7 @@ export const findPeopleByKeys = statement.one({
       union all select value, person_id from directory.person_aliases where kind = 'key' and value = any(${keys})) as named`,
 });
 
-/** @param materializeMatches the matches are found first; otherwise the page is read in its order */
+/** @param materializeMatches finds the matches first; otherwise reads the page in its order */
 const list = (sort: RecordSort, materializeMatches: boolean) =>
   statement.one({
     name: `v1.people.list-${sort}${materializeMatches ? '.found' : ''}`,
@@ -77,15 +77,12 @@ const lists = (materializeMatches: boolean) => ({
   updated: list('updated', materializeMatches),
 });
 
-/** People with a part of the name that is in few, its words in any order, or an email or phone number that begins with the text. */
+/** People with a rare text in the name (words in any order), or whose email or phone number starts with it. */
 export const findPeople = lists(true);
-/** The same for a text that is empty, or short and in many names. */
+/** Like `findPeople`, for an empty or frequent short text. */
 export const listPeople = lists(false);
 
-/**
- * Holds back everybody else who would create a person with one of the addresses until the transaction ends, bookings included
- * (`people.lock-attendees` has the same locks for emails).
- */
+/** Locks the addresses against concurrent creation until the transaction ends (same lock keys as `people.lock-attendees`). */
 export const lockAddresses = statement.none({
   name: 'people.lock-addresses',
   params: { email: t.text.nullable, linkedin: t.text.nullable },
@@ -96,7 +93,7 @@ export const lockAddresses = statement.none({
           where key is not null order by key) as ordered`,
 });
 
-/** Ids of those who have them, ascending. */
+/** Ids of people with these addresses, ascending. */
 export const findByAddress = statement.one({
   name: 'people.find-by-address',
   params: { email: t.text.nullable, linkedin: t.text.nullable },
@@ -107,7 +104,7 @@ export const findByAddress = statement.one({
         and ${linkedinAddressSql(sql`contact ->> 'linkedin'`)} = ${linkedinAddressSql(linkedin)} order by id) as by_linkedin`,
 });
 
-/** The id, and PersonPublic as JSON. */
+/** Id and PersonPublic (JSON). */
 export const insertPerson = statement.one({
   name: 'people.insert',
   params: { name: t.text, description: t.text, photoUrl: t.text.nullable, actorKind: t.text, contact: t.json },
@@ -117,26 +114,26 @@ export const insertPerson = statement.one({
     values (${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
 });
 
-/** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, phone_digits, origin_key}`: the oldest of several with one address. */
+/** Existing people for a JSON list of `{position, email, phone_digits, origin_key}`, also by aliases of merged people (I5); the oldest of several. */
 export const findAttendees = statement.many({
   name: 'people.find-attendees',
   params: { attendees: t.json },
-  row: { place: t.integer, id: t.integer },
+  row: { position: t.integer, id: t.integer },
   sql: ({ attendees }) => sql`
-    with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, phone_digits text, origin_key text)), known as (
-      select a.place, p.id from given a
+    with given as (select * from jsonb_to_recordset(${attendees}) as a(position integer, email text, phone_digits text, origin_key text)), known as (
+      select a.position, p.id from given a
       join directory.people p on (p.contact ->> 'email' is not null and ${emailKeySql(sql`p.contact ->> 'email'`)} = ${emailKeySql(sql`a.email`)}) or p.origin_key = a.origin_key
       union all
-      select a.place, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
+      select a.position, p.id from given a join directory.people p on p.contact ->> 'phone' is not null
         and ${phoneDigitsSql(sql`p.contact ->> 'phone'`)} = a.phone_digits
       union all
-      select a.place, f.person_id from given a
+      select a.position, f.person_id from given a
       join directory.person_aliases f on (f.kind = 'email' and ${emailKeySql(sql`f.value`)} = ${emailKeySql(sql`a.email`)}) or (f.kind = 'origin' and f.value = a.origin_key)
     )
-    select distinct on (place) place, id from known order by place, id`,
+    select distinct on (position) position, id from known order by position, id`,
 });
 
-/** Holds back others that would create people with these emails and origin keys until the transaction ends. */
+/** Locks these emails, phones and origin keys against concurrent creation until the transaction ends. */
 export const lockAttendees = statement.none({
   name: 'people.lock-attendees',
   params: { keys: t.text.array },
@@ -145,18 +142,18 @@ export const lockAttendees = statement.none({
     from (select distinct what from unnest(${keys}) as w(what) order by what) as ordered`,
 });
 
-/** Creates the people of a JSON list of `{place, name, email, phone, origin_key}`. */
+/** Creates the people of a JSON list of `{position, name, email, phone, origin_key}`. */
 export const createAttendees = statement.many({
   name: 'people.create-attendees',
   params: { attendees: t.json },
-  row: { place: t.integer, id: t.integer },
+  row: { position: t.integer, id: t.integer },
   sql: ({ attendees }) => sql`
     with input as (
       select *, nextval(pg_get_serial_sequence('directory.people', 'id'))::integer as id
-      from jsonb_to_recordset(${attendees}) as a(place integer, name text, email text, phone text, origin_key text)
+      from jsonb_to_recordset(${attendees}) as a(position integer, name text, email text, phone text, origin_key text)
     ), created as (
       insert into directory.people (id, name, contact, origin_key)
       select id, name, jsonb_strip_nulls(jsonb_build_object('email', email, 'phone', phone)), origin_key from input
     )
-    select place, id from input order by place`,
+    select position, id from input order by position`,
 });

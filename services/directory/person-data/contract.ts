@@ -1,8 +1,8 @@
-/** Everything of one person, to be handed out or removed: for `people export` and `people erase` of the admin CLI. */
+/** Export and erasure of one person, for `people export` and `people erase` of the admin CLI. */
 import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { rowId } from '../api-objects/contract.ts';
 
-/** Lists of what the directory has of a person; each is read page by page. */
+/** Parts of an export; each is read page by page. */
 export const personDataParts = [
   'person',
   'accounts',
@@ -13,50 +13,49 @@ export const personDataParts = [
   'step-config-changes',
 ] as const;
 
-const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'How many of what.' });
+const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Rows by kind.' });
 
-/** To be spread into the contract of the directory. */
 export const personDataRpcs = {
   identifyPerson: rpc({
     subject: 'admin.directory.people.identify',
     callers: byOperators,
-    summary:
-      'The person behind an id, a key of the workspace file or an email, those of who was merged into them included; by id also one who was erased.',
+    summary: 'Finds a person by id, workspace key or email, also of merged people; by id also erased people.',
     request: Type.Object({
       who: Type.String({ minLength: 1, maxLength: 500 }),
-      merged: Type.Optional(Type.Boolean({ description: 'The id of somebody who was merged means who they are now.' })),
+      merged: Type.Optional(Type.Boolean({ description: 'Whether ids of merged people resolve to the surviving person.' })),
     }),
     reply: Type.Object({
       id: rowId,
-      name: nullable(Type.String({ description: 'Null when the person was erased.' })),
+      name: nullable(Type.String({ description: 'Null if the person was erased.' })),
       emails: Type.Array(Type.String(), { description: 'Of contact and accounts, as stored.' }),
       account_ids: Type.Array(rowId),
       digest: nullable(
         Type.String({
-          description: 'Tells this person from another who has the id later: SHA-256 of id and creation. Null when the person was erased.',
+          description:
+            'Distinguishes this person from a later one with the same id: SHA-256 of id and creation time. Null if the person was erased.',
         }),
       ),
       former: Type.Array(Type.Object({ person_id: rowId, digest: Type.String() }), {
         description:
-          'Ids and digests that an earlier state of the database knows this person by: of who was merged, and of who stayed, before it.',
+          'Ids and digests of this person in earlier database states: of merged people, and of the surviving person before the merge.',
       }),
       telegram_user_ids: Type.Array(Type.Integer(), {
-        description: 'Of `contact.telegram_user_id`, where it is a number, of who was merged into the person too.',
+        description: 'Numeric values of `contact.telegram_user_id`, also of merged people.',
       }),
     }),
     errors: {
-      person_not_found: { code: 'not_found', when: 'There is no such person, and none was erased.' },
+      person_not_found: { code: 'not_found', when: 'The person does not exist and was not erased.' },
       person_ambiguous: { code: 'conflict', when: 'Several people have that email; `person_ids` lists them.' },
     },
   }),
   exportPerson: rpc({
     subject: 'admin.directory.people.export',
     callers: byOperators,
-    summary: 'One page of one part of what the directory has of a person. Hashes of passwords and tokens are never shown.',
+    summary: "Exports one page of a part of a person's data. Excludes hashes of passwords and tokens.",
     request: Type.Object({
       person_id: rowId,
       part: Type.Enum(personDataParts),
-      after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }),
+      after: Type.Integer({ minimum: 0, description: '`next` of the previous page; 0 for the first.' }),
     }),
     reply: Type.Object({ items: Type.Array(Type.Unknown()), next: nullable(Type.Integer()) }),
     timeoutMs: 60_000,
@@ -74,10 +73,10 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary:
-      'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
+      'Deletes a person with accounts, memberships and notes, and records the erasure without personal data: the last step of an erasure. Repeatable.',
     request: Type.Object({ person_id: rowId, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts }),
-    errors: { person_merged: { code: 'conflict', when: 'The person was merged into somebody else meanwhile.' } },
+    errors: { person_merged: { code: 'conflict', when: 'The person was merged into another person meanwhile.' } },
     timeoutMs: 60_000,
   }),
 } as const;

@@ -1,15 +1,15 @@
-/** `people export` and `people erase` of the admin CLI: the directory's part. */
+/** The directory's part of `people export` and `people erase` of the admin CLI. */
 import { listSome, recordAudit } from '#libs/audit';
 import { isPossibleId } from '#libs/contract';
 import { appError } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
 import { removeRecordsOfPerson } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { type HandlersOf, jsonPage } from '#libs/nats';
 import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { peopleEvents } from '../events/contract.ts';
-import { tellErased, tellWritten } from '../events/index.ts';
+import { emitErased, emitWritten } from '../events/index.ts';
 import { lockRowsOfPeople } from '../person-rows/index.ts';
 import type { personDataRpcs } from './contract.ts';
 import {
@@ -32,19 +32,13 @@ import {
 type PersonDataHandlers = HandlersOf<typeof personDataRpcs>;
 
 const itemsPerPage = 500;
-/** Shorter names are parts of other words too often. */
+/** Minimum length of names to remove from notes: shorter ones occur in other words. */
 const shortestName = 3;
 
-interface PersonDataOptions {
-  readonly db: Database;
-  readonly jobs: Jobs;
-  readonly eventOutbox: EventOutbox;
-}
-
-export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOptions): PersonDataHandlers {
+export function createPersonDataHandlers({ db, jobs, eventOutbox }: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox'>): PersonDataHandlers {
   return {
-    identifyPerson: async ({ who, merged = false }) => {
-      const { id, name } = await findPerson(db, who.trim(), { ids: merged, names: true });
+    identifyPerson: async ({ who: reference, merged = false }) => {
+      const { id, name } = await findPerson(db, reference.trim(), { ids: merged, names: true });
       const { emails, account_ids: accounts, telegram, digest, former } = await findIdentity(db, { personId: id });
       const known = {
         emails: [...emails],
@@ -65,7 +59,7 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOp
     suspendPerson: ({ person_id: id }, context) =>
       jobs.transaction(async (tx) => {
         const accounts = await deactivateAccounts(tx, { personId: id });
-        await endTokens(tx, jobs, id);
+        await revokeTokens(tx, jobs, id);
         if (accounts.length > 0) {
           const changes = listSome(
             accounts.map((account) => account.id),
@@ -78,7 +72,7 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOp
     erasePerson: async ({ person_id: id, operator, dry_run: dryRun }, context) => {
       const counts = await transactionOrDryRun(jobs, dryRun, async (tx) => {
         await lockRowsOfPeople(tx, [id]);
-        await endTokens(tx, jobs, id);
+        await revokeTokens(tx, jobs, id);
         const { emails, former } = await findIdentity(tx, { personId: id });
         await forgetAttempts(tx, { emailKeys: emails.map(emailThrottleKey) });
         const person = await findPersonById(tx, { id });
@@ -91,16 +85,16 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOp
         ];
         const counted: Record<string, number> = {};
         for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;
-        // Last, so that it reaches what others who had the person in hand have kept meanwhile.
+        // Last, to include records that concurrent requests stored meanwhile.
         for (const personId of new Set([id, ...readFormer(former).map((of) => of.person_id)]))
           await removeRecordsOfPerson(tx, { personId, accountIds: idsOf(accounts) });
-        if (!dryRun && counted['people'] === 0) await refuseMerged(tx, id);
+        if (!dryRun && counted['people'] === 0) await rejectMerged(tx, id);
         if (dryRun || (counted['people'] ?? 0) === 0) return counted;
         await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });
         await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
-        tellErased(eventOutbox, tx, id);
-        await tellWritten(eventOutbox, tx, 'membership', 'updated', idsOf(memberships));
-        await tellWritten(eventOutbox, tx, 'relationship', 'updated', idsOf(relationships));
+        emitErased(eventOutbox, tx, id);
+        await emitWritten(eventOutbox, tx, 'membership', 'updated', idsOf(memberships));
+        await emitWritten(eventOutbox, tx, 'relationship', 'updated', idsOf(relationships));
         recordAudit(tx, context, { target: { type: 'person', id }, changes: { removed: counted } });
         return counted;
       });
@@ -111,16 +105,16 @@ export function createPersonDataHandlers({ db, jobs, eventOutbox }: PersonDataOp
 
 const readFormer = (former: string) => JSON.parse(former) as { person_id: number; digest: string }[];
 
-/** @throws AppError 409 `person_merged` for who became somebody else while they were erased, and lives as that */
-async function refuseMerged(tx: Tx, id: number): Promise<void> {
-  const now = await findMergedInto(tx, { goneId: id });
+/** @throws AppError 409 `person_merged` if the person was merged during the erasure */
+async function rejectMerged(tx: Tx, id: number): Promise<void> {
+  const now = await findMergedInto(tx, { mergedId: id });
   if (now === undefined) return;
-  throw appError('conflict', 'person_merged', `Person ${id} was merged into person ${now.id} meanwhile: erase that one.`);
+  throw appError('conflict', 'person_merged', `Person ${id} was merged into person ${now.id} meanwhile. Erase that person instead.`);
 }
 
 const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
 
-async function endTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
+async function revokeTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
   const accounts = await listAccountIds(tx, { personId });
   await changeTokens(
     tx,
@@ -131,30 +125,30 @@ async function endTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
 }
 
 /**
- * @param merged whether the ids, and the keys and emails (`names`), of who was merged mean who they are now
+ * @param merged whether ids, and keys and emails (`names`), of merged people resolve to the surviving person
  * @throws AppError 404 `person_not_found`, 409 `person_ambiguous`
  */
 export async function findPerson(
   db: Database,
-  who: string,
+  reference: string,
   merged: { readonly ids: boolean; readonly names: boolean } = { ids: false, names: false },
 ): Promise<{ id: number; name: string | null }> {
-  const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
+  const id = /^[1-9][0-9]{0,9}$/.test(reference) ? Number(reference) : undefined;
   if (id !== undefined && isPossibleId(id)) {
     const byId = await findPersonById(db, { id });
     if (byId !== undefined) return byId;
-    const now = merged.ids ? await findMergedInto(db, { goneId: id }) : undefined;
+    const now = merged.ids ? await findMergedInto(db, { mergedId: id }) : undefined;
     if (now !== undefined) return now;
-    // An erasure that was broken off after its last step in the directory can be taken up by the id alone.
+    // An erasure that was interrupted after its last step here can be resumed by id only.
     if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
   }
-  const byKey = await findPersonByKeyOf(db, { key: who });
+  const byKey = await findPersonByKeyOf(db, { key: reference });
   if (byKey !== undefined) return byKey;
-  const [first, ...others] = who.includes('@') ? await findPeopleByEmail(db, { email: who }) : [];
-  const former = first === undefined && merged.names ? await findPersonByAlias(db, { who }) : undefined;
+  const [first, ...others] = reference.includes('@') ? await findPeopleByEmail(db, { email: reference }) : [];
+  const former = first === undefined && merged.names ? await findPersonByAlias(db, { alias: reference }) : undefined;
   if (former !== undefined) return former;
-  if (first === undefined) throw appError('not_found', 'person_not_found', `There is no person with the id, key or email "${who}".`);
+  if (first === undefined) throw appError('not_found', 'person_not_found', `No person has the id, key or email "${reference}".`);
   if (others.length === 0) return first;
   const ids = [first, ...others].map((person) => person.id);
-  throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Name one by id.`, { person_ids: ids });
+  throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Use an id.`, { person_ids: ids });
 }

@@ -1,4 +1,4 @@
-/** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
+/** Export and erasure of one person (`people export`, `people erase`). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { emailKeySql, personDigestSql } from '../person-rows/index.ts';
 import type { personDataParts } from './contract.ts';
@@ -18,7 +18,7 @@ export const findPersonByKeyOf = statement.maybeOne({
   row: identifiedRow,
   sql: ({ key }) => sql`select id, name from directory.people where key = ${key}`,
 });
-/** By the email of the contact or of an account, case ignored. */
+/** By email of the contact or of an account, ignoring case. */
 export const findPeopleByEmail = statement.many({
   name: 'person-data.find-email',
   params: { email: t.text },
@@ -29,25 +29,25 @@ export const findPeopleByEmail = statement.many({
       union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
     order by id`,
 });
-/** By the email or the key of somebody who was merged into them (I5). */
+/** By email or key of a person that was merged into them (I5). */
 export const findPersonByAlias = statement.maybeOne({
   name: 'person-data.find-alias',
-  params: { who: t.text },
+  params: { alias: t.text },
   row: identifiedRow,
-  sql: ({ who }) => sql`
+  sql: ({ alias }) => sql`
     select id, name from directory.people where id in (select person_id from directory.person_aliases
-      where (kind = 'key' and value = ${who}) or (kind = 'email' and ${emailKeySql(sql`value`)} = ${emailKeySql(who)}))
+      where (kind = 'key' and value = ${alias}) or (kind = 'email' and ${emailKeySql(sql`value`)} = ${emailKeySql(alias)}))
     order by id limit 1`,
 });
-/** Who somebody is now that was merged. */
+/** The surviving person of a merged one. */
 export const findMergedInto = statement.maybeOne({
   name: 'person-data.find-merged-into',
-  params: { goneId: t.integer },
+  params: { mergedId: t.integer },
   row: identifiedRow,
-  sql: ({ goneId }) => sql`
-    select id, name from directory.people where id = (select into_id from directory.merged_people where gone_id = ${goneId})`,
+  sql: ({ mergedId }) => sql`
+    select id, name from directory.people where id = (select into_id from directory.merged_people where gone_id = ${mergedId})`,
 });
-/** A row when an erasure removed the person. */
+/** A row if the person was erased. */
 export const findErasure = statement.maybeOne({
   name: 'person-data.find-erasure',
   params: { personId: t.integer },
@@ -55,7 +55,7 @@ export const findErasure = statement.maybeOne({
   sql: ({ personId }) => sql`select id from directory.erasures where person_id = ${personId} limit 1`,
 });
 
-/** What other services know a person by. */
+/** Identifiers that other services use for the person. */
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
@@ -83,7 +83,7 @@ const workflowSql = (alias: string): Sql => sql`'journey', j.slug, 'step', s.slu
 const workflowJoinsSql = (alias: string): Sql =>
   sql`left join directory.journeys j on j.id = ${sql.id(alias)}.journey_id left join directory.journey_steps s on s.id = ${sql.id(alias)}.step_id`;
 
-/** By part: JSON of the person's items after an id, at most so many. */
+/** Export items by part, after an id. */
 export const exportParts = {
   person: part(
     'person',
@@ -165,7 +165,7 @@ function part(name: string, key: Sql, item: Sql | ((personId: SqlPart) => Sql), 
   });
 }
 
-/** The accounts that were active. */
+/** Deactivates accounts; returns those that were active. */
 export const deactivateAccounts = statement.many({
   name: 'person-data.deactivate',
   params: { personId: t.integer },
@@ -181,7 +181,7 @@ export const listAccountIds = statement.many({
   sql: ({ personId }) => sql`select id from directory.accounts where person_id = ${personId}`,
 });
 
-/** What others have for which the person is responsible: nobody is, after the removal. */
+/** Memberships and relationships that lose their responsible person. */
 export const listResponsible = {
   memberships: eraseStep(
     'person-data.responsible-memberships-of-others',
@@ -195,8 +195,8 @@ export const listResponsible = {
 };
 
 /**
- * Steps of the removal in their order. Each returns a row for what it removed. Notes that stand on the feed of another person too
- * stay there; what the person wrote about others stays without an author.
+ * Erasure steps in order; each returns one row per removed row. Notes in feeds of other people remain; notes that the person wrote lose
+ * their author.
  */
 export const eraseSteps = {
   notes: eraseStep(
@@ -225,7 +225,7 @@ function eraseStep(name: string, text: (personId: SqlPart) => Sql) {
   return statement.many({ name, params: { personId: t.integer }, row: { id: t.integer }, sql: ({ personId }) => text(personId) });
 }
 
-/** Takes a name or an email out of the notes on the person's feed, which stay where they are on others' feeds too. */
+/** Removes a name or email from the notes in the person's feed, which remain in other feeds. */
 export const removeFromNotes = statement.none({
   name: 'person-data.remove-from-notes',
   params: { personId: t.integer, text: t.text },

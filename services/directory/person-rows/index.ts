@@ -2,7 +2,7 @@
 export {
   emailKeySql,
   idsByEmailSql,
-  keepPeople,
+  lockPeopleForShare,
   linkedinAddressSql,
   lockRowsOfPeople,
   lockWorkspace,

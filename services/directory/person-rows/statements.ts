@@ -4,7 +4,7 @@ import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const workspaceKey = sql`hashtextextended('directory.workspace', 0)`;
 
-/** One application of a workspace file at a time, and no merge or erasure beside it: it writes each table in an order of its own. */
+/** Serializes applications of workspace files, and excludes merges and erasures meanwhile: an application writes tables in its own order. */
 export const lockWorkspace = statement.none({
   name: 'locks.workspace',
   sql: () => sql`select pg_advisory_xact_lock(${workspaceKey})`,
@@ -34,10 +34,7 @@ const lockMemberships = lockOf('memberships', (ids) => sql`person_id = any(${ids
 const lockRelationships = lockOf('relationships', (ids) => sql`responsible_person_id = any(${ids})`);
 export const locksAfterPeople = [lockAccounts, lockNotes, lockMemberships, lockRelationships];
 
-/**
- * Locks people and all rows that belong to them or name them, until the transaction ends. Before any of them is changed.
- * @returns ids of those of the people who exist
- */
+/** Locks people and all rows that refer to them until the transaction ends. Call before changing any of them. @returns ids of existing people */
 export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Promise<number[]> {
   const people = { personIds };
   await shareWorkspace(tx);
@@ -46,8 +43,8 @@ export async function lockRowsOfPeople(tx: Tx, personIds: readonly number[]): Pr
   return found.map(({ id }) => id);
 }
 
-/** These people, who they are now if they were merged, and the person of a membership stay until the transaction ends. */
-export const keepPeople = statement.none({
+/** Share-locks people, the surviving people of merged ones, and the person of a membership until the transaction ends. */
+export const lockPeopleForShare = statement.none({
   name: 'locks.keep-people',
   params: { personIds: t.integer.array, membershipId: t.integer.nullable },
   sql: ({ personIds, membershipId }) => sql`
@@ -62,27 +59,27 @@ export const emailKeySql = (email: Sql | SqlPart): Sql => inBytes(sql`directory.
 export const linkedinAddressSql = (address: Sql | SqlPart): Sql => inBytes(sql`directory.linkedin_address(${address})`);
 export const phoneDigitsSql = (phone: Sql | SqlPart): Sql => inBytes(sql`directory.phone_digits(${phone})`);
 
-/** People with this email, or with one of the merged people whom they are now: a list of ids for `in`. */
+/** Ids of people with this email, or with a merged person's email: a subquery for `in`. */
 export const idsByEmailSql = (email: SqlPart): Sql => sql`
   select known.id from directory.people known
     where known.contact ->> 'email' is not null and ${emailKeySql(sql`known.contact ->> 'email'`)} = ${emailKeySql(email)}
   union select former.person_id from directory.person_aliases former
     where former.kind = 'email' and ${emailKeySql(sql`former.value`)} = ${emailKeySql(email)}`;
 
-/** Conditions of a person whose email or whose phone number begins with the text, each for an index of its own. */
+/** Conditions for a person whose email or phone number starts with the text; each has its own index. */
 export function startsOfAddressesSql(alias: string, text: SqlPart): readonly Sql[] {
   const contact = sql`${sql.id(alias)}.contact`;
   const folded = sql`directory.fold(${text})`;
-  const startsWith = (key: Sql, wanted: Sql): Sql => sql`${key} like directory.like_literal(${wanted}) || '%'`;
+  const startsWith = (key: Sql, prefix: Sql): Sql => sql`${key} like directory.like_literal(${prefix}) || '%'`;
   return [
     sql`${contact} ->> 'email' is not null and ${startsWith(emailKeySql(sql`${contact} ->> 'email'`), sql`directory.email_key(${text})`)}`,
-    // Not every text with digits in it is the beginning of a number.
+    // Only texts that look like a phone number.
     sql`${contact} ->> 'phone' is not null and ${folded} ~ '^ ?(tel:)?[+0-9 ()./-]+$' and char_length(directory.phone_digits(${folded})) >= 3
       and ${startsWith(phoneDigitsSql(sql`${contact} ->> 'phone'`), sql`directory.phone_digits(${folded})`)}`,
   ];
 }
 
-/** Tells the person of a row of `people` from another who has the id later: SHA-256 of id and creation, in hex. */
+/** Digest that distinguishes a person from a later one with the same id: SHA-256 of id and creation time, in hex. */
 export const personDigestSql = (alias: string): Sql => {
   const row = sql.id(alias);
   return sql`encode(sha256(convert_to('person:' || ${row}.id || ':' || directory.iso_utc(${row}.created_at), 'UTF8')), 'hex')`;

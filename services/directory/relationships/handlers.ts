@@ -1,9 +1,7 @@
-/** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
-import type { EventOutbox } from '#libs/feed';
-import type { IdempotencyStore } from '#libs/idempotency';
+/** Relationships: list of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
 import type { HandlersOf } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import { tellRelationship } from '../events/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { emitRelationship } from '../events/index.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
@@ -16,19 +14,15 @@ const relationship: WorkflowKind = {
   find: findRelationship,
   save: saveRelationship,
   read: readRelationship,
-  tell: (eventOutbox, tx, id, { holonIds: [fromId = 0, toId = 0], journey_id, journey }) =>
-    tellRelationship(eventOutbox, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
+  emit: (eventOutbox, tx, id, { holonIds: [fromId = 0, toId = 0], journey_id, journey }) =>
+    emitRelationship(eventOutbox, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
 };
 
 export function createRelationshipHandlers({
   db,
   idempotency,
   eventOutbox,
-}: {
-  db: Database;
-  idempotency: IdempotencyStore;
-  eventOutbox: EventOutbox;
-}): HandlersOf<typeof relationshipRpcs> {
+}: Pick<Dependencies, 'db' | 'idempotency' | 'eventOutbox'>): HandlersOf<typeof relationshipRpcs> {
   return {
     listHolonRelationships: async ({ holon_id: holonId, limit = relationshipsPerPage, offset = 0 }, { actor }) =>
       bodyOf(await listHolonRelationships(db, { holonId, limit, offset, ...readViewer(actor) })),

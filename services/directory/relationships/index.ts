@@ -1,2 +1,2 @@
-/** What other features need of relationships. */
+/** Public parts of `relationships`. */
 export { listHolonRelationships } from './statements.ts';

@@ -1,10 +1,10 @@
-/** Relationships of a holon, and their updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
+/** Relationships of a holon, and updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams } from '../lists/index.ts';
 import { canEditHolonSql, belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../visibility/index.ts';
 import { relationshipJoinsSql, relationshipSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../workflow/index.ts';
 
-/** One with an invisible side is invisible. No row when the holon is absent or invisible. */
+/** Hides relationships with an invisible side. No row if the holon does not exist or is invisible. */
 export const listHolonRelationships = statement.maybeOne({
   name: 'holons.list-relationships',
   planned: 'once',
@@ -32,14 +32,14 @@ export const listHolonRelationships = statement.maybeOne({
     }),
 });
 
-/** Holds back other writers of it until the transaction ends. The row is read by the next statement, as it is then. */
+/** Locks the relationship until the transaction ends. Read it in the next statement, which sees the latest version. */
 export const lockRelationship = statement.none({
   name: 'relationships.lock',
   params: { id: t.integer },
   sql: ({ id }) => sql`select id from directory.relationships where id = ${id} for no key update`,
 });
 
-/** It is seen by who sees both sides, and edited by who edits one of them. */
+/** Visible if both sides are visible; editable if one side is editable. */
 export const findRelationship = statement.maybeOne({
   name: 'relationships.find',
   params: rowParams,
@@ -57,7 +57,7 @@ export const saveRelationship = statement.none({
   sql: (state) => saveSql('directory.relationships', state),
 });
 
-/** Its JSON. */
+/** JSON of the relationship. */
 export const readRelationship = statement.maybeOne({
   name: 'relationships.read',
   params: rowParams,

@@ -5,7 +5,7 @@ import { HolonListItem, limitParameter, PersonListItem, searchText, v1Errors } f
 const hit = {
   id: Type.Integer(),
   score: Type.Number({
-    description: 'Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts.',
+    description: 'Best match: exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2.',
   }),
   matched_field: Type.Union([Type.Literal('name'), Type.Literal('channel'), Type.Literal('description')], {
     description: '`channel`: a contact value of a person, a link value of a holon.',
@@ -17,34 +17,33 @@ export const SearchHit = Type.Union(
     Type.Object({ kind: Type.Literal('person'), ...hit, person: PersonListItem }, { $id: 'PersonHit' }),
     Type.Object({ kind: Type.Literal('holon'), ...hit, holon: HolonListItem }, { $id: 'HolonHit' }),
   ],
-  { $id: 'SearchHit', description: 'One result; best first, then by name and id.' },
+  { $id: 'SearchHit', description: 'A result. Sorted by score, name and id.' },
 );
 
-/** Results of each kind when the caller does not say (rules/http#limits). */
-export const usualResults = 20;
+/** Default number of results per kind (rules/http#limits). */
+export const defaultResults = 20;
 
 export const searchQuery = Type.Object({
   q: searchText(
-    'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
+    'At least two characters, ignoring case and accents; `%` and `_` are literal. Searches the first 10,000 characters of descriptions.',
     { minLength: 2 },
   ),
   types: Type.Optional(
     listParameter({
       usual: ['person', 'holon'],
       words: ['person', 'holon'],
-      description: 'Subset of `person` and `holon`; default both.',
+      description: 'Subset of `person` and `holon`. Default: both.',
     }),
   ),
-  limit_per_type: limitParameter({ usual: usualResults, most: 50, of: 'Results of each kind' }),
+  limit_per_type: limitParameter({ usual: defaultResults, most: 50, of: 'Results of each kind' }),
 });
 export type SearchQuery = Static<typeof searchQuery>;
 
-/** To be spread into the contract of the directory. */
 export const searchRpcs = {
   searchDirectory: rpc({
     subject: 'directory.search.find',
     callers: byUsers,
-    summary: 'People and holons by name, channels and description, ranked (rules/people#search; D42).',
+    summary: 'Searches people and holons by name, channels and description, ranked (rules/people#search; D42).',
     request: searchQuery,
     reply: Type.Object({
       query: Type.String(),
@@ -53,6 +52,6 @@ export const searchRpcs = {
       count: Type.Integer({ minimum: 0, description: 'Results returned.' }),
       items: Type.Array(SearchHit),
     }),
-    errors: v1Errors.validation('`types` names something else than `person` and `holon`.'),
+    errors: v1Errors.validation('`types` contains a value other than `person` and `holon`.'),
   }),
 } as const;

@@ -69,7 +69,7 @@ describe('findContactProblem (D72)', () => {
     expect(findContactProblem(value)).toMatch(/^must /),
   );
 
-  it('takes nothing that a browser reads as another scheme, wherever noise stands', () => {
+  it('rejects values that a browser reads with another scheme, wherever ignored characters occur', () => {
     const noise = fc.constantFrom('', ' ', '\t', '\n', '\r', '\u0000', '\u0001', '\u200b', '\u00a0', '\ufeff', '\u2028');
     const scheme = fc.constantFrom('javascript', 'JAVASCRIPT', 'data', 'vbscript', 'file', 'unknown');
     const disguised = fc.tuple(scheme, fc.array(noise, { minLength: 14, maxLength: 14 })).map(
@@ -82,7 +82,7 @@ describe('findContactProblem (D72)', () => {
     fc.assert(fc.property(disguised, (value) => findContactProblem(value) !== undefined && findLinkProblem(value) !== undefined));
   });
 
-  it('takes no text whatsoever that URL reads as a scheme of its own', () => {
+  it('rejects every text that URL parses with another scheme', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.webUrl()), (value) => {
         const scheme = URL.canParse(value) ? new URL(value).protocol : undefined;
@@ -129,7 +129,7 @@ describe('rich text (D46b)', () => {
   const piece = fc.oneof(fc.constantFrom(...pieces.split('|')), fc.string({ maxLength: 6 }));
   const markup = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''));
 
-  it('says the same when it is applied again', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(markup, (html) => {
         const once = sanitizeRichText(html);
@@ -139,7 +139,7 @@ describe('rich text (D46b)', () => {
     );
   });
 
-  it('lets no element, attribute or address through that is not on the list', () => {
+  it('removes elements, attributes and URLs that are not allowed', () => {
     const element = /<\/?([a-zA-Z][^\s/>]*)([^>]*)>/g;
     fc.assert(
       fc.property(markup, (html) => {
@@ -152,14 +152,14 @@ describe('rich text (D46b)', () => {
     );
   });
 
-  it('keeps every character of plain text', () => {
+  it('keeps plain text unchanged', () => {
     const unescape = (html: string): string =>
       html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     const plain = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[<&\r]/g, ''));
     fc.assert(fc.property(plain, (text) => expect(unescape(sanitizeRichText(text))).toBe(text.trim())));
   });
 
-  it('writes plain text as it would beside an element', () => {
+  it('treats plain text the same with and without elements', () => {
     const end = '<br />';
     fc.assert(
       fc.property(fc.oneof(markup, fc.string({ unit: 'binary' })), (html) => {

@@ -6,10 +6,10 @@ import { hasControlCharacters } from '#libs/text';
 import { isLonger, maxDescriptionLength } from '../api-objects/contract.ts';
 
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);
-/** What is said of a value that is no link, after the name of its field. */
+/** Problem of a value that is not a link, phrased after the field name. */
 const allowed = 'must be a link with the scheme http, https, mailto or tel';
 
-/** Why a value is no link; undefined = it is one. */
+/** The problem of a link; undefined if it is valid. */
 export function findLinkProblem(value: string): string | undefined {
   if (hasControlCharacters(value)) return 'must have no control characters';
   const scheme = findScheme(value);
@@ -18,42 +18,45 @@ export function findLinkProblem(value: string): string | undefined {
   return /^(mailto|tel):\S/i.test(value) && URL.canParse(value) ? undefined : allowed;
 }
 
-/** Why a contact value, or another text that may be a link, cannot be stored; undefined = it can. What has no scheme is text of any number of lines. */
+/**
+ * The problem of a contact value or another text that can be a link; undefined if it is valid. Text without a scheme can have any number of
+ * lines.
+ */
 export function findContactProblem(value: string): string | undefined {
   if (findScheme(value) !== undefined) return findLinkProblem(value);
   return hasControlCharacters(value.replace(/[\t\r\n]/g, '')) ? 'must have no control characters' : undefined;
 }
 
-/** An absolute http(s) address with a host. */
+/** Whether the text is an absolute http(s) URL with a host. */
 export function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && !hasControlCharacters(text) && URL.canParse(text);
 }
 
-/** Longest link or contact value, in characters. */
+/** Maximum length of links and contact values, in characters. */
 export const maxAddressLength = 2_000;
 export const tooLongAddress = `is longer than ${maxAddressLength} characters`;
 
-/** Why a text is no http or https address; the empty one is none at all. */
+/** The problem of an http(s) URL; undefined if it is valid or empty. */
 export function webAddressProblem(value: string): string | undefined {
   if (value.length > maxAddressLength) return tooLongAddress;
   return value === '' || isWebAddress(value) ? undefined : 'must be an http or https address';
 }
 
 /**
- * The scheme that any reader may see in a text, in lower case. Browsers skip control characters and spaces before it and line breaks within it;
- * others drop what is invisible, or take compatible forms of letters for the letters.
+ * The scheme that any consumer could see, in lower case. Browsers ignore leading control characters and spaces, and line breaks; others
+ * drop invisible characters or normalize compatible letters.
  */
 function findScheme(text: string): string | undefined {
   const seen = text.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\p{Z}]/gu, '');
   return /^([a-z][a-z0-9+.-]*):/i.exec(seen)?.[1]?.toLowerCase();
 }
 
-/** True for what can be one email address, without a name beside it; surrounding space does not count. Whether it is read only a message can tell. */
+/** Whether the text can be one email address without a display name; surrounding whitespace is ignored. */
 export function isEmail(text: string): boolean {
   return text.length <= 320 && /^[^\s@<>‹›«»,;()]+@[^\s@<>‹›«»,;()]+$/.test(text.trim());
 }
 
-/** Elements that the web editor makes. */
+/** Elements that the web editor produces. */
 export const richTextTags: readonly string[] = [
   'p',
   'br',
@@ -77,7 +80,7 @@ export const richTextTags: readonly string[] = [
 ];
 const linkProtocols: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 const linkRelation = 'noopener noreferrer nofollow';
-/** Elements inside elements; deeper ones are dropped, their text stays. */
+/** Maximum nesting; deeper elements are dropped, their text is kept. */
 const maxNesting = 100;
 
 const options: sanitizeHtml.IOptions = {
@@ -93,16 +96,16 @@ const options: sanitizeHtml.IOptions = {
 
 const require = createRequire(import.meta.url);
 
-/** Neither an element nor anything that would be written otherwise. */
+/** Text without elements and escapes. */
 const plainText = /^[^<>&"\r\0]*$/;
 
-/** Rounds until the result is its own result; two are enough unless dropped elements had held others apart. */
+/** Maximum rounds until the result is stable. Two suffice unless dropped elements separated others. */
 const maxRounds = 5;
 
-/** The text with the allowed elements only; text of dropped elements stays, scripts and styles go with their content. Idempotent. */
+/** Keeps allowed elements only. Drops other elements but keeps their text, except in scripts and styles. Idempotent. */
 export function sanitizeRichText(html: string): string {
   if (plainText.test(html)) return html.trim();
-  // Loaded by the first text that needs it: with the parsers that it brings it is a tenth of what the service loads.
+  // Loaded on first use: it is a tenth of the code that the service loads.
   const sanitize = require('sanitize-html') as typeof sanitizeHtml;
   let text = html;
   for (let round = 0; round < maxRounds; round++) {
@@ -113,7 +116,7 @@ export function sanitizeRichText(html: string): string {
   return text;
 }
 
-/** The text as it will be stored, whose length counts: a sign such as `<` is stored as several characters. */
+/** Sanitizes the text and checks its stored length, in which `<` counts as several characters. */
 export function readRichText(html: string): { readonly value: string } | { readonly problem: string } {
   const value = sanitizeRichText(html);
   return isLonger(value, maxDescriptionLength)
@@ -128,7 +131,7 @@ export function requireRichText(field: string, html: string): string {
   return read.value;
 }
 
-/** An absolute address with one of the allowed schemes. */
+/** Whether it is an absolute URL with an allowed scheme. */
 function isLink(href: string | undefined): href is string {
   return href !== undefined && URL.canParse(href) && linkProtocols.has(new URL(href).protocol);
 }

@@ -2,25 +2,25 @@
 import type { Actor } from '#libs/contract';
 import { type Sql, sql, type SqlPart, t } from '#libs/sql';
 
-/** Who looks at holons. */
+/** The caller for whom holons are read. */
 export interface Viewer {
   readonly seesAll: boolean;
-  /** Null = nobody in particular: no team authority counts. */
+  /** Null = no account: team authority does not apply. */
   readonly accountId: number | null;
 }
 
-/** The viewer as parameters of a statement. */
+/** Statement parameters of a viewer. */
 export const viewerParams = { seesAll: t.boolean, accountId: t.integer.nullable };
 
-/** The viewer in a fragment of SQL. */
+/** Viewer in SQL fragments. */
 export interface ViewerSql {
   readonly seesAll: SqlPart;
   readonly accountId: SqlPart;
 }
 
 /**
- * What the caller's class says about private holons (D18f, D48, D49): superusers and global editors see all, a person what
- * their team authority covers, the shared token none. Whoever comes without an actor sees no more than that.
+ * Rights of the caller on private holons (D18f, D48, D49): superusers and global editors see all, people what their team authority covers,
+ * the shared token and calls without an actor none.
  */
 export function readViewer(actor: Actor | undefined): Viewer {
   return actor?.kind === 'user'
@@ -29,9 +29,8 @@ export function readViewer(actor: Actor | undefined): Viewer {
 }
 
 /**
- * SQL condition: the caller may see the holon. A public class costs nothing; whether the caller has any authority is asked once for a
- * statement; the way up from a private holon is walked only for callers who have some.
- *
+ * SQL condition: the caller can see the holon. Free for public classes; otherwise checks once per statement whether the caller has any
+ * authority, and only then walks up the tree.
  * @param holon alias of `directory.holons`
  * @param objectClass alias of its `directory.object_classes`
  */
@@ -40,16 +39,15 @@ export function holonVisibleSql(holon: string, objectClass: string, viewer: View
 }
 
 /**
- * SQL condition: the caller may edit the holon and its content: global editors and superusers every one, others what their active team authority
- * covers, that is the holon of the authority and everything below it (D49). Whether a holon is private makes no difference.
- *
+ * SQL condition: the caller can edit the holon: global editors and superusers all, others the holons of their active team authority and
+ * below (D49). Privacy of the class does not matter.
  * @param holon alias of `directory.holons`
  */
 export function canEditHolonSql(holon: string, viewer: ViewerSql): Sql {
   return sql`(${hasAuthoritySql(holon, viewer)})`;
 }
 
-/** Authority over everything, or over the holon or an ancestor of it. */
+/** Authority over everything, the holon or one of its ancestors. */
 function hasAuthoritySql(holon: string, { seesAll, accountId }: ViewerSql): Sql {
   return sql`${seesAll}
     or (exists (select from directory.team_authority own where own.account_id = ${accountId} and own.is_active)
@@ -57,8 +55,8 @@ function hasAuthoritySql(holon: string, { seesAll, accountId }: ViewerSql): Sql 
 }
 
 /**
- * SQL of common table expressions (of `with recursive`): the same policy read from above. `name` gets the ids of the private holons that the
- * caller sees by team authority alone; none for those who see all. For counts, which start from few private holons instead of from many rows.
+ * The same policy as CTEs (of `with recursive`), top-down: `name` contains the ids of private holons that the caller sees through team
+ * authority; empty for callers who see all. For counts, which start from few private holons instead of many rows.
  */
 export function coveredHolonsSql(name: string, { seesAll, accountId }: ViewerSql): Sql {
   const [covered, tree] = [sql.id(name), sql.id(`${name}_tree`)];
@@ -71,14 +69,13 @@ export function coveredHolonsSql(name: string, { seesAll, accountId }: ViewerSql
     )`;
 }
 
-/** Ids of the private classes: read once for a statement. */
+/** Ids of private classes, evaluated once per statement. */
 export const privateClassesSql = sql`array(select closed.id from directory.object_classes closed where closed.effective_private)`;
 
 /**
- * SQL condition: the caller may see the holon that a membership or a relationship hangs on. It is `holonVisibleSql`, asked only of rows whose
- * kept class is private; what hangs on a public holon is decided without reading the holon, from an index.
- *
- * @param classColumn kept class of the holon, e.g. `m.holon_class_id`
+ * SQL condition: the caller can see the holon of a membership or relationship. Evaluates `holonVisibleSql` only if the copied class is
+ * private; for public classes an index suffices.
+ * @param classColumn copied class of the holon, e.g. `m.holon_class_id`
  * @param holonColumn e.g. `m.holon_id`
  */
 export function belongsToVisibleHolonSql(classColumn: string, holonColumn: string, viewer: ViewerSql): Sql {
@@ -88,7 +85,7 @@ export function belongsToVisibleHolonSql(classColumn: string, holonColumn: strin
       where seen.id = ${sql.id(holonColumn)} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
 }
 
-/** The parent is named to those who may see it. */
+/** The parent is null if the caller cannot see it. */
 function holonFieldsSql(holon: Sql, objectClass: Sql, viewer: ViewerSql): Sql {
   return sql`'id', ${holon}.id, 'name', ${holon}.name, 'slug', ${holon}.slug, 'type', ${objectClass}.slug, 'description', ${holon}.description,
     'parent_id', (select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id

@@ -1,8 +1,8 @@
-/** What memberships, relationships and worklists of the open API have in common (rules/memberships#updates; D46, D47a). */
+/** Common schemas of memberships, relationships and worklists (rules/memberships#updates; D46, D47a). */
 import { singleLine, nullable, Type } from '#libs/contract';
 import { maxNoteLength, PersonPublic } from '../api-objects/contract.ts';
 
-/** What items of memberships, relationships and worklists have in common. */
+/** Common fields of memberships, relationships and worklist items. */
 export const workflowFields = {
   journey_name: nullable(Type.String()),
   step_title: nullable(Type.String()),
@@ -10,23 +10,23 @@ export const workflowFields = {
   responsible_person: nullable(PersonPublic),
 };
 
-/** What memberships and relationships have in common in an update. */
+/** Common fields of updates of memberships and relationships. */
 export const workflowUpdateFields = {
-  note: Type.String({ maxLength: maxNoteLength, description: 'Needed; trimmed, then stored verbatim.' }),
-  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears, absent leaves as it is.' }))),
+  note: Type.String({ maxLength: maxNoteLength, description: 'Required. Leading and trailing whitespace is removed.' }),
+  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears the date.' }))),
   step_slug: Type.Optional(singleLine({ description: 'Active step to move to.' })),
-  advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),
+  advance_step: Type.Optional(Type.Boolean({ description: 'Moves to the next active step. Cannot be combined with `step_slug`.' })),
 };
 
 export const textChange = Type.Optional(
   Type.Object(
     { old: nullable(Type.String()), new: nullable(Type.String()) },
-    { $id: 'TextChange', description: 'A value before and after: slugs of journeys and steps, dates; null where there is none.' },
+    { $id: 'TextChange', description: 'Old and new value: slug of a journey or step, or date; null if absent.' },
   ),
 );
-/** Fields of `changes` that memberships and relationships share. */
+/** Common fields of `changes`. */
 export const workflowChanges = {
-  /** There when the step is another one, even with the same slug. */
+  /** Present if the step changed, even to one with the same slug. */
   current_step: textChange,
   follow_up_after: textChange,
 };

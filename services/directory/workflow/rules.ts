@@ -4,7 +4,7 @@ import type { Clock } from '#libs/time';
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** True for `YYYY-MM-DD` of the calendar, years 0001 to 9999. */
+/** Whether the text is a valid date `YYYY-MM-DD`, years 0001 to 9999. */
 export function isCalendarDate(text: string): boolean {
   const match = datePattern.exec(text);
   if (match === null) return false;
@@ -14,16 +14,16 @@ export function isCalendarDate(text: string): boolean {
   return year > 0 && date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** @throws AppError 400 unless it is null, absent or a date of the calendar. */
+/** @throws AppError 400 unless it is null, absent or a valid date */
 export function checkFollowUp(date: string | null | undefined): void {
   if (date === null || date === undefined || isCalendarDate(date)) return;
   throw badRequest('follow_up_after must be a date of the form YYYY-MM-DD.');
 }
 
-/** The date of this moment in a time zone, `YYYY-MM-DD`. */
+/** Today's date in a time zone, `YYYY-MM-DD`. */
 export type Today = () => string;
 
-/** The format is made once: that takes forty times as long as its use. */
+/** The format is created once: creating it takes forty times as long as using it. */
 export function createToday(clock: Clock, timeZone: string): Today {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: '2-digit', day: '2-digit' });
   return () => {
@@ -32,7 +32,7 @@ export function createToday(clock: Clock, timeZone: string): Today {
   };
 }
 
-/** Parts of the calendar that a worklist may be narrowed to. */
+/** Periods of follow-up dates. */
 export const followUpPeriods = ['overdue', 'today', 'future'] as const;
 export type FollowUpPeriod = (typeof followUpPeriods)[number];
 
@@ -40,14 +40,14 @@ export function isFollowUpPeriod(text: string): text is FollowUpPeriod {
   return (followUpPeriods as readonly string[]).includes(text);
 }
 
-/** Dates from `from` to `to`, both included, without `except`; PostgreSQL's infinities where there is no bound. */
+/** Dates between `from` and `to`, inclusive, without `except`; infinities where unbounded. */
 export interface DateSpan {
   readonly from: string;
   readonly to: string;
   readonly except: string | null;
 }
 
-/** The span that these periods make up around today: one range, with a hole where only today is missing. */
+/** Combines periods into one span, with a gap if only today is missing. */
 export function spanOf(periods: ReadonlySet<FollowUpPeriod>, today: string): DateSpan {
   const [overdue, now, future] = followUpPeriods.map((period) => periods.has(period));
   const from = overdue === true ? '-infinity' : now === true ? today : shiftDate(today, 1);
@@ -67,26 +67,26 @@ export interface JourneyStep {
   readonly is_archived: boolean;
 }
 
-/** The step controls of an update. */
+/** Step fields of an update. */
 export interface StepControls {
   readonly step_slug?: string | undefined;
   readonly advance_step?: boolean | undefined;
   readonly journey_slug?: string | undefined;
 }
 
-/** @throws AppError 400 when the controls exclude each other or one needs another. */
+/** @throws AppError 400 when fields exclude each other or one requires another */
 export function checkStepControls({ step_slug: step, advance_step: advance, journey_slug: journey }: StepControls): void {
   if (advance === true && step !== undefined) throw badRequest('advance_step cannot be combined with step_slug.');
   if (advance === true && journey !== undefined) throw badRequest('advance_step cannot be combined with journey_slug.');
-  if (journey !== undefined && step === undefined) throw badRequest('journey_slug needs step_slug.');
+  if (journey !== undefined && step === undefined) throw badRequest('journey_slug requires step_slug.');
 }
 
-/** The step with this slug; an archived one cannot be a target. */
+/** The step with this slug, unless archived. */
 export function findActiveStep<Step extends JourneyStep>(steps: readonly Step[], slug: string): Step | undefined {
   return steps.find((step) => step.slug === slug && !step.is_archived);
 }
 
-/** The next active step by (order, id) after the current one, archived or not; the first when there is none. */
+/** The next active step by (order, id) after the current one, which can be archived; without a current step the first. */
 export function findNextStep<Step extends JourneyStep>(steps: readonly Step[], currentId: number | null): Step | undefined {
   const active = steps.filter((step) => !step.is_archived).toSorted(compareSteps);
   if (currentId === null) return active[0];
@@ -99,15 +99,15 @@ function compareSteps(left: JourneyStep, right: JourneyStep): number {
 }
 
 /**
- * The step that an update moves to; undefined = it stays where it is.
- * @param steps those of the journey that is meant
- * @param currentId present step, null = none
- * @throws AppError 400 when there is no such active step or no next one.
+ * The step to move to; undefined = stay.
+ * @param steps steps of the target journey
+ * @param currentId current step, or null
+ * @throws AppError 400 when there is no such active step or no next one
  */
 export function chooseStep(controls: StepControls, steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
   if (controls.advance_step === true) {
     const next = findNextStep(steps, currentId);
-    if (next === undefined) throw badRequest('There is no next step.');
+    if (next === undefined) throw badRequest('The journey has no next active step.');
     return next;
   }
   if (controls.step_slug === undefined) return undefined;

@@ -10,7 +10,7 @@ export const findJourneysFor = statement.many({
     id: t.integer,
     slug: t.text,
     bulk_add: t.boolean,
-    /** In the effective catalogue of the holon's class: its own journeys and those of its ancestors. */
+    /** Whether it is in the effective catalogue of the holon's class: its own journeys and those of ancestor classes. */
     allowed: t.boolean,
     /** JSON list of JourneyStep. */
     steps: t.text,
@@ -28,7 +28,7 @@ export const findJourneysFor = statement.many({
     where h.id = ${holonId}`,
 });
 
-/** The JSON list of its steps. */
+/** Steps of a journey, as a JSON list. */
 export const findJourneySteps = statement.one({
   name: 'workflow.find-steps',
   params: { journeyId: t.integer },
@@ -39,7 +39,7 @@ export const findJourneySteps = statement.one({
     from directory.journey_steps s where s.journey_id = ${journeyId}`,
 });
 
-/** Those of the people who exist, and whether they have a user account. They stay until the transaction ends. */
+/** Existing people among the ids, and whether they have an account. Share-locked until the transaction ends. */
 export const findPeople = statement.many({
   name: 'workflow.find-people',
   params: { ids: t.integer.array },
@@ -56,7 +56,7 @@ export const findHolon = statement.maybeOne({
   sql: ({ id }) => sql`select h.id from directory.holons h where h.id = ${id} for key share`,
 });
 
-/** Journey, step and responsible person of a row; aliases `j`, `s`, `responsible`. */
+/** Joins journey, step and responsible person of a row, as `j`, `s`, `responsible`. */
 function workflowJoinsSql(alias: string): Sql {
   const row = sql.id(alias);
   return sql`left join directory.journeys j on j.id = ${row}.journey_id
@@ -72,7 +72,7 @@ const counterpartJoinsSql = {
   holon: sql`join directory.holons h on h.id = m.holon_id join directory.object_classes c on c.id = h.class_id`,
 } as const;
 
-/** What follows `directory.memberships m` so that every field of an item with these counterparts is there. */
+/** Joins after `directory.memberships m` for items with these counterparts. */
 export const membershipJoinsSql = (...counterparts: readonly (keyof typeof counterpartJoinsSql)[]): Sql =>
   sql.join([...counterparts.map((counterpart) => counterpartJoinsSql[counterpart]), workflowJoinsSql('m')], sql` `);
 
@@ -88,10 +88,10 @@ function membershipSql(...counterparts: Sql[]): Sql {
 export const membershipWithHolonSql = (viewer: ViewerSql): Sql => membershipSql(holonSql(viewer));
 /** Item of a holon's memberships. */
 export const membershipWithPersonSql = membershipSql(personSql);
-/** The membership in answers to writes: with both. */
+/** Membership in replies to writes: with person and holon. */
 export const membershipWithBothSql = (viewer: ViewerSql): Sql => membershipSql(personSql, holonSql(viewer));
 
-/** What follows `directory.relationships r`. */
+/** Joins after `directory.relationships r`. */
 export const relationshipJoinsSql = sql`join directory.holons fh on fh.id = r.from_holon_id join directory.object_classes fc on fc.id = fh.class_id
     join directory.holons th on th.id = r.to_holon_id join directory.object_classes tc on tc.id = th.class_id
     ${workflowJoinsSql('r')}`;
@@ -114,12 +114,12 @@ export const worklistMembershipSql = (viewer: ViewerSql): Sql => worklistSql('pe
 /** Worklist item of a relationship. */
 export const worklistRelationshipSql = (viewer: ViewerSql): Sql => worklistSql('holon', 'r', sidesSql(viewer));
 
-/** Parameters of what is asked about one row for the caller. */
+/** Parameters of queries about one row for a caller. */
 export const rowParams = { id: t.integer, ...viewerParams };
 
-/** Where a membership or a relationship is now, for the caller. */
+/** Current state of a membership or relationship, with the caller's rights. */
 export const workflowRow = {
-  /** The people and holons whose feeds its notes belong to. */
+  /** People and holons whose feeds receive its notes. */
   person_ids: t.integer.array,
   holon_ids: t.integer.array,
   journey_id: t.integer.nullable,
@@ -139,7 +139,7 @@ export function stateSql(alias: string): Sql {
      ${row}.follow_up_after::text as follow_up_after, ${row}.responsible_person_id`;
 }
 
-/** A row as it shall be. */
+/** New values of a row. */
 export const stateParams = {
   id: t.integer,
   journeyId: t.integer.nullable,

@@ -1,4 +1,4 @@
-/** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
+/** Updates of memberships and relationships with a note, in one transaction (rules/memberships#updates; D46, D46a). */
 import { type Actor, isPossibleId, type Static, type TObject } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
@@ -8,7 +8,7 @@ import type { Tx } from '#libs/orm';
 import type { ParamsOf, Queryable } from '#libs/sql';
 import { checkIfMatch } from '../lists/index.ts';
 import { createNote, readNote } from '../notes/index.ts';
-import { keepPeople } from '../person-rows/index.ts';
+import { lockPeopleForShare } from '../person-rows/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import type { workflowUpdateFields } from './contract.ts';
 import { checkFollowUp, checkStepControls, chooseStep, type JourneyStep } from './rules.ts';
@@ -21,27 +21,27 @@ export type WorkflowUpdate = Static<TObject<typeof workflowUpdateFields>> & {
   readonly journey_slug?: string | undefined;
 };
 
-/** What differs between the two. */
+/** Differences between the two. */
 export interface WorkflowKind {
   readonly name: 'membership' | 'relationship';
   readonly lock: (tx: Tx, row: { readonly id: number }) => Promise<void>;
-  readonly find: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<WorkflowRow | undefined>;
+  readonly find: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<WorkflowRow | undefined>;
   readonly save: (tx: Tx, state: ParamsOf<typeof stateParams>) => Promise<void>;
-  readonly read: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
-  /** Tells the feed that it changed. */
-  readonly tell: (eventOutbox: EventOutbox, tx: Tx, id: number, is: WorkflowTold) => void;
+  readonly read: (tx: Tx, params: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
+  /** Emits the feed event of the update. */
+  readonly emit: (eventOutbox: EventOutbox, tx: Tx, id: number, is: WorkflowEvent) => void;
 }
 
-/** What is told of one that changed. */
-export interface WorkflowTold {
+/** Values of the feed event. */
+export interface WorkflowEvent {
   readonly personIds: readonly number[];
   readonly holonIds: readonly number[];
   readonly journey_id: number | null;
   readonly journey: string | null;
 }
 
-/** Where a row is, and where it goes. */
-interface Place {
+/** Position and follow-up values of a row, before or after an update. */
+interface WorkflowState {
   readonly journeyId: number | null;
   readonly journeySlug: string | null;
   readonly stepId: number | null;
@@ -50,7 +50,7 @@ interface Place {
   readonly responsiblePersonId: number | null;
 }
 
-/** Two updates of one row run one after the other: the second begins with what the first has left. */
+/** Concurrent updates of a row run one after the other; each sees the result of the previous one. */
 export async function updateWorkflow(
   eventOutbox: EventOutbox,
   tx: Tx,
@@ -62,27 +62,27 @@ export async function updateWorkflow(
   const viewer = readViewer(actor);
   const authorPersonId = actor?.kind === 'user' ? actor.personId : null;
   const personIds = [request.responsible_person_id ?? 0, authorPersonId ?? 0].filter(isPossibleId);
-  const kept = { personIds, membershipId: kind.name === 'membership' ? id : null };
+  const peopleToLock = { personIds, membershipId: kind.name === 'membership' ? id : null };
   const [, , row] = await tx.pipeline(
-    () => keepPeople(tx, kept),
+    () => lockPeopleForShare(tx, peopleToLock),
     () => kind.lock(tx, { id }),
     () => kind.find(tx, { id, ...viewer }),
   );
   if (row === undefined || !row.visible) throw notFound();
-  if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You may not edit this ${kind.name}.` });
+  if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You cannot edit this ${kind.name}.` });
   await checkIfMatch(request.if_match, () => kind.read(tx, { id, ...viewer }));
   readNote(request.note);
   checkFollowUp(request.follow_up_after);
   checkStepControls(request);
-  const before = placeOf(row);
+  const before = stateOf(row);
   const after = await move(tx, row, before, request);
   const changed = JSON.stringify(after) !== JSON.stringify(before);
   const { journeyId, stepId, followUpAfter, responsiblePersonId } = after;
   if (changed) {
     const { person_ids: personIds, holon_ids: holonIds } = row;
-    kind.tell(eventOutbox, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
+    kind.emit(eventOutbox, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
   }
-  const [, note, shown] = await tx.pipeline(
+  const [, note, updated] = await tx.pipeline(
     async () => {
       if (changed) await kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId });
     },
@@ -96,12 +96,12 @@ export async function updateWorkflow(
       }),
     () => kind.read(tx, { id, ...viewer }),
   );
-  if (shown === undefined) throw new Error(`${kind.name} ${id} is not there`);
-  const reply = rawJson(`{"${kind.name}":${shown.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
-  return withEtag(reply, entityTag(shown.body));
+  if (updated === undefined) throw new Error(`${kind.name} ${id} does not exist`);
+  const reply = rawJson(`{"${kind.name}":${updated.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
+  return withEtag(reply, entityTag(updated.body));
 }
 
-function placeOf(row: WorkflowRow): Place {
+function stateOf(row: WorkflowRow): WorkflowState {
   return {
     journeyId: row.journey_id,
     journeySlug: row.journey_slug,
@@ -112,11 +112,11 @@ function placeOf(row: WorkflowRow): Place {
   };
 }
 
-async function move(tx: Tx, row: WorkflowRow, before: Place, request: WorkflowUpdate): Promise<Place> {
+async function move(tx: Tx, row: WorkflowRow, before: WorkflowState, request: WorkflowUpdate): Promise<WorkflowState> {
   const [holonId = 0] = row.holon_ids;
   const { journey_slug: slug, responsible_person_id: responsible } = request;
-  const leaves = slug !== undefined && slug !== before.journeySlug;
-  const journey = leaves
+  const changesJourney = slug !== undefined && slug !== before.journeySlug;
+  const journey = changesJourney
     ? { ...(await findAllowedJourney(tx, holonId, slug)), slug }
     : { id: before.journeyId, slug: before.journeySlug, steps: await listSteps(tx, before.journeyId, request) };
   const step = chooseStep(request, journey.steps, before.stepId);
@@ -131,15 +131,15 @@ async function move(tx: Tx, row: WorkflowRow, before: Place, request: WorkflowUp
   };
 }
 
-/** Steps of the present journey, where the request asks for a move. */
+/** Steps of the current journey, if the request moves the row. */
 async function listSteps(tx: Tx, journeyId: number | null, request: WorkflowUpdate): Promise<readonly JourneyStep[]> {
   if (journeyId === null || (request.step_slug === undefined && request.advance_step !== true)) return [];
   const { steps } = await findJourneySteps(tx, { journeyId });
   return JSON.parse(steps) as JourneyStep[];
 }
 
-/** What changed, as old and new; a step is another one even when it has the same slug (D46a). */
-function listChanges(before: Place, after: Place): Record<string, { old: string | null; new: string | null }> {
+/** Changed fields with old and new values. Steps are compared by id, not by slug (D46a). */
+function listChanges(before: WorkflowState, after: WorkflowState): Record<string, { old: string | null; new: string | null }> {
   return {
     ...(before.journeyId === after.journeyId ? {} : { journey: { old: before.journeySlug, new: after.journeySlug } }),
     ...(before.stepId === after.stepId ? {} : { current_step: { old: before.stepSlug, new: after.stepSlug } }),
@@ -147,24 +147,21 @@ function listChanges(before: Place, after: Place): Record<string, { old: string 
   };
 }
 
-/** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
+/** @throws AppError 400 unless the person has an account (rules/memberships#updates) */
 export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
   if (personId === null || personId === undefined) return;
   const [person] = isPossibleId(personId) ? await findPeople(tx, { ids: [personId] }) : [];
   if (person?.has_account !== true) throw badRequest('responsible_person_id must be a person with a user account.');
 }
 
-/**
- * A journey that the effective catalogue of the holon's class has, with its steps.
- * @throws AppError 400 when it is unknown or not in the catalogue.
- */
+/** A journey of the effective catalogue of the holon's class, with its steps. @throws AppError 400 when it is unknown or not in the catalogue */
 export async function findAllowedJourney(
   tx: Queryable,
   holonId: number,
   slug: string,
 ): Promise<{ id: number; steps: readonly JourneyStep[] }> {
   const [journey] = await findJourneysFor(tx, { holonId, slugs: [slug] });
-  if (journey === undefined) throw badRequest(`There is no journey "${slug}".`);
+  if (journey === undefined) throw badRequest(`The journey "${slug}" does not exist.`);
   if (!journey.allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
   return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };
 }

@@ -14,23 +14,23 @@ export const WorklistItem = Type.Union(
       { $id: 'WorklistRelationship' },
     ),
   ],
-  { $id: 'WorklistItem', description: 'Something to follow up: a membership (`person`) or a relationship (`holon`), with its id.' },
+  { $id: 'WorklistItem', description: 'An item to follow up: a membership (`person`) or relationship (`holon`), with its id.' },
 );
 
-/** Items of a page when the caller does not say (rules/http#limits). */
+/** Default page size (rules/http#limits). */
 export const worklistItemsPerPage = 100;
 
 export const worklistQuery = Type.Object({
-  responsible: Type.Optional(anyId('Person who is responsible; absent = whoever, nobody included.')),
+  responsible: Type.Optional(anyId('Responsible person. Absent: any or no person.')),
   type: Type.Optional(
     listParameter({
-      description: '`person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all.',
+      description: '`person` for memberships; class slugs for relationships that involve the class or a subclass. Absent: all.',
     }),
   ),
   when: Type.Optional(
     listParameter({
       words: ['overdue', 'today', 'future'],
-      description: 'Subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
+      description: "Subset of `overdue`, `today` and `future`; excludes undated items. Today's date is in `WORKLIST_TIME_ZONE`.",
     }),
   ),
   limit: limitParameter({ usual: worklistItemsPerPage, most: 100 }),
@@ -38,14 +38,13 @@ export const worklistQuery = Type.Object({
 });
 export type WorklistQuery = Static<typeof worklistQuery>;
 
-/** To be spread into the contract of the directory. */
 export const worklistRpcs = {
   listResponsible: rpc({
     subject: 'directory.worklist.list',
     callers: byUsers,
-    summary: 'Memberships and relationships to follow up, by date, undated last (rules/memberships#worklist).',
+    summary: 'Lists memberships and relationships to follow up, by date, undated last (rules/memberships#worklist).',
     request: worklistQuery,
     reply: page(WorklistItem),
-    errors: v1Errors.validation('`type` names neither `person` nor a class of holons, or `when` none of its choices.'),
+    errors: v1Errors.validation('`type` contains an unknown class, or `when` is invalid.'),
   }),
 } as const;

@@ -2,22 +2,17 @@
 import { badRequest } from '#libs/errors';
 import type { HandlersOf } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { bodyOf } from '../lists/index.ts';
 import { readViewer } from '../visibility/index.ts';
 import { type DateSpan, isFollowUpPeriod, spanOf, type Today } from '../workflow/index.ts';
 import { worklistItemsPerPage, type worklistRpcs } from './contract.ts';
 import { findClassSubtrees, worklistOf } from './statements.ts';
 
-export interface WorklistOptions {
-  readonly db: Database;
-  /** In the time zone of worklists (D50). */
-  readonly today: Today;
-}
-
-export function createWorklistHandlers({ db, today }: WorklistOptions): HandlersOf<typeof worklistRpcs> {
+export function createWorklistHandlers({ db, today }: Pick<Dependencies, 'db' | 'today'>): HandlersOf<typeof worklistRpcs> {
   return {
     listResponsible: async ({ responsible, type, when, limit = worklistItemsPerPage, offset = 0 }, { actor }) => {
-      const span = readWhen(when, today);
+      const span = readPeriods(when, today);
       const { memberships, classIds } = await readTypes(db, type);
       const listWorklist = worklistOf({
         memberships,
@@ -31,7 +26,7 @@ export function createWorklistHandlers({ db, today }: WorklistOptions): Handlers
   };
 }
 
-function readWhen(text: string | undefined, today: Today): DateSpan | undefined {
+function readPeriods(text: string | undefined, today: Today): DateSpan | undefined {
   const tokens = readTokens(text);
   const periods = tokens.filter(isFollowUpPeriod);
   const unknown = tokens.find((token) => !isFollowUpPeriod(token));
@@ -39,7 +34,7 @@ function readWhen(text: string | undefined, today: Today): DateSpan | undefined 
   return periods.length === 0 ? undefined : spanOf(new Set(periods), today());
 }
 
-/** Without types everything; else memberships only where they are named, and relationships of the classes. */
+/** Without types all items; otherwise memberships if named, and relationships of the named classes. */
 async function readTypes(
   db: Database,
   text: string | undefined,
@@ -53,7 +48,7 @@ async function readTypes(
   return { memberships: tokens.includes('person'), classIds: [...new Set(found.flatMap(({ ids }) => ids))] };
 }
 
-/** Comma-separated words, empty ones dropped. */
+/** Comma-separated tokens, without empty ones. */
 function readTokens(text: string | undefined): string[] {
   return (text ?? '').split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
 }

@@ -1,20 +1,20 @@
 /**
- * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): memberships and relationships in the order of one index each,
- * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/performance-notes.md#worklist-tallies
+ * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): merges memberships and relationships, each in index order. Counts
+ * come from maintained tallies, or from the rows of one responsible person. docs/performance-notes.md#worklist-tallies
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, pageParams } from '../lists/index.ts';
 import { coveredHolonsSql, belongsToVisibleHolonSql, privateClassesSql, viewerParams, type ViewerSql } from '../visibility/index.ts';
 import { membershipJoinsSql, relationshipJoinsSql, worklistMembershipSql, worklistRelationshipSql } from '../workflow/index.ts';
 
-/** What a worklist is narrowed to. */
+/** Filters of a worklist. */
 export interface Narrowing {
   readonly memberships: boolean;
-  /** `of-classes`: those with a side of one of some classes. */
+  /** `of-classes`: with a side of one of the classes. */
   readonly relationships: 'all' | 'of-classes' | 'none';
-  /** One responsible person; else whoever, nobody included. */
+  /** Whether filtered by one responsible person. */
   readonly responsible: boolean;
-  /** Dates of a span; else any date and none. */
+  /** Whether filtered by dates. */
   readonly span: boolean;
 }
 
@@ -28,8 +28,8 @@ const params = {
   classIds: t.integer.array.nullable,
 };
 
-/** SQL of the parameters; undefined = not narrowed. */
-interface Asked {
+/** Parameters in SQL; undefined = no filter. */
+interface WorklistParams {
   readonly limit: SqlPart;
   readonly offset: SqlPart;
   readonly viewer: ViewerSql;
@@ -38,15 +38,17 @@ interface Asked {
   readonly classIds: SqlPart | undefined;
 }
 
-/** A page needs so many first rows of either kind. */
-const reachSql = ({ limit, offset }: Asked): Sql => sql`${limit}::bigint + ${offset}::bigint`;
+/** Number of first rows that a page needs of each kind. */
+const pageEndSql = ({ limit, offset }: WorklistParams): Sql => sql`${limit}::bigint + ${offset}::bigint`;
 
-const membershipVisibleSql = ({ viewer }: Asked): Sql => belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer);
-const relationshipVisibleSql = ({ viewer }: Asked): Sql => sql`${belongsToVisibleHolonSql('r.from_class_id', 'r.from_holon_id', viewer)}
+const membershipVisibleSql = ({ viewer }: WorklistParams): Sql => belongsToVisibleHolonSql('m.holon_class_id', 'm.holon_id', viewer);
+const relationshipVisibleSql = ({
+  viewer,
+}: WorklistParams): Sql => sql`${belongsToVisibleHolonSql('r.from_class_id', 'r.from_holon_id', viewer)}
   and ${belongsToVisibleHolonSql('r.to_class_id', 'r.to_holon_id', viewer)}`;
 
-/** Conditions about responsible person and date; ` and …` or nothing. */
-function narrowSql(alias: string, { responsibleId, span }: Asked): Sql {
+/** Conditions on responsible person and date: ` and …`, or empty. */
+function narrowSql(alias: string, { responsibleId, span }: WorklistParams): Sql {
   const row = sql.id(alias);
   const responsible = responsibleId === undefined ? sql.empty : sql` and ${row}.responsible_person_id = ${responsibleId}`;
   if (span === undefined) return responsible;
@@ -54,29 +56,29 @@ function narrowSql(alias: string, { responsibleId, span }: Asked): Sql {
     and (${span.except} is null or ${row}.follow_up_after <> ${span.except})`;
 }
 
-/** Sums over all dates are kept apart from those of each date. */
-const grainSql = ({ span }: Asked): Sql => (span === undefined ? sql` and t.whole` : sql` and not t.whole`);
+/** Totals over all dates are stored separately from totals per date. */
+const grainSql = ({ span }: WorklistParams): Sql => (span === undefined ? sql` and t.whole` : sql` and not t.whole`);
 
 const involvesSql = (alias: string, classIds: SqlPart): Sql =>
   sql`(${sql.id(alias)}.from_class_id = any(${classIds}) or ${sql.id(alias)}.to_class_id = any(${classIds}))`;
 
-/** Relationships of the private holons that the caller's authority covers, as `r`; one between two of them comes twice. */
-const nearCoveredSql = sql`covered cross join lateral (
+/** Relationships of private holons covered by the caller's authority, as `r`; one between two of them appears twice. */
+const coveredRelationshipsSql = sql`covered cross join lateral (
     select near.* from directory.relationships near where near.from_holon_id = covered.id
     union all select near.* from directory.relationships near where near.to_holon_id = covered.id offset 0) as r`;
 
-const membershipPageSql = (asked: Asked): Sql => sql`(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
-    where ${membershipVisibleSql(asked)}${narrowSql('m', asked)} order by m.follow_up_after, m.id limit ${reachSql(asked)})`;
+const membershipPageSql = (filters: WorklistParams): Sql => sql`(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
+    where ${membershipVisibleSql(filters)}${narrowSql('m', filters)} order by m.follow_up_after, m.id limit ${pageEndSql(filters)})`;
 
 /**
- * Of one public class after the other, each in the order of its index, so that a rare class is found at once; of private classes what hangs on
- * the holons that the caller's authority covers, so that nothing invisible is read.
+ * Reads each public class in index order, so that rare classes are found at once, and of private classes only holons covered by the
+ * caller's authority.
  */
-function relationshipPageSql(asked: Asked): Sql {
-  const { classIds, responsibleId, viewer } = asked;
-  const where = sql`${relationshipVisibleSql(asked)}${narrowSql('r', asked)}`;
+function relationshipPageSql(filters: WorklistParams): Sql {
+  const { classIds, responsibleId, viewer } = filters;
+  const where = sql`${relationshipVisibleSql(filters)}${narrowSql('r', filters)}`;
   const ordered = (more: Sql): Sql => sql`(select r.id, r.follow_up_after from directory.relationships r
-    where ${more}${where} order by r.follow_up_after, r.id limit ${reachSql(asked)})`;
+    where ${more}${where} order by r.follow_up_after, r.id limit ${pageEndSql(filters)})`;
   if (classIds === undefined) return sql`(select 1 as kind, first.* from ${ordered(sql.empty)} as first)`;
   if (responsibleId !== undefined)
     return sql`(select 1 as kind, first.* from ${ordered(sql`${involvesSql('r', classIds)} and `)} as first)`;
@@ -85,51 +87,51 @@ function relationshipPageSql(asked: Asked): Sql {
       select of_class.* from unnest(${classIds}) as wanted(class_id)
       cross join lateral (${ordered(sql`r.from_class_id = wanted.class_id and `)} union all ${ordered(sql`r.to_class_id = wanted.class_id and `)}) as of_class
       where ${open}
-      union all select r.id, r.follow_up_after from ${nearCoveredSql} where ${involvesSql('r', classIds)} and ${where}
+      union all select r.id, r.follow_up_after from ${coveredRelationshipsSql} where ${involvesSql('r', classIds)} and ${where}
     ) as first)`;
 }
 
 /**
- * Rows of public holons, or of all for those who see all, from the tallies; of private holons those that the caller's authority covers, holon by
- * holon, each through its index.
+ * Counts public rows (or all, for callers who see all) from the tallies, and adds rows of private holons covered by the caller's authority,
+ * holon by holon.
  */
-function membershipCountSql(asked: Asked): Sql {
-  if (asked.responsibleId !== undefined) {
-    return sql`(select count(*) from directory.memberships m where ${membershipVisibleSql(asked)}${narrowSql('m', asked)})`;
+function membershipCountSql(filters: WorklistParams): Sql {
+  if (filters.responsibleId !== undefined) {
+    return sql`(select count(*) from directory.memberships m where ${membershipVisibleSql(filters)}${narrowSql('m', filters)})`;
   }
   return sql`((select coalesce(sum(t.amount), 0) from directory.membership_tallies t
-      where (${asked.viewer.seesAll} or t.holon_class_id <> all (${privateClassesSql}))${grainSql(asked)}${narrowSql('t', asked)})
-    + (select coalesce(sum((select count(*) from directory.memberships m where m.holon_id = covered.id${narrowSql('m', asked)})), 0) from covered))`;
+      where (${filters.viewer.seesAll} or t.holon_class_id <> all (${privateClassesSql}))${grainSql(filters)}${narrowSql('t', filters)})
+    + (select coalesce(sum((select count(*) from directory.memberships m where m.holon_id = covered.id${narrowSql('m', filters)})), 0) from covered))`;
 }
 
-function relationshipCountSql(asked: Asked): Sql {
-  const { classIds } = asked;
+function relationshipCountSql(filters: WorklistParams): Sql {
+  const { classIds } = filters;
   const involved = (alias: string): Sql => (classIds === undefined ? sql.empty : sql` and ${involvesSql(alias, classIds)}`);
-  if (asked.responsibleId !== undefined) {
-    return sql`(select count(*) from directory.relationships r where ${relationshipVisibleSql(asked)}${involved('r')}${narrowSql('r', asked)})`;
+  if (filters.responsibleId !== undefined) {
+    return sql`(select count(*) from directory.relationships r where ${relationshipVisibleSql(filters)}${involved('r')}${narrowSql('r', filters)})`;
   }
   return sql`((select coalesce(sum(t.amount), 0) from directory.relationship_tallies t
-      where (${asked.viewer.seesAll} or (t.from_class_id <> all (${privateClassesSql}) and t.to_class_id <> all (${privateClassesSql})))
-        ${involved('t')}${grainSql(asked)}${narrowSql('t', asked)})
-    + (select count(distinct r.id) from ${nearCoveredSql}
-       where ${relationshipVisibleSql(asked)}${involved('r')}${narrowSql('r', asked)}))`;
+      where (${filters.viewer.seesAll} or (t.from_class_id <> all (${privateClassesSql}) and t.to_class_id <> all (${privateClassesSql})))
+        ${involved('t')}${grainSql(filters)}${narrowSql('t', filters)})
+    + (select count(distinct r.id) from ${coveredRelationshipsSql}
+       where ${relationshipVisibleSql(filters)}${involved('r')}${narrowSql('r', filters)}))`;
 }
 
-function worklistSql({ memberships, relationships }: Narrowing, asked: Asked): Sql {
-  const { limit, offset, viewer } = asked;
+function worklistSql({ memberships, relationships }: Narrowing, filters: WorklistParams): Sql {
+  const { limit, offset, viewer } = filters;
   const pages: Sql[] = [];
   const counts: Sql[] = [];
-  /** `offset 0`: looked up one by one; as a join, PostgreSQL would rather read whole tables. */
+  /** `offset 0` forces look-ups by id; with a join, PostgreSQL would scan whole tables. */
   const items: Sql[] = [];
   if (memberships) {
-    pages.push(membershipPageSql(asked));
-    counts.push(membershipCountSql(asked));
+    pages.push(membershipPageSql(filters));
+    counts.push(membershipCountSql(filters));
     items.push(sql`(select ${worklistMembershipSql(viewer)} as body from directory.memberships m ${membershipJoinsSql('person', 'holon')}
       where page.kind = 0 and m.id = page.id offset 0)`);
   }
   if (relationships !== 'none') {
-    pages.push(relationshipPageSql(asked));
-    counts.push(relationshipCountSql(asked));
+    pages.push(relationshipPageSql(filters));
+    counts.push(relationshipCountSql(filters));
     items.push(sql`(select ${worklistRelationshipSql(viewer)} as body from directory.relationships r ${relationshipJoinsSql}
       where page.kind = 1 and r.id = page.id offset 0)`);
   }
@@ -157,13 +159,13 @@ function nameOf({ memberships, relationships, responsible, span }: Narrowing): s
 
 function declareWorklist(narrowing: Narrowing) {
   const { responsible, span, relationships } = narrowing;
-  const left: string[] = [
+  const omitted: string[] = [
     ...(responsible ? [] : ['responsibleId']),
     ...(span ? [] : ['from', 'to', 'except']),
     ...(relationships === 'of-classes' ? [] : ['classIds']),
   ];
-  // What a statement is not narrowed by, it has no parameter of; its callers may name it nevertheless.
-  const own = Object.fromEntries(Object.entries(params).filter(([name]) => !left.includes(name))) as typeof params;
+  // Unused filters are not parameters of the statement; callers can pass them anyway.
+  const own = Object.fromEntries(Object.entries(params).filter(([name]) => !omitted.includes(name))) as typeof params;
   return statement.one({
     name: nameOf(narrowing),
     planned: 'once',
@@ -181,7 +183,7 @@ function declareWorklist(narrowing: Narrowing) {
   });
 }
 
-/** What may be asked for: everything, or memberships, or relationships of some classes, or both. */
+/** Supported combinations: all, memberships, relationships of classes, or both. */
 const kinds: readonly Pick<Narrowing, 'memberships' | 'relationships'>[] = [
   { memberships: true, relationships: 'all' },
   { memberships: true, relationships: 'none' },
@@ -192,17 +194,17 @@ const narrowings = kinds.flatMap((kind) =>
   [true, false].flatMap((responsible) => [true, false].map((span): Narrowing => ({ ...kind, responsible, span }))),
 );
 
-/** One statement for each narrowing, so that each gets the one plan that fits it. */
+/** One statement per combination, so that each has a fitting plan. */
 export const worklists = new Map(narrowings.map((narrowing) => [nameOf(narrowing), declareWorklist(narrowing)]));
 
-/** @throws Error for what nobody may ask for */
+/** @throws Error for an unsupported combination */
 export function worklistOf(narrowing: Narrowing): ReturnType<typeof declareWorklist> {
   const found = worklists.get(nameOf(narrowing));
   if (found === undefined) throw new Error(`There is no statement ${nameOf(narrowing)}`);
   return found;
 }
 
-/** The classes of holons with these slugs, each with everything below it, retired or not. */
+/** Holon classes with these slugs and their descendants, retired or not. */
 export const findClassSubtrees = statement.many({
   name: 'worklist.find-classes',
   params: { slugs: t.text.array },
@@ -212,21 +214,21 @@ export const findClassSubtrees = statement.many({
     from directory.object_classes c where c.slug = any(${slugs}) and c.object_kind = 'holon'`,
 });
 
-/** Folds what writers added into one row for each key; what another process folds at this moment is left to it. */
+/** Sums the rows of each key into one row. Rows that another process is folding are skipped. */
 export const foldTallies = statement.none({
   name: 'worklist.fold-tallies',
   sql: () => {
     const [ofMemberships, ofRelationships] = [sql`holon_class_id`, sql`from_class_id, to_class_id`];
     return sql`with turn as (select pg_try_advisory_xact_lock(hashtextextended('directory.fold-tallies', 0)) as mine
-   ), memberships as (${takeSql('membership_tallies', ofMemberships)}
-   ), relationships as (${takeSql('relationship_tallies', ofRelationships)}
+   ), memberships as (${deleteRowsSql('membership_tallies', ofMemberships)}
+   ), relationships as (${deleteRowsSql('relationship_tallies', ofRelationships)}
    ), folded as (${addSql('membership_tallies', ofMemberships, 'memberships')}
    )
    ${addSql('relationship_tallies', ofRelationships, 'relationships')}`;
   },
 });
 
-function takeSql(name: string, classes: Sql): Sql {
+function deleteRowsSql(name: string, classes: Sql): Sql {
   const [table, key] = [sql.id(`directory.${name}`), sql`${classes}, whole, coalesce(follow_up_after, 'infinity')`];
   return sql`delete from ${table} t using turn
     where turn.mine and (${key}) in (select ${key} from ${table} group by ${key} having count(*) > 1)

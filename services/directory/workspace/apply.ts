@@ -1,15 +1,16 @@
-/** Applies a workspace document: checked whole, then written whole or not at all (rules/workspace#workspace-file). */
+/** Applies a workspace document: validates all of it, then writes it in one transaction (rules/workspace#workspace-file). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
 import type { EventOutbox } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { isJsonObject, parseJson } from '#libs/json';
-import { type Database, sqlStateOf, transactionOrDryRun, type Tx } from '#libs/orm';
+import { sqlStateOf, transactionOrDryRun, type Tx } from '#libs/orm';
+import type { Dependencies } from '../dependencies.ts';
 import { changeTokens, findPasswordProblem, type Passwords } from '../accounts/index.ts';
 import { readInfoFields } from '../classes/index.ts';
 import { holonEvents, journeyEvents, peopleEvents } from '../events/contract.ts';
-import { tellWritten } from '../events/index.ts';
+import { emitWritten } from '../events/index.ts';
 import { lockWorkspace } from '../person-rows/index.ts';
 import type { workspaceRpcs } from './contract.ts';
 import { readStored } from './read-stored.ts';
@@ -21,38 +22,31 @@ import { type ListName, listNames } from './rules/vocabulary.ts';
 import { deferParents, deriveClasses, findClassCycles, findClassFields, findHashes, findHolonCycles } from './statements/lookups.ts';
 import { writeItems, type Written } from './write.ts';
 
-export interface WorkspaceOptions {
-  readonly db: Database;
-  readonly jobs: Jobs;
-  readonly eventOutbox: EventOutbox;
-  readonly passwords: Passwords;
-}
+export type WorkspaceDependencies = Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>;
 
 type Applied = Static<typeof workspaceRpcs.applyWorkspace.reply>;
 
-/** Problems told at most; a file with more of them has a mistake that repeats. */
+/** Maximum reported problems; larger numbers come from one repeated mistake. */
 const maxProblems = 5_000;
 const maxAttempts = 3;
-/** Another writer took the same slug or removed a row that was read: the next attempt sees it. */
+/** A concurrent writer took a slug or removed a row; retrying sees it. */
 const lostRaces = new Set(['23505', '23503']);
 
-/**
- * @throws AppError `invalid_workspace` with every problem (details `problems`: `[{path, message}]`); nothing was changed then.
- */
+/** @throws AppError `invalid_workspace` with all problems (details `problems`: `[{path, message}]`); nothing is changed then */
 export async function applyWorkspace(
-  options: WorkspaceOptions,
+  deps: WorkspaceDependencies,
   context: AuditContext,
   document: unknown,
   dryRun: boolean,
 ): Promise<Applied> {
   const { lists, problems: found } = checkDocument(document);
-  const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
-  const hashes = problems.length === 0 ? await hashPasswords(options, lists, problems, dryRun) : new Map<string, string>();
+  const problems = [...found, ...findRefusedPasswords(deps.passwords, lists)];
+  const hashes = problems.length === 0 ? await hashPasswords(deps, lists, problems, dryRun) : new Map<string, string>();
   const work = (tx: Tx): Promise<Applied> =>
-    applyIn(tx, { jobs: options.jobs, eventOutbox: options.eventOutbox, context }, document, { lists, problems }, hashes, dryRun);
+    applyIn(tx, { jobs: deps.jobs, eventOutbox: deps.eventOutbox, context }, document, { lists, problems }, hashes, dryRun);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transactionOrDryRun(options.jobs, dryRun, work);
+      return await transactionOrDryRun(deps.jobs, dryRun, work);
     } catch (error) {
       if (attempt >= maxAttempts || !lostRaces.has(sqlStateOf(error) ?? '')) throw error;
     }
@@ -89,35 +83,35 @@ async function applyIn(
 }
 
 function invalidWorkspace(problems: readonly Problem[]): AppError {
-  const shown = problems.slice(0, maxProblems);
+  const listed = problems.slice(0, maxProblems);
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: shown });
+  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: listed });
 }
 
 function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Problem[] {
   return accounts
     .filter(({ value: { password } }) => typeof password === 'string' && passwords.isRefused(password))
-    .map(({ path }) => ({ path: [...path, 'password'], message: 'must not be a password that anybody knows' }));
+    .map(({ path }) => ({ path: [...path, 'password'], message: 'must not be a publicly known password' }));
 }
 
 /**
- * New hashes of the passwords that differ from the stored ones, by email in lower case. What is wrong with one is added to `problems`; one that
- * is stored already is not judged, so that a file that was applied can be applied again.
+ * Hashes passwords that differ from the stored ones, by lower-case email, and adds their problems. Stored passwords are not checked again,
+ * so that an applied file can be reapplied.
  */
 async function hashPasswords(
-  { db, passwords }: WorkspaceOptions,
+  { db, passwords }: WorkspaceDependencies,
   lists: Lists,
   problems: Problem[],
   dryRun: boolean,
 ): Promise<Map<string, string>> {
-  const given = new Map<string, { readonly password: string; readonly path: Path }>();
+  const passwordsByEmail = new Map<string, { readonly password: string; readonly path: Path }>();
   for (const { value, path } of lists.accounts) {
     const { password } = value;
-    if (typeof password === 'string') given.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
+    if (typeof password === 'string') passwordsByEmail.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
   }
   const stored = new Map<string, string | null>();
-  if (given.size > 0) {
-    for (const row of await findHashes(db, { emails: [...given.keys()] })) stored.set(row.email, row.password_hash);
+  if (passwordsByEmail.size > 0) {
+    for (const row of await findHashes(db, { emails: [...passwordsByEmail.keys()] })) stored.set(row.email, row.password_hash);
   }
   const hashes = new Map<string, string>();
   const hashOne = async (email: string, password: string, path: Path): Promise<void> => {
@@ -127,12 +121,12 @@ async function hashPasswords(
     if (problem !== undefined) problems.push({ path: [...path], message: problem });
     else hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
   };
-  // A few at a time: the gate of the password library is shared with logins.
-  const waiting = [...given];
-  const lane = async (): Promise<void> => {
+  // Two at a time: logins use the same queue.
+  const waiting = [...passwordsByEmail];
+  const worker = async (): Promise<void> => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next[0], next[1].password, next[1].path);
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all([worker(), worker()]);
   return hashes;
 }
 
@@ -157,7 +151,7 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
   return problems;
 }
 
-/** Which field is an address is known once each holon has its class, and each class its ancestors. */
+/** Address fields are known only after holons have their class and classes their ancestors. */
 async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Promise<Problem[]> {
   const byId = new Map(holons.map((target) => [written.idOfTarget('holons', target), target.item]));
   const ids = [...byId].filter(([, { value }]) => isJsonObject(value['infos'])).map(([id]) => id);
@@ -172,7 +166,7 @@ async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Pr
   });
 }
 
-/** Key → id of every item of the file, and of the named steps as `<journey>/<step>`; on a dry run only of what exists. */
+/** Key → id of all items, and of named steps as `<journey>/<step>`; on a dry run only of existing ones. */
 function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<string, Record<string, number>> {
   const ids: [string, Record<string, number>][] = listNames
     .filter((list: ListName) => targets[list].length > 0)
@@ -184,30 +178,36 @@ function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<stri
   return Object.fromEntries(ids);
 }
 
-/** More than this and listeners are told to forget everything instead. */
+/** Above this number, caches are cleared instead of listing ids. */
 const maxNamedIds = 1_000;
-/** What the feed is told of (V1). */
-const toldLists = [
+/** Lists with feed events (V1). */
+const feedLists = [
   ['people', 'person'],
   ['holons', 'holon'],
   ['memberships', 'membership'],
   ['relationships', 'relationship'],
 ] as const;
 
-interface Told {
+interface EmitTargets {
   readonly jobs: Jobs;
   readonly eventOutbox: EventOutbox;
 }
 
-/** Tells the other services and the feed what an application changed, through the outboxes of the same transaction. */
-export async function emitChanges(tx: Tx, { jobs, eventOutbox }: Told, targets: Targets, log: ChangeLog, written: Written): Promise<void> {
+/** Emits events for other services and the feed, in the same transaction. */
+export async function emitChanges(
+  tx: Tx,
+  { jobs, eventOutbox }: EmitTargets,
+  targets: Targets,
+  log: ChangeLog,
+  written: Written,
+): Promise<void> {
   const created = (list: ListName): number[] =>
     targets[list].filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget(list, target));
   const touched = (list: ListName): number[] => [...created(list), ...log.changedIds(list)];
-  for (const [list, kind] of toldLists) {
+  for (const [list, kind] of feedLists) {
     const fresh = new Set(created(list));
-    await tellWritten(eventOutbox, tx, kind, 'created', [...fresh]);
-    await tellWritten(
+    await emitWritten(eventOutbox, tx, kind, 'created', [...fresh]);
+    await emitWritten(
       eventOutbox,
       tx,
       kind,
@@ -222,7 +222,7 @@ export async function emitChanges(tx: Tx, { jobs, eventOutbox }: Told, targets: 
   const classes = touched('classes');
   await emit(peopleEvents.peopleChanged, touched('people'));
   await emit(holonEvents.holonsChanged, classes.length > 0 ? null : touched('holons'));
-  // A holon of another class may begin or cease to own journeys (D18d).
+  // Holons of another class can start or stop owning journeys (D18d).
   const ownersChanged = classes.length > 0 || log.changedIds('holons', ['class_id']).length > 0;
   await emit(journeyEvents.journeysChanged, ownersChanged ? null : [...new Set([...touched('journeys'), ...written.reattachedJourneys])]);
 

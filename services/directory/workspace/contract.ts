@@ -1,16 +1,16 @@
-/** The workspace file as it would be written now: what `workspace apply` reads (rules/workspace#workspace-file). */
+/** Export, application and upload of the workspace file (rules/workspace#workspace-file). */
 import { byOperators, rpc, Type, workspacePage } from '#libs/contract';
 
-/** Lists of the workspace file that the directory owns, in an order in which each refers to those before it or to itself. */
+/** Lists that the directory owns, ordered so that each refers only to itself and earlier ones. */
 export const workspaceLists = ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts', 'memberships', 'relationships'] as const;
 
-/** One problem of a workspace document: keys and indexes from its root, and what is wrong there. */
+/** A problem of a workspace document: path from its root, and message. */
 export const workspaceProblem = Type.Object({
   path: Type.Array(Type.Union([Type.String(), Type.Integer()])),
   message: Type.String(),
 });
 
-/** One item that an application of the workspace file creates or changes. Values of secrets are never shown. */
+/** A created or changed item. Secret values are not shown. */
 export const workspaceChange = Type.Object({
   list: Type.String(),
   key: Type.String(),
@@ -19,15 +19,14 @@ export const workspaceChange = Type.Object({
 });
 
 const badWorkspace = {
-  invalid_workspace: { code: 'bad_request', when: 'The document has problems; `problems` lists every one. Nothing was changed.' },
+  invalid_workspace: { code: 'bad_request', when: 'The document has problems, listed in `problems`. Nothing was changed.' },
 } as const;
 
-/** To be spread into the contract of the directory. */
 export const workspaceRpcs = {
   exportWorkspace: rpc({
     subject: 'admin.directory.workspace.export',
     callers: byOperators,
-    summary: 'One page of a list of the workspace file, as `workspace apply` reads it.',
+    summary: 'Exports one page of a list of the workspace file, as read by `workspace apply`.',
     request: Type.Object({ list: Type.Enum([...workspaceLists]), ...workspacePage.request }),
     reply: workspacePage.reply,
     timeoutMs: 60_000,
@@ -36,10 +35,10 @@ export const workspaceRpcs = {
     subject: 'admin.directory.workspace.apply',
     callers: byOperators,
     audit: 'workspace.apply',
-    summary: 'Applies the lists of a workspace file that the directory owns, whole or not at all (rules/workspace#workspace-file).',
+    summary: "Applies the directory's lists of a workspace file in one transaction (rules/workspace#workspace-file).",
     request: Type.Object({
       document: Type.Optional(Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' })),
-      upload_id: Type.Optional(Type.String({ description: 'A document brought by `directory.workspace.upload` instead.' })),
+      upload_id: Type.Optional(Type.String({ description: 'Alternatively, a document uploaded with `directory.workspace.upload`.' })),
       dry_run: Type.Boolean(),
     }),
     reply: Type.Object({
@@ -47,7 +46,7 @@ export const workspaceRpcs = {
       updated: Type.Integer(),
       unchanged: Type.Integer(),
       ids: Type.Record(Type.String(), Type.Record(Type.String(), Type.Integer()), {
-        description: 'For each list: key → id. On a dry run only what exists already.',
+        description: 'Per list: key → id. On a dry run only existing items.',
       }),
       diff: Type.Array(workspaceChange, { description: 'At most the first 1,000 changes.' }),
       diff_truncated: Type.Boolean(),
@@ -58,7 +57,7 @@ export const workspaceRpcs = {
   uploadWorkspace: rpc({
     subject: 'admin.directory.workspace.upload',
     callers: byOperators,
-    summary: 'Keeps one part of the JSON text of a document that is too large for one message, for an hour.',
+    summary: 'Stores a part of the JSON text of a large document for an hour.',
     request: Type.Object({
       upload_id: Type.String({ pattern: '^[a-z0-9]{16,64}$' }),
       part: Type.Integer({ minimum: 0, maximum: 10_000 }),

@@ -3,50 +3,50 @@ import { replaceSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { HandlersOf } from '#libs/nats';
-import { applyWorkspace, type WorkspaceOptions } from './apply.ts';
+import { applyWorkspace, type WorkspaceDependencies } from './apply.ts';
 import type { workspaceRpcs } from './contract.ts';
 import type { ListName } from './rules/vocabulary.ts';
 import { exportList } from './statements/export.ts';
-import { deleteUpload, findUpload, keepUpload } from './statements/lookups.ts';
+import { deleteUpload, findUpload, storeUpload } from './statements/lookups.ts';
 
 type WorkspaceHandlers = HandlersOf<typeof workspaceRpcs>;
 
 const rowsPerPage = 500;
 
-export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHandlers {
+export function createWorkspaceHandlers(deps: WorkspaceDependencies): WorkspaceHandlers {
   async function readUpload(uploadId: string): Promise<unknown> {
-    const rows = await findUpload(options.db, { uploadId });
+    const rows = await findUpload(deps.db, { uploadId });
     if (rows.length === 0 || rows.some(({ part }, index) => part !== index)) {
-      throw appError('not_found', 'upload_not_found', 'Parts of the document are missing; send it again.');
+      throw appError('not_found', 'upload_not_found', 'Parts of the document are missing. Upload it again.');
     }
     return parseJson(rows.map(({ body }) => body).join(''));
   }
 
   return {
     exportWorkspace: async ({ list, after }) => {
-      const rows = await exportList[list](options.db, { after, limit: rowsPerPage });
+      const rows = await exportList[list](deps.db, { after, limit: rowsPerPage });
       const variables = new Set<string>();
       const items = rows.flatMap(({ item }) => (item === null ? [] : [toFileItem(list, parseJson(item) as JsonObject, variables)]));
       const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
       return { items, variables: [...variables], left_out: rows.length - items.length, next };
     },
     uploadWorkspace: async ({ upload_id: uploadId, part, text }) => {
-      await keepUpload(options.db, { uploadId, part, text });
+      await storeUpload(deps.db, { uploadId, part, text });
       return {};
     },
     applyWorkspace: async ({ document, upload_id: uploadId, dry_run: dryRun }, context) => {
-      if (uploadId === undefined) return applyWorkspace(options, context, document, dryRun);
-      const result = await applyWorkspace(options, context, await readUpload(uploadId), dryRun);
-      if (!dryRun) await deleteUpload(options.db, { uploadId });
+      if (uploadId === undefined) return applyWorkspace(deps, context, document, dryRun);
+      const result = await applyWorkspace(deps, context, await readUpload(uploadId), dryRun);
+      if (!dryRun) await deleteUpload(deps.db, { uploadId });
       return result;
     },
   };
 }
 
-/** @param variables names of secrets; those of the item are added */
+/** @param variables collects the names of secrets */
 export function toFileItem(list: ListName, row: JsonObject, variables: Set<string>): JsonObject {
   const item = withoutNulls(row);
-  // A new membership without a step begins at the first one.
+  // Without a step, a new membership would start at the first one.
   if ('journey' in item && !('step' in item)) item['step'] = null;
   if (list === 'journeys' && Array.isArray(item['steps'])) {
     const nameOf = (step: JsonObject): string => `steps_${String(item['slug'])}_${String(step['slug'])}`;
@@ -58,7 +58,7 @@ export function toFileItem(list: ListName, row: JsonObject, variables: Set<strin
   return item;
 }
 
-/** What is null is not there; to the file, a null in an object means to take the field away (RFC 7396). Lists stay as they are. */
+/** Drops nulls: in the file, null in an object removes the field (RFC 7396). Lists stay unchanged. */
 function withoutNulls(value: JsonObject): JsonObject {
   const entries = Object.entries(value).filter(([, item]) => item !== null);
   return Object.fromEntries(entries.map(([key, item]) => [key, isJsonObject(item) ? withoutNulls(item) : item]));

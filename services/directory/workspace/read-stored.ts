@@ -1,4 +1,4 @@
-/** What the database has of the things that a document names, read in a few queries whatever the size of the document. */
+/** Reads the stored rows that a document refers to, in a constant number of queries. */
 import type { JsonObject } from '#libs/json';
 import type { Queryable } from '#libs/sql';
 import { identityOf, type Lists } from './rules/check-document.ts';
@@ -6,7 +6,7 @@ import type { EdgeList, EdgeRow, StepRow, Stored } from './rules/rows.ts';
 import { type Fields, type ListName, listNames, vocabulary } from './rules/vocabulary.ts';
 import { findByKey, findEdges, findFormerKeys, findSteps } from './statements/lookups.ts';
 
-/** Collects the values of every reference field, nested ones included. */
+/** Reports the values of all reference fields, including nested ones. */
 export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {
   for (const [name, { field }] of Object.entries(fields)) {
     const given = value[name];
@@ -18,20 +18,20 @@ export function referencesIn(fields: Fields, value: JsonObject, found: (list: Li
 }
 
 export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
-  const wanted = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
+  const keysByList = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
   for (const name of listNames) {
     for (const { value } of lists[name]) {
-      if (name !== 'memberships' && name !== 'relationships') wanted[name].add(identityOf(name, value));
-      referencesIn(vocabulary[name], value, (list, key) => wanted[list].add(key));
+      if (name !== 'memberships' && name !== 'relationships') keysByList[name].add(identityOf(name, value));
+      referencesIn(vocabulary[name], value, (list, key) => keysByList[list].add(key));
     }
   }
   const ids = Object.fromEntries(listNames.map((name) => [name, new Map<string, number>()])) as Record<ListName, Map<string, number>>;
   for (const name of listNames) {
-    if (wanted[name].size === 0) continue;
-    const rows = await findByKey[name](db, { keys: [...wanted[name]] });
+    if (keysByList[name].size === 0) continue;
+    const rows = await findByKey[name](db, { keys: [...keysByList[name]] });
     for (const { key, id } of rows) ids[name].set(key, id);
   }
-  const former = wanted.people.size === 0 ? [] : await findFormerKeys(db, { keys: [...wanted.people] });
+  const former = keysByList.people.size === 0 ? [] : await findFormerKeys(db, { keys: [...keysByList.people] });
   for (const { key, id } of former) ids.people.set(key, id);
   const steps = Map.groupBy(await readSteps(db, [...ids.journeys.values()]), (row) => row.journey_id);
   const edges = {
@@ -49,17 +49,17 @@ async function readEdges(
   db: Queryable,
   lists: Lists,
   name: EdgeList,
-  left: string,
-  right: string,
-  lefts: Map<string, number>,
-  rights: Map<string, number>,
+  fromField: string,
+  toField: string,
+  fromIds: Map<string, number>,
+  toIds: Map<string, number>,
 ): Promise<EdgeRow[]> {
   const pairs: { left_id: number; right_id: number }[] = [];
   const keys: string[] = [];
   for (const { value } of lists[name]) {
-    const leftId = lefts.get(String(value[left]));
-    const rightId = rights.get(String(value[right]));
-    if (leftId !== undefined && rightId !== undefined) pairs.push({ left_id: leftId, right_id: rightId });
+    const fromId = fromIds.get(String(value[fromField]));
+    const toId = toIds.get(String(value[toField]));
+    if (fromId !== undefined && toId !== undefined) pairs.push({ left_id: fromId, right_id: toId });
     if (typeof value['key'] === 'string') keys.push(value['key']);
   }
   return pairs.length + keys.length === 0 ? [] : findEdges[name](db, { pairs: JSON.stringify(pairs), keys });

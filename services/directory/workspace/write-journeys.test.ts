@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { changedPaths } from './write-journeys.ts';
 
 describe('changedPaths (rules/steps#step-audit: dotted paths of a configuration change)', () => {
-  it('names leaves, removed and added keys, and a list as a whole', () => {
+  it('lists changed leaves, removed and added keys, and lists as a whole', () => {
     const old = { a: 1, b: { c: 1, d: [1, 2] }, gone: true };
     const next = { a: 1, b: { c: 2, d: [1, 3] }, fresh: { x: 1 } };
     expect(changedPaths(old, next, [])).toEqual(['b.c', 'b.d', 'gone', 'fresh']);

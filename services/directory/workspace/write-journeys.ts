@@ -1,4 +1,4 @@
-/** Steps and questions of the file's journeys; their order is their place in the file. */
+/** Writes steps and questions of journeys; their order is their index in the file. */
 import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { addConfigAudit, lockSteps } from '../journeys/index.ts';
@@ -6,11 +6,11 @@ import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
 import { stepColumns, type Stored } from './rules/rows.ts';
 import { findQuestions } from './statements/lookups.ts';
-import { insertAll, type Row, takeIds, updateAll } from './statements/tables.ts';
+import { insertAll, type Row, allocateRowIds, updateAll } from './statements/tables.ts';
 
 type JourneyIdOf = (target: Target) => number;
 
-/** Writes the named steps; others keep their place. Returns `<journey>/<step>` → id. */
+/** Writes the listed steps; other steps keep their position. Returns `<journey>/<step>` → id. */
 export async function writeSteps(
   tx: Tx,
   journeys: readonly Target[],
@@ -26,7 +26,7 @@ export async function writeSteps(
     const journeyId = journeyIdOf(target);
     const steps = (target.item.value['steps'] ?? []) as JsonObject[];
     const rows = stored.steps.get(journeyId) ?? [];
-    // Named all in their order they stay where they are: files that named some of them have left gaps.
+    // A complete list in stored order changes no positions, which can have gaps from partial files.
     const inOrder = rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']);
     for (const [index, step] of steps.entries()) {
       const slug = String(step['slug']);
@@ -42,29 +42,29 @@ export async function writeSteps(
       updates.push({ id: known.id, values });
     }
   }
-  const freshIds = await takeIds(tx, 'steps', fresh.length);
+  const freshIds = await allocateRowIds(tx, 'steps', fresh.length);
   const inserts = fresh.map(({ name, journeyId, values }, index): Row => {
     const id = freshIds[index] ?? 0;
     ids.set(name, id);
-    log.updated('journeys', journeyId, [{ field: `steps.${String(values['slug'])}`, old: null, new: 'new step' }]);
+    log.addUpdate('journeys', journeyId, [{ field: `steps.${String(values['slug'])}`, old: null, new: 'new step' }]);
     return { id, values };
   });
   await insertAll(tx, 'steps', inserts);
-  // The update merges into what it has read, so a PATCH of a configuration must be over before it reads.
+  // The update merges with the stored configuration, so it must not overlap with a PATCH.
   if (updates.length > 0) await lockSteps(tx, { ids: updates.map(({ id }) => id) });
   for (const { id, fields } of await updateAll(tx, 'steps', updates)) {
     const owner = owners.get(id);
     if (owner === undefined) continue;
-    log.updated('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
+    log.addUpdate('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
     const paths = configPaths(fields);
     if (paths.length === 0) continue;
     await addConfigAudit(tx, { stepId: id, accountId: null, source: 'workspace', paths });
-    log.configured(id, paths);
+    log.addConfigured(id, paths);
   }
   return ids;
 }
 
-/** Dotted paths of the configuration that an update changed, for the audit history. */
+/** Changed dotted paths of a step's configuration, for the audit history. */
 function configPaths(fields: string): string[] {
   const changes = parseJson(fields) as { field: string; old: unknown; new: unknown }[];
   return changes.flatMap(({ field, old, new: next }) => {
@@ -73,7 +73,7 @@ function configPaths(fields: string): string[] {
   });
 }
 
-/** Dotted paths at which two documents differ; a list differs as a whole. */
+/** Dotted paths at which two documents differ; a list counts as a whole. */
 export function changedPaths(old: unknown, next: unknown, path: readonly string[]): string[] {
   if (!isJsonObject(old) || !isJsonObject(next)) return JSON.stringify(old) === JSON.stringify(next) ? [] : [path.join('.')];
   const keys = new Set([...Object.keys(old), ...Object.keys(next)]);
@@ -84,7 +84,7 @@ function ownValue(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The named questions become the journey's questions, in this order; the same text stays the same question, others are retired. */
+/** Replaces the questions of a journey. Questions with the same text are kept, others are retired. */
 export async function writeQuestions(tx: Tx, journeys: readonly Target[], journeyIdOf: JourneyIdOf, log: ChangeLog): Promise<void> {
   const given = journeys.filter(({ item }) => Array.isArray(item.value['questions']));
   const storedIds = given.filter(({ storedId }) => storedId !== undefined).map(journeyIdOf);
@@ -105,9 +105,9 @@ export async function writeQuestions(tx: Tx, journeys: readonly Target[], journe
     }
     for (const row of unmatched) if (!row.is_retired) updates.push({ id: row.id, values: { is_retired: true } });
     if (JSON.stringify(before) !== JSON.stringify(texts))
-      log.updated('journeys', journeyId, [{ field: 'questions', old: before, new: texts }]);
+      log.addUpdate('journeys', journeyId, [{ field: 'questions', old: before, new: texts }]);
   }
-  const ids = await takeIds(tx, 'questions', fresh.length);
+  const ids = await allocateRowIds(tx, 'questions', fresh.length);
   await insertAll(
     tx,
     'questions',

@@ -1,4 +1,4 @@
-/** Writes the resolved items of a document in one transaction, list by list, each table in bulk. */
+/** Writes the resolved items list by list, each table in bulk. */
 import type { JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { attach, type AttachedRow } from '../holons/index.ts';
@@ -7,15 +7,15 @@ import type { Target, Targets } from './rules/resolve.ts';
 import { columnsOf, type EdgeList, type IdOf, type Stored } from './rules/rows.ts';
 import { type ListName, listNames } from './rules/vocabulary.ts';
 import { findSteps, grantTeams } from './statements/lookups.ts';
-import { batches, insertAll, type Row, type TableName, takeIds, updateAll } from './statements/tables.ts';
+import { batches, insertAll, type Row, type TableName, allocateRowIds, updateAll } from './statements/tables.ts';
 import { writeQuestions, writeSteps } from './write-journeys.ts';
 
 export interface Written {
-  /** Id of every item of the file, new ones included. */
+  /** Id of each item, new ones included. */
   readonly idOf: IdOf;
   readonly idOfTarget: (list: ListName, target: Target) => number;
   readonly stepIds: ReadonlyMap<string, number>;
-  /** Journeys that a holon was attached to or detached from. */
+  /** Journeys attached to or detached from a holon. */
   readonly reattachedJourneys: ReadonlySet<number>;
 }
 
@@ -37,9 +37,9 @@ export async function writeItems(
       const hash = list === 'accounts' ? passwordHashes.get(target.key) : undefined;
       return { id: idOfTarget(list, target), values: hash === undefined ? values : { ...values, password_hash: hash } };
     };
-    // Whose former key an item has is who stays, and has values of their own (I5).
+    // Items with the key of a merged person do not overwrite the surviving person (I5).
     const own = list === 'people' ? targets.people.filter(({ key }) => !stored.formerKeys.has(key)) : targets[list];
-    await writeRows(tx, list, own, rowOf, (id, fields) => log.updated(list, id, fields));
+    await writeRows(tx, list, own, rowOf, (id, fields) => log.addUpdate(list, id, fields));
   }
   const stepIds = await writeSteps(tx, targets.journeys, stored, (target) => idOfTarget('journeys', target), log);
   await writeQuestions(tx, targets.journeys, (target) => idOfTarget('journeys', target), log);
@@ -61,10 +61,10 @@ function required(id: number | undefined, list: ListName, key: string): number {
   return id;
 }
 
-/** Gives every new item its id before anything is written, so that rows may refer to each other in any order. */
+/** Allocates ids of all new items first, so that rows can refer to each other in any order. */
 async function allocateFor(tx: Tx, list: ListName, targets: readonly Target[], stored: Stored, newIds: Map<Target, number>): Promise<void> {
   const fresh = targets.filter(({ storedId }) => storedId === undefined);
-  const ids = await takeIds(tx, list, fresh.length);
+  const ids = await allocateRowIds(tx, list, fresh.length);
   for (const [index, target] of fresh.entries()) {
     const id = ids[index];
     if (id === undefined) throw new Error('too few ids were allocated');
@@ -82,7 +82,7 @@ async function writeRows(
 ): Promise<void> {
   const isNew = (target: Target): boolean => target.storedId === undefined;
   await insertAll(tx, table, targets.filter(isNew).map(rowOf));
-  // Items of people who were merged may mean one row: the first one does.
+  // Items of merged people can resolve to one row; the first item is written.
   const rows = new Map(
     targets
       .filter((target) => !isNew(target))
@@ -114,8 +114,8 @@ async function attachAll(
   for (const batch of batches(input)) {
     for (const row of await attach[table](tx, { attachments: JSON.stringify(batch) })) changed.push(row);
   }
-  const shown = (ids: readonly number[]): string[] => ids.map((id) => names.get(id) ?? `#${id}`);
-  for (const row of changed) log.updated(list, row.owner_id, [{ field, old: shown(row.old), new: shown(row.new) }]);
+  const slugsOf = (ids: readonly number[]): string[] => ids.map((id) => names.get(id) ?? `#${id}`);
+  for (const row of changed) log.addUpdate(list, row.owner_id, [{ field, old: slugsOf(row.old), new: slugsOf(row.new) }]);
   return changed;
 }
 
@@ -129,7 +129,9 @@ async function writeTeams(tx: Tx, accounts: readonly Target[], idOf: IdOf, log: 
   );
   for (const batch of batches(input)) {
     for (const row of await grantTeams(tx, { teams: JSON.stringify(batch) })) {
-      log.updated('accounts', row.account_id, [{ field: `teams.#${row.holon_id}`, old: null, new: row.is_active ? 'active' : 'inactive' }]);
+      log.addUpdate('accounts', row.account_id, [
+        { field: `teams.#${row.holon_id}`, old: null, new: row.is_active ? 'active' : 'inactive' },
+      ]);
     }
   }
 }
@@ -163,6 +165,6 @@ async function writeEdges(
       }
       return { id: idOfTarget(list, target), values: columns };
     };
-    await writeRows(tx, list, targets[list], rowOf, (id, fields) => log.updated(list, id, fields));
+    await writeRows(tx, list, targets[list], rowOf, (id, fields) => log.addUpdate(list, id, fields));
   }
 }

@@ -89,7 +89,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
       ),
     );
     const { items } = await readPage((await verify()).head.id - 1);
-    expect(items[0]).toMatchObject({ changes: { paths: 'too long to be kept', count: 3 }, ip: '192.0.2.1' });
+    expect(items[0]).toMatchObject({ changes: { paths: 'too long to be stored', count: 3 }, ip: '192.0.2.1' });
     expect(items[0]?.request_id).toHaveLength(199);
     expect(items[0]?.target?.id).toHaveLength(200);
     expect((await verify()).broken).toBeUndefined();
@@ -117,7 +117,7 @@ describe('recordAudit (A1, A2; rules/audit#what-is-written)', () => {
       expect((await readPage((await verify()).head.id - 1)).items[0]?.actor).toEqual(actor);
     }
     const nobody = db.transaction(async (tx) => recordAudit(tx, { ...admin, subject: 'media.x.y' }, {}));
-    await expect(nobody).rejects.toThrow('nobody whom the audit log could name');
+    await expect(nobody).rejects.toThrow('the caller cannot be determined for the audit log');
     const undeclared = db.transaction(async (tx) => recordAudit(tx, { ...admin, audit: undefined }, {}));
     await expect(undeclared).rejects.toThrow('declares no action');
   });

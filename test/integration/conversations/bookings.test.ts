@@ -280,7 +280,7 @@ describe('an event with many attendees (D66)', () => {
     const [people, before] = [await countPeople(), await simulator.booked(chain)];
     expect(await simulator.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }))).toMatchObject({
       outcome: 'refused_too_many_attendees',
-      message: 'The event names 51 people whom nobody knows; at most 50 are made of one event.',
+      message: 'The booking has 51 unknown people. At most 50 are created per booking.',
     });
     expect(await countPeople()).toBe(people);
     expect(await simulator.booked(chain)).toEqual(before);

@@ -26,7 +26,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
     const emails = async (request: Partial<RequestOf<typeof listAccounts>>): Promise<string[]> =>
       (await fixture.call(listAccounts, { limit: 10, ...request })).items.map(({ email }) => email);
 
-    it('tells what each may do, without any secret, in the order of the emails and in pages', async () => {
+    it('lists accounts with rights, without secrets, by email and in pages', async () => {
       const { items, next } = await fixture.call(listAccounts, { limit: 2 });
       expect(items).toEqual([
         expect.objectContaining({ email: 'Ada@example.org', person_name: 'Ada', has_password: true, groups: ['coherence_users'] }),
@@ -40,14 +40,14 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('filters, and names the groups that there are', async () => {
+    it('filters accounts, and lists the groups in the error for an unknown one', async () => {
       await expect(emails({ is_active: false })).resolves.toEqual(['cleo@example.org']);
       await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
       await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
       const refused = await fixture.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
       expect(refused).toMatchObject({
         reason: 'unknown_group',
-        message: 'There is no group "coherence_user"; there is coherence_users, ops_operators, ops_viewers.',
+        message: 'The group "coherence_user" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
       });
     });
   });
@@ -57,8 +57,12 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
 
     it.each([
       [{ email: 'new.example.org' }, 'invalid_email', '"new.example.org" is not an email address.'],
-      [{ email, groups: ['admins'] }, 'unknown_group', 'There is no group "admins"; there is coherence_users, ops_operators, ops_viewers.'],
-      [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have 12 characters or more, and has 11.'],
+      [
+        { email, groups: ['admins'] },
+        'unknown_group',
+        'The group "admins" does not exist. Groups: coherence_users, ops_operators, ops_viewers.',
+      ],
+      [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have at least 12 characters, and has 11.'],
       [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
       [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
     ])('is refused before anything is stored: %j', async (request, reason, message) => {
@@ -66,13 +70,13 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.env.sql('select from directory.accounts where email = $1', [request.email])).resolves.toEqual([]);
     });
 
-    it('set-password refuses what is easy to guess and leaves the old password', async () => {
+    it('set-password rejects weak passwords and keeps the old one', async () => {
       const weak = { email: 'ada@example.org', password: 'qwertyuiop12' };
       expect(await fixture.refusal(setPassword, weak)).toMatchObject({ reason: 'weak_password' });
       await expect(fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.1' })).resolves.toBeDefined();
     });
 
-    it('grant refuses a group that there is not, and takes one away that an account has', async () => {
+    it('grant rejects unknown groups, and removes an unknown group that an account has', async () => {
       await fixture.env.sql(`update directory.accounts set groups = '{of-old-times}' where email = 'ben@example.org'`);
       for (const change of [{ add_groups: ['of-old-times'] }, { remove_groups: ['coherence_usres'] }])
         expect(await fixture.refusal(grantAccount, { email: 'ben@example.org', ...change })).toMatchObject({ reason: 'unknown_group' });
@@ -81,13 +85,13 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       });
     });
 
-    it('a workspace file with a weak password is refused whole; one that is stored already is no problem', async () => {
+    it('a workspace file with a weak password is rejected; stored weak passwords are accepted', async () => {
       const stored = `(select password_hash from directory.accounts where email = 'Ada@example.org')`;
       const [before] = await fixture.env.sql(`select ${stored} as hash`);
       const weak = { people: [{ key: 'dora', name: 'Dora' }], accounts: [{ email: 'ada@example.org', password: 'short' }] };
       expect(await fixture.refusal(directory.rpcs.applyWorkspace, { document: weak, dry_run: false })).toMatchObject({
         reason: 'invalid_workspace',
-        details: { problems: [{ path: ['accounts', 0, 'password'], message: 'must have 12 characters or more, and has 5' }] },
+        details: { problems: [{ path: ['accounts', 0, 'password'], message: 'must have at least 12 characters, and has 5' }] },
       });
       await expect(fixture.env.sql(`select ${stored} as hash`)).resolves.toEqual([before]);
       await expect(fixture.env.sql(`select from directory.people where key = 'dora'`)).resolves.toEqual([]);
@@ -104,7 +108,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
   });
 
   describe('delete', () => {
-    it('removes the account and its tokens for good, tells the gateways, and leaves its person', async () => {
+    it('permanently deletes the account and its tokens, notifies the gateways, and keeps its person', async () => {
       const { token } = await fixture.call(login, { email: 'ada@example.org', password, ip: '192.0.2.2' });
       const { actor } = await fixture.call(verifySession, { token });
       const revoked: string[] = [];
@@ -116,7 +120,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(fixture.env.sql(`select name from directory.people where key = 'ada'`)).resolves.toEqual([{ name: 'Ada' }]);
       expect(await fixture.refusal(deleteAccount, { email: 'ada@example.org' })).toMatchObject({
         reason: 'account_not_found',
-        message: 'There is no account with the email ada@example.org.',
+        message: 'No account has the email ada@example.org.',
       });
     });
   });

@@ -54,7 +54,7 @@ const cli = { kind: 'cli', account_id: null, key_id: null };
 const shape = { id: expect.any(Number), at: expect.any(String), request_id: expect.any(String) };
 
 describe('logins in the audit log (A1)', () => {
-  it('has who was let in, and from where', async () => {
+  it('contain account and address of successful logins', async () => {
     const id = await accountOf(email);
     expect(await written(() => fixture.call(login, { email, password, ip }))).toEqual([
       {
@@ -69,7 +69,7 @@ describe('logins in the audit log (A1)', () => {
     ]);
   });
 
-  it('has who was refused: the account of a known email, nobody for an unknown one and for a wrong gate key (A4)', async () => {
+  it('contain the account of refused logins with a known email, and none for unknown emails and wrong gate keys (A4)', async () => {
     const id = await accountOf(email);
     const refused = { ...shape, action: 'login', ip, outcome: 'refused' };
     expect(await written(() => fixture.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
@@ -90,12 +90,12 @@ describe('logins in the audit log (A1)', () => {
     ]);
   });
 
-  it('keeps nothing of what was typed', async () => {
+  it('do not contain typed values', async () => {
     const rows = await fixture.env.sql<{ text: string }>('select l::text as text from directory.audit_log l');
     for (const { text } of rows) expect(text).not.toMatch(/secret|wrong field|right password|example\.org|Okafor/);
   });
 
-  it('has a logout once', async () => {
+  it('contain a logout once', async () => {
     const { token } = await fixture.call(login, { email, password, ip });
     const { actor } = await fixture.call(verifySession, { token });
     expect(await written(() => fixture.call(logout, {}, actor))).toMatchObject([
@@ -112,7 +112,7 @@ describe('accounts in the audit log (A1)', () => {
     { ...shape, actor: cli, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },
   ];
 
-  it('has each change of one, with the rights that it has now, and nothing of the password', async () => {
+  it('contain each change with the new rights, without the password', async () => {
     const entries = await written(() =>
       fixture.call(createAccount, { email: who, password: 'seven green parrots', groups: ['ops_viewers'] }),
     );
@@ -130,7 +130,7 @@ describe('accounts in the audit log (A1)', () => {
     expect(await written(() => fixture.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
   });
 
-  it('has nothing of what changed nothing or was refused', async () => {
+  it('do not contain rejected and ineffective calls', async () => {
     const updatedAt = async () =>
       (await fixture.env.sql<{ at: string }>('select updated_at::text as at from directory.accounts where email = $1', [email]))[0]?.at;
     const before = await updatedAt();
@@ -146,7 +146,7 @@ describe('accounts in the audit log (A1)', () => {
 });
 
 describe('service keys in the audit log (A1)', () => {
-  it('has who made, rotated and revoked one, with its scopes, and nothing of its token and name', async () => {
+  it('contain creation, rotation and revocation with scopes, without token and name', async () => {
     const accountId = await accountOf(email);
     const user: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const byKey: Actor = { ...user, key: { id: 'k0', scopes: ['*'] } };
@@ -176,7 +176,7 @@ describe('service keys in the audit log (A1)', () => {
 describe('configuration and set-up data in the audit log (A1)', () => {
   const step = () => ids['steps']?.['circle/held'];
 
-  it('has the dotted paths of a changed step, and no value', async () => {
+  it('contain dotted paths of a changed step, without values', async () => {
     const accountId = await accountOf(email);
     const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
     const write = { config: { advance_on_success: false } };
@@ -197,7 +197,7 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(await patch({} as typeof write.config)).toEqual([]);
   });
 
-  it('has an application of the workspace file as one entry: counts, accounts by id, steps by id and path', async () => {
+  it('contain an application of the workspace file as one entry: counts, account ids, steps by id and path', async () => {
     const id = await accountOf(email);
     const changed = structuredClone(document);
     const entries = await written(() =>
@@ -232,13 +232,13 @@ describe('configuration and set-up data in the audit log (A1)', () => {
     expect(JSON.stringify(entries)).not.toMatch(/New Person|example\.org/);
   });
 
-  it('has nothing of a dry run, and of one that changes nothing', async () => {
+  it('do not contain dry runs and applications without changes', async () => {
     const people = [{ key: 'newer', name: 'Newer' }];
     expect(await written(() => fixture.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
     expect(await written(() => fixture.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
   });
 
-  it('has an erasure: who, by id, and how much', async () => {
+  it('contain an erasure with person id and counts', async () => {
     const id = ids['people']?.['ben'] ?? 0;
     const target = { type: 'person', id: String(id) };
     const account = await accountOf('ben@example.org');
@@ -264,7 +264,7 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
     ...(ops === undefined ? {} : { ops }),
   });
 
-  it('answers those who may see operations, and refuses others, whatever else they may do', async () => {
+  it('allows callers with access to operations, and rejects all others', async () => {
     for (const ops of ['read', 'act'] as const) {
       expect((await fixture.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
       await expect(fixture.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({ items: [{ email }] });
@@ -277,7 +277,7 @@ describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
     expect(await fixture.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
   });
 
-  it('filters by account, action, target and time, and goes on behind an entry', async () => {
+  it('filters by account, action, target and time, and continues after an entry', async () => {
     const all = await search();
     const [newest, second] = all;
     expect(all.map(({ id }) => id)).toEqual(all.map((_, index) => all.length - index));

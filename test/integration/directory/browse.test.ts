@@ -99,7 +99,7 @@ afterAll(async () => {
 });
 
 describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
-  it('shows immediate child events by name and id, and directly attached conversation journeys in order of attachment', async () => {
+  it('returns immediate child events by name and id, with directly attached conversation journeys in order', async () => {
     const item = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, source: 'direct' });
     const event = (slug: string, name: string, journeys: string[]) => ({
       id: idOf('holons', slug),
@@ -137,7 +137,7 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
     expect(await fixture.call(listConversationEvents, {})).toHaveLength(many + 7);
   });
 
-  it('lists the conversation journeys of an event in order of attachment, and knows no holon that is none', async () => {
+  it('lists the conversation journeys of an event in order, and returns 404 for other holons', async () => {
     const journeys = await fixture.call(listEventJourneys, { event_slug: 'beta' });
     const entry = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, step_count: 0 });
     expect(journeys).toEqual([entry('circle'), entry('talk')]);
@@ -147,7 +147,7 @@ describe('directory.events.list and list-journeys (D10, D11)', () => {
 });
 
 describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
-  it('answers what is public of a person, once, and skips ids that nobody has', async () => {
+  it('returns public fields of people once each, and skips unknown ids', async () => {
     const ada = idOf('people', 'ada');
     await expect(fixture.call(lookUpPeople, { ids: [ada, 0, -5, 2_000_000_000, ada] })).resolves.toEqual([
       { id: ada, name: 'Ada', photo: 'https://example.org/a.png', contact: { email: 'a@example.org' } },
@@ -155,7 +155,7 @@ describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
     await expect(fixture.call(lookUpPeople, { ids: [] })).resolves.toEqual([]);
   });
 
-  it('answers of infos only what the class declares, locations and spheres', async () => {
+  it('returns only declared info fields, locations and spheres', async () => {
     const [told, odd] = [idOf('holons', 'told'), idOf('holons', 'odd')];
     const holons = await fixture.call(lookUpHolons, { ids: [told, odd, 0] }, { kind: 'shared' });
     expect(holons).toEqual([
@@ -174,8 +174,8 @@ describe('directory.people.look-up and holons.look-up (D18, D18e)', () => {
   });
 });
 
-describe('the number of statements of a read', () => {
-  it('is one for every read, few rows or many', async () => {
+describe('number of statements per read', () => {
+  it('is one for every read, independent of the number of rows', async () => {
     let statements = 0;
     const counting: Database = Object.assign(Object.create(db) as Database, {
       query: (...call: Parameters<Database['query']>) => {
@@ -183,7 +183,7 @@ describe('the number of statements of a read', () => {
         return db.query(...call);
       },
     });
-    const handlers = { ...createBrowseHandlers(counting), ...createVisibleHolonHandlers(counting) };
+    const handlers = { ...createBrowseHandlers({ db: counting }), ...createVisibleHolonHandlers({ db: counting }) };
     const context = { actor: { kind: 'shared' } } as RequestContext;
     const fifty = numbers.slice(0, 50);
     const reads = [

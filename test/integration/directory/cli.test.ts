@@ -95,7 +95,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     await expect(fixture.env.sql(`select 1 from directory.people where key = 'zoe'`)).resolves.toEqual([]);
   });
 
-  it('tells syntax errors of YAML and JSON with their lines', async () => {
+  it('reports syntax errors of YAML and JSON with line numbers', async () => {
     const yaml = await cli(['workspace', 'apply', write('bad.yaml', 'people:\n  - {key: a\nspheres: [\n')]);
     expect(yaml.code).toBe(1);
     expect(yaml.stderr).toMatch(/bad\.yaml:\d+: /);
@@ -105,7 +105,7 @@ describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('missing.yaml') });
   });
 
-  it('takes JSON, variables of the environment, and leaves {env: …} alone where it is data', async () => {
+  it('accepts JSON and environment variables, and keeps {env: …} in data', async () => {
     const document = {
       people: [{ key: 'env-person', name: 'Env', infos: { env: 'PATH', big: 1 } }],
       accounts: [{ email: 'env@example.org', person: 'env-person', password: { env: 'ENV_PASSWORD' } }],
@@ -130,7 +130,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
       groups: ['coherence_users'],
     });
     const again = await cli(['accounts', 'create', 'cli@example.ORG']);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already') });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to another account') });
     const granted: unknown = await ask('accounts', 'grant', 'cli@example.org', '--superuser', '--remove-group', 'coherence_users');
     expect(granted).toMatchObject({ superuser: true, groups: [] });
     const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
@@ -148,13 +148,13 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
   });
 
-  it('lists a page and deletes when it may not ask and need not', async () => {
+  it('lists a page and deletes without prompt', async () => {
     const listed: unknown = await ask('accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1');
     expect(listed).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
     expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nMore results: --after \S+@/);
     await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('There is no group "users"; there is coherence_users, ops_operators, ops_viewers.'),
+      stderr: expect.stringContaining('The group "users" does not exist. Groups: coherence_users, ops_operators, ops_viewers.'),
     });
     await expect(cli(['accounts', 'delete', 'cli@example.org'])).resolves.toMatchObject({
       code: 1,
@@ -162,9 +162,7 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     });
     const deleted = await cli(['accounts', 'delete', 'cli@example.org', '--yes', '--json']);
     expect(JSON.parse(deleted.stdout)).toMatchObject({ email: 'Cli@Example.org' });
-    expect((await cli(['accounts', 'delete', 'cli@example.org', '--yes'])).stderr).toContain(
-      'There is no account with the email cli@example.org.',
-    );
+    expect((await cli(['accounts', 'delete', 'cli@example.org', '--yes'])).stderr).toContain('No account has the email cli@example.org.');
   });
 
   it.each([
@@ -181,14 +179,14 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
     await expect(ask(...args)).rejects.toThrow(/^No terminal for the confirmation prompt; use --yes/);
   });
 
-  it('fails readably for unknown accounts, missing variables and wrong usage', async () => {
+  it('reports unknown accounts, missing variables and wrong usage', async () => {
     await expect(cli(['accounts', 'deactivate', 'nobody@example.org'])).resolves.toMatchObject({
       code: 1,
-      stderr: 'There is no account with the email nobody@example.org. (account_not_found)\n',
+      stderr: 'No account has the email nobody@example.org. (account_not_found)\n',
     });
     const unknown = await cli(['accounts', 'deactivate', 'nobody@example.org', '--json']);
     expect(JSON.parse(unknown.stdout)).toEqual({
-      error: { code: 'not_found', reason: 'account_not_found', message: 'There is no account with the email nobody@example.org.' },
+      error: { code: 'not_found', reason: 'account_not_found', message: 'No account has the email nobody@example.org.' },
     });
     await expect(cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'UNSET_NAME'])).resolves.toMatchObject({
       code: 1,
@@ -229,7 +227,7 @@ agents:
   - {slug: tester, name: Tester, prompt: "Be\\n brief.", infos: {null: null}, config: {messaging: {webhook_secret: {env: AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET}}, x: [1.5]}}
 `;
 
-  it('applies standard input, and says where in it something is wrong', async () => {
+  it('applies standard input, and reports positions of errors', async () => {
     const applied = await cli(['workspace', 'apply', '-', '--json'], secrets, document);
     expect(JSON.parse(applied.stdout)).toMatchObject({ created: 14, updated: 0 });
     const wrong = await cli(['workspace', 'apply', '-'], {}, 'people:\n  - {key: a}\n  - {kee: b}\n');
@@ -240,7 +238,7 @@ agents:
     );
   });
 
-  it('exports what the same platform finds unchanged, without a secret, and says what no file can name', async () => {
+  it('exports a file that changes nothing when reapplied, without secrets, and reports rows that it cannot represent', async () => {
     await fixture.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
     await fixture.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
     await fixture.env.sql(`insert into directory.memberships (person_id, holon_id)
@@ -267,7 +265,7 @@ agents:
     });
   });
 
-  it('exports what makes an empty platform the same, as YAML and as JSON', async () => {
+  it('exports a file that reproduces the data on an empty platform, as YAML and JSON', async () => {
     const yaml = await cli(['workspace', 'export']);
     expect(yaml).toMatchObject({
       code: 0,
@@ -296,7 +294,7 @@ agents:
     ]);
   });
 
-  it('reads a long list page by page', async () => {
+  it('reads long lists in pages', async () => {
     await fixture.env.sql(`insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`);
     const read = (after: number) => fixture.call(directory.rpcs.exportWorkspace, { list: 'spheres', after });
     const first = await read(0);

@@ -22,7 +22,7 @@ describe('the tables of the directory', () => {
     'usage_counts',
   ];
 
-  it('keep the naming of constraints: <table>__<columns>__<kind>', async () => {
+  it('name constraints <table>__<columns>__<kind>', async () => {
     const rows = await env.sql<{ table: string; name: string }>(
       `select r.relname as table, c.conname as name from pg_constraint c join pg_class r on r.oid = c.conrelid
        where c.connamespace = 'directory'::regnamespace and c.contype <> 'n' and r.relname <> all($1)`,

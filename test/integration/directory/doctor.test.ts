@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => env.stop());
 
 describe('doctor (rules/cli#admin-cli)', () => {
-  it('finds everything well, the access to conversations included (D92), then says what is wrong when the services are gone', async () => {
+  it('reports a healthy platform including access to conversations (D92), and stopped services', async () => {
     const well = await platform.cli('doctor', '--json');
     const findings = JSON.parse(well.stdout) as Finding[];
     expect(findings.filter(({ ok }) => !ok)).toEqual([]);
@@ -57,7 +57,7 @@ describe('doctor (rules/cli#admin-cli)', () => {
 });
 
 describe('notes list', () => {
-  it('needs exactly one owner and an id that can be one', async () => {
+  it('requires exactly one owner with a valid id', async () => {
     await expect(platform.cli('notes', 'list')).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('exactly one') });
     await expect(platform.cli('notes', 'list', '--person', '0')).resolves.toMatchObject({ code: 2 });
     await expect(platform.cli('notes', 'list', '--person', 'x', '--json')).resolves.toMatchObject({ code: 2, stderr: '' });

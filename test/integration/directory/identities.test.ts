@@ -36,7 +36,7 @@ const entriesOf = async (at: DirectoryFixture, action: string): Promise<{ change
   (await at.call(searchAudit, { action, limit: 200 })).items;
 
 describe('directory.identities.link (S2)', () => {
-  it('lets an identity act as the account, and no other one', async () => {
+  it('lets only the linked identity act as the account', async () => {
     const email = await newAccount();
     const { account, changed } = await fixture.call(linkIdentity, { email: ` ${email.toUpperCase()} `, subject: 'ada' });
     expect([account.email, changed]).toEqual([email, true]);
@@ -60,16 +60,16 @@ describe('directory.identities.link (S2)', () => {
     expect((await fixture.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
   });
 
-  it('changes nothing when it is so already, and takes an identity from nobody', async () => {
+  it('changes nothing if already linked, and does not take identities of other accounts', async () => {
     const [email, other] = [await newAccount(), await newAccount()];
     await fixture.call(linkIdentity, { email, subject: 'ben' });
     expect((await fixture.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
     const { reason, message } = await fixture.refusal(linkIdentity, { email: other, subject: 'ben' });
-    expect([reason, message]).toEqual(['identity_linked', `That identity is linked to ${email}; unlink it there first.`]);
+    expect([reason, message]).toEqual(['identity_linked', `The identity is linked to ${email}. Unlink it there first.`]);
     expect((await verify('ben', undefined, fixture)).actor.email).toBe(email);
   });
 
-  it('takes several identities for an account, of other issuers too, and lists them', async () => {
+  it('links several identities of several issuers to an account, and lists them', async () => {
     const email = await newAccount();
     for (const named of [{ subject: 'c1' }, { subject: 'c2' }, { subject: 'c1', issuer: 'https://other.example.org' }])
       await fixture.call(linkIdentity, { email, ...named });
@@ -81,7 +81,7 @@ describe('directory.identities.link (S2)', () => {
     ]);
   });
 
-  it('is refused for an unknown account, and for a subject that none can be', async () => {
+  it('rejects an unknown account and an invalid subject', async () => {
     expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe('account_not_found');
     for (const subject of ['', 'x'.repeat(256), 'a\u0000b'])
       expect((await fixture.refusal(linkIdentity, { email: 'nobody@example.org', subject })).code).toBe('bad_request');
@@ -89,7 +89,7 @@ describe('directory.identities.link (S2)', () => {
 });
 
 describe('directory.identities.unlink', () => {
-  it('ends the identity, and says when there was none', async () => {
+  it('unlinks the identity, and reports when none was linked', async () => {
     const email = await newAccount();
     await fixture.call(linkIdentity, { email, subject: 'eve' });
     const other = await newAccount();
@@ -101,7 +101,7 @@ describe('directory.identities.unlink', () => {
 });
 
 describe('directory.identities.sign-in (S3)', () => {
-  it('is limited like a login of the console, by address, and writes nothing of who was throttled', async () => {
+  it('is rate limited by address like console logins, without audit entries for throttled calls', async () => {
     const limited = await startDirectoryFixture(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
     try {
       const signIn = (ip: string): Promise<{ code: string }> => limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
@@ -145,7 +145,7 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
     },
   );
 
-  it('holds against a first use that is under way', async () => {
+  it('prevails over a concurrent first use', async () => {
     const email = await newAccount(byEmail);
     await byEmail.call(linkIdentity, { email, subject: 'under-way' });
     const [, ...uses] = await Promise.allSettled([
@@ -158,13 +158,13 @@ describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
 });
 
 describe('directory.identities.verify (S2, S5)', () => {
-  it('links nothing by an email when OIDC_LINK_BY_EMAIL is not set', async () => {
+  it('does not link by email without OIDC_LINK_BY_EMAIL', async () => {
     const email = await newAccount();
     expect(await refusal('fay', email, fixture)).toBe('unauthenticated');
     expect((await fixture.call(listIdentities, { email })).items).toEqual([]);
   });
 
-  it('links an unknown identity by its verified email at its first use, whatever the email becomes later', async () => {
+  it('links an unknown identity by verified email on first use, and keeps the link when the email changes', async () => {
     const email = await newAccount(byEmail);
     expect(await refusal('gus', 'nobody@example.org')).toBe('unauthenticated');
     expect(await refusal('gus')).toBe('unauthenticated');
@@ -177,7 +177,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     ]);
   });
 
-  it('lets nobody take an account over who has its email later: it is linked to another subject', async () => {
+  it('does not let a later owner of the email take over a linked account', async () => {
     const email = await newAccount(byEmail);
     await verify('hal', email);
     expect(await refusal('hal-2', email)).toBe('unauthenticated');
@@ -186,7 +186,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     expect(await refusal('ida-2', linked)).toBe('unauthenticated');
   });
 
-  it('links one of several subjects that come at once with one email', async () => {
+  it('links one of several concurrent subjects with the same email', async () => {
     const email = await newAccount(byEmail);
     const subjects = Array.from({ length: 12 }, (_, index) => `race-${index}`);
     const results = await Promise.allSettled(subjects.map((subject) => verify(subject, email)));
@@ -198,7 +198,7 @@ describe('directory.identities.verify (S2, S5)', () => {
     expect(new Set(same.map(({ actor }) => actor.email))).toEqual(new Set([fresh]));
   });
 
-  it('refuses and links nothing for a deactivated account', async () => {
+  it('rejects deactivated accounts without linking', async () => {
     const [linked, unlinked] = [await newAccount(byEmail), await newAccount(byEmail)];
     await verify('joe', linked);
     for (const email of [linked, unlinked]) await byEmail.call(deactivateAccount, { email });
@@ -212,7 +212,7 @@ describe('directory.identities.verify (S2, S5)', () => {
 });
 
 describe('identities in the audit log (A1, A4)', () => {
-  it('have an entry of the account for a link at the first use, and of the operator for one of the CLI, without the subject', async () => {
+  it('are recorded for the account on first use and for the operator in the CLI, without the subject', async () => {
     const email = await newAccount(byEmail);
     const { actor } = await verify('lou-of-the-log', email);
     await verify('lou-of-the-log', email);
@@ -234,7 +234,7 @@ describe('identities in the audit log (A1, A4)', () => {
 });
 
 describe('identities as data of a person', () => {
-  it('are handed out with the account, and go with it and with the erasure', async () => {
+  it('are exported with the account, and removed with it and by erasure', async () => {
     const email = await newAccount();
     const { account } = await fixture.call(linkIdentity, { email, subject: 'mia' });
     const [row] = await fixture.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
@@ -254,8 +254,8 @@ describe('identities as data of a person', () => {
   });
 });
 
-describe('an issuer that nobody named', () => {
-  it('is asked for', async () => {
+describe('a missing issuer', () => {
+  it('is reported as an error', async () => {
     const nameless = await startDirectoryFixture(import.meta.url);
     try {
       await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('coherence_service_keys_expiring (rules/operations#metrics, rules/access#service-keys)', () => {
-  it('counts the keys that work and end within seven days', async () => {
+  it('counts active keys that expire within seven days', async () => {
     const metrics = createMetrics('directory');
     measureKeys(metrics, db);
     const measure = async (): Promise<number> =>

@@ -58,7 +58,7 @@ describe('a key at two gateways (K6)', () => {
 });
 
 describe('last_used_at of a key in continuous use (K7)', () => {
-  it('is written again when the use is fifty seconds later, and never in between', async () => {
+  it('is stored again after fifty seconds, and not earlier', async () => {
     await fixture.call(directory.rpcs.grantAccount, { email, activate: true });
     const { key } = await make();
     const start = Date.parse('2030-01-01T00:00:00Z');

@@ -53,7 +53,7 @@ const newAccount = async (name: string): Promise<string> => {
 };
 
 describe('directory.keys.create (K1, K5)', () => {
-  it("makes a key of the caller's own account, and keeps no secret", async () => {
+  it("creates a key of the caller's account without storing the secret", async () => {
     const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00+01:00' }), ada);
     expect(key).toEqual({
       id: token.split('_')[2],
@@ -73,19 +73,21 @@ describe('directory.keys.create (K1, K5)', () => {
     );
   });
 
-  it('is for every account when a superuser asks, and for no other when somebody else does (K10)', async () => {
+  it('allows superusers to create keys of any account, and others only of their own (K10)', async () => {
     const { key } = await fixture.call(createKey, wish({ account_id: ben.accountId }), root);
     expect(key).toMatchObject({ account: { email: 'ben@example.org' }, created_by: { account_id: root.accountId, key_id: null } });
     const refusals = [];
     for (const account_id of [root.accountId, 999_999, 0])
       refusals.push((await fixture.refusal(createKey, wish({ account_id }), ada)).toBody());
-    expect(refusals).toEqual(refusals.map(() => ({ code: 'permission_denied', message: 'Only superusers make keys of other accounts.' })));
+    expect(refusals).toEqual(
+      refusals.map(() => ({ code: 'permission_denied', message: 'Only superusers can create keys of other accounts.' })),
+    );
     for (const account_id of [999_999, -1])
       expect(await fixture.refusal(createKey, wish({ account_id }), root)).toMatchObject({ code: 'bad_request' });
   });
 
   it.each([
-    [{ scopes: ['media:read', 'everything'] }, 'There is no scope "everything"'],
+    [{ scopes: ['media:read', 'everything'] }, 'The scope "everything" does not exist'],
     [{ name: ' ' }, 'blank'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, 'future'],
   ])('refuses %j, and changes nothing', async (wrong, message) => {
@@ -95,7 +97,7 @@ describe('directory.keys.create (K1, K5)', () => {
     expect((await fixture.call(listKeys, {}, ada)).count).toBe(before.count);
   });
 
-  it('gives with a key no more than the key has, which its children outlive (K10)', async () => {
+  it('limits a key to the scopes of the creating key, and outlives it (K10)', async () => {
     const parent = await fixture.call(createKey, wish({ scopes: ['media:read', 'keys:write'] }), root);
     const actor = await actorOf(parent.token);
     const child = await fixture.call(createKey, wish(), actor);
@@ -127,7 +129,7 @@ describe('directory.keys.create (K1, K5)', () => {
 });
 
 describe('directory.keys.list, get, revoke (K5)', () => {
-  it("show one's own keys newest first, a superuser those of all, and others' not", async () => {
+  it("return the caller's keys newest first, and all keys to superusers", async () => {
     const { key } = await fixture.call(createKey, wish({ name: 'Mine' }), ben);
     const own = await fixture.call(listKeys, { limit: 1 }, ben);
     expect([own.items, own.count >= 1]).toEqual([[key], true]);
@@ -142,7 +144,7 @@ describe('directory.keys.list, get, revoke (K5)', () => {
     expect(await fixture.call(getKey, { key_id: key.id }, root)).toEqual({ key });
   });
 
-  it('ends a key at once, and once more without effect', async () => {
+  it('revokes a key immediately and idempotently', async () => {
     const { key, token } = await fixture.call(createKey, wish(), ada);
     expect(await works(token)).toBe(true);
     const first = await fixture.call(revokeKey, { key_id: key.id }, ada);
@@ -161,7 +163,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     );
   const alive = (tokens: readonly string[]): Promise<boolean[]> => Promise.all(tokens.map(works));
 
-  it('keeps the old secret until the overlap ends, and tells until when', async () => {
+  it('accepts the old secret until the overlap ends, and returns its end', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const next = await fixture.call(rotateKey, { key_id: made.key.id, overlap_seconds: 60 }, ada);
     expect(await alive([made.token, next.token])).toEqual([true, true]);
@@ -174,7 +176,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect((await fixture.call(getKey, { key_id: made.key.id }, ada)).key.rotating_until).toBeNull();
   });
 
-  it('ends the oldest secret at the third rotation', async () => {
+  it('invalidates the oldest secret at the third rotation', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const tokens = [made.token];
     const rotate = async (): Promise<void> => void tokens.push((await fixture.call(rotateKey, { key_id: made.key.id }, ada)).token);
@@ -185,7 +187,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect(await alive(tokens)).toEqual([false, true, true, true]);
   });
 
-  it('ends every old secret at once without an overlap', async () => {
+  it('invalidates every old secret immediately without an overlap', async () => {
     const made = await fixture.call(createKey, wish(), ada);
     const second = await fixture.call(rotateKey, { key_id: made.key.id }, ada);
     const third = await fixture.call(rotateAnyKey, { key_id: made.key.id, overlap_seconds: 0 });
@@ -193,13 +195,13 @@ describe('directory.keys.rotate (K5, K10)', () => {
     expect(third.key.rotating_until).toBeNull();
   });
 
-  it('gives each of many at once a secret of its own', async () => {
+  it('gives concurrent rotations different secrets', async () => {
     const { key } = await fixture.call(createKey, wish(), ada);
     const rotated = await Promise.all(Array.from({ length: 5 }, () => fixture.call(rotateKey, { key_id: key.id }, ada)));
     expect((await alive(rotated.map(({ token }) => token))).filter(Boolean)).toHaveLength(3);
   });
 
-  it('is no way back from an expiry', async () => {
+  it('does not extend an expired key', async () => {
     const { key, token } = await fixture.call(createKey, wish({ expires_at: '2099-01-01T00:00:00Z' }), ada);
     await fixture.env.sql('update directory.service_keys set expires_at = now() where id = $1', [key.id]);
     expect(await works(token)).toBe(false);
@@ -208,7 +210,7 @@ describe('directory.keys.rotate (K5, K10)', () => {
 });
 
 describe('directory.keys.verify (K2, K6)', () => {
-  it('answers as whom the key acts', async () => {
+  it('returns the actor of the key', async () => {
     const { key, token } = await makeFor('ada@example.org', ['media:read', 'steps:read']);
     const { sessionKey: _session, ...account } = ada;
     expect(await actorOf(token)).toEqual({
@@ -218,7 +220,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     });
   });
 
-  it('gives one answer to unknown ids, wrong secrets, revoked and malformed tokens', async () => {
+  it('returns the same error for unknown ids, wrong secrets, revoked and malformed tokens', async () => {
     const [one, other] = [await makeFor('ada@example.org'), await makeFor('ada@example.org')];
     await fixture.call(revokeAnyKey, { key_id: other.key.id });
     const secretOf = (token: string): string => token.slice(-43);
@@ -235,7 +237,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(refusals).toEqual(wrong.map(() => ({ code: 'unauthenticated', message: 'Authentication required.' })));
   });
 
-  it('lets whoami show the key, and logout refuse it', async () => {
+  it('is shown by whoami, and rejected by logout', async () => {
     const { key, token } = await makeFor('ada@example.org', ['agents:read']);
     const actor = await actorOf(token);
     expect((await fixture.call(whoami, {}, actor)).key).toEqual({ id: key.id, name: 'A program', scopes: ['agents:read'] });
@@ -243,7 +245,7 @@ describe('directory.keys.verify (K2, K6)', () => {
     expect(await fixture.refusal(logout, {}, actor)).toMatchObject({ code: 'permission_denied' });
   });
 
-  it('writes when a key was used, not more than once in most of a minute (K7)', async () => {
+  it('stores the last use at most once in fifty seconds (K7)', async () => {
     const { key, token } = await makeFor('ada@example.org');
     const lastUse = async (): Promise<string | null> => (await fixture.call(getKey, { key_id: key.id }, ada)).key.last_used_at;
     const before = Date.now();
@@ -259,8 +261,8 @@ describe('directory.keys.verify (K2, K6)', () => {
   });
 });
 
-describe('the end of an account (K2)', () => {
-  it('ends its keys for good when it is deactivated, through the workspace file too', async () => {
+describe('keys of a removed account (K2)', () => {
+  it('are revoked permanently when it is deactivated, also by the workspace file', async () => {
     const email = await newAccount('ended');
     const first = await makeFor(email);
     await fixture.call(deactivateAccount, { email });
@@ -275,7 +277,7 @@ describe('the end of an account (K2)', () => {
     await waitFor(() => forgotten.includes(first.key.id) && forgotten.includes(second.key.id));
   });
 
-  it('ends them with the suspension, the erasure and the deletion', async () => {
+  it('are revoked by suspension, erasure and deletion', async () => {
     const personOf = async (email: string): Promise<number> => (await actorOf((await makeFor(email)).token)).personId ?? 0;
     const [suspended, erased, deleted] = [await newAccount('suspended'), await newAccount('erased'), await newAccount('deleted')];
     const keys = [await makeFor(suspended), await makeFor(erased), await makeFor(deleted)];
@@ -286,7 +288,7 @@ describe('the end of an account (K2)', () => {
     await waitFor(() => keys.every(({ key }) => forgotten.includes(key.id)));
   });
 
-  it('leaves them with a new password, and tells the gateways of new rights', async () => {
+  it('stay valid with a new password, and new rights are sent to the gateways', async () => {
     const { key, token } = await makeFor('ben@example.org');
     await fixture.call(setPassword, { email: 'ben@example.org', password });
     expect(await works(token)).toBe(true);
@@ -295,7 +297,7 @@ describe('the end of an account (K2)', () => {
     expect(await actorOf(token)).toMatchObject({ coherenceAccess: true });
   });
 
-  it('hands out what is stored of them, without a secret', async () => {
+  it('are exported without their secrets', async () => {
     const { key } = await makeFor('ada@example.org');
     const { items } = await fixture.call(exportPerson, { person_id: ada.personId ?? 0, part: 'accounts', after: 0 });
     expect(JSON.stringify(items)).toContain(key.id);
@@ -310,12 +312,12 @@ describe('accounts of services (K2)', () => {
     expect(person).toMatchObject({ name: 'Robot', actor_kind: 'service' });
   });
 
-  it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])('are not made with %j', async (wrong) => {
+  it.each([{ password: 'a password of some length' }, { person: 'ada' }, { service_name: ' ' }])('reject %j', async (wrong) => {
     const request = { email: 'wrong@example.org', service_name: 'Wrong', ...wrong };
     expect(await fixture.refusal(createAccount, request)).toMatchObject({ reason: 'service_account' });
   });
 
-  it('leave no person behind when the email is taken', async () => {
+  it('do not create a person if the email is taken', async () => {
     expect(await fixture.refusal(createAccount, { email: 'ada@example.org', service_name: 'Nobody at all' })).toMatchObject({
       reason: 'account_exists',
     });

@@ -36,7 +36,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
   });
   afterAll(() => fixture.stop());
 
-  it('admits exactly ten of thirty parallel logins over two replicas, right and wrong alike', async () => {
+  it('admits exactly ten of thirty concurrent logins over two replicas, with correct and wrong passwords', async () => {
     const requests = Array.from({ length: 30 }, (_, index) => ({
       email: 'ada@example.org',
       password: index % 2 === 0 ? 'of throttled ones' : 'no',
@@ -45,7 +45,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect(count(await outcomes(fixture, requests), 'rate_limited')).toBe(20);
   });
 
-  it('says when to come again, and counts each address for itself', async () => {
+  it('returns retry_after, and counts each address separately', async () => {
     const error = await fixture.refusal(login, { email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.7' });
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     const seconds = Number(error.details['retry_after']);
@@ -54,7 +54,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect(await outcomes(fixture, [{ email: 'ada@example.org', password: 'of throttled ones', ip: '192.0.2.8' }])).toEqual(['ok']);
   });
 
-  it('counts calls with a wrong gate key apart: ten of an address, and none of its logins (D76)', async () => {
+  it('counts calls with a wrong gate key separately: ten per address, without affecting its logins (D76)', async () => {
     const tries = Array.from({ length: 30 }, () => fixture.refusal(refuseLogin, { ip: '192.0.2.9' }));
     const codes = (await Promise.all(tries)).map(({ code }) => code);
     expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([10, 20]);
@@ -64,7 +64,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rat
     expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
 
-  it('admits again when the minute is over; refused calls do not lengthen it', async () => {
+  it('admits again after a minute; refused calls do not extend it', async () => {
     await fixture.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '61 seconds') from unnest(attempted_at) as a(at)) where key = 'ip:192.0.2.7'`,
     );
@@ -85,7 +85,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
 
   const attempt = (email: string, password: string, ip = '192.0.2.1') => ({ email, password, ip });
 
-  it('admits five failures of forty parallel ones over two replicas, then not even the right password', async () => {
+  it('admits five failures of forty concurrent ones over two replicas, then rejects the correct password', async () => {
     const codes = await outcomes(
       fixture,
       Array.from({ length: 40 }, () => attempt('ada@example.org', 'wrong')),
@@ -96,7 +96,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(Number(error.details['retry_after'])).toBeLessThanOrEqual(900);
   });
 
-  it('asks again after the password was checked: failures counted meanwhile refuse the right one', async () => {
+  it('checks the limit again after the password: concurrent failures reject the correct one', async () => {
     const right = attempt('ben@example.org', 'of throttled ones', '192.0.2.4');
     for (let round = 0; round < 4; round++) await outcomes(fixture, [attempt('ben@example.org', 'wrong', '192.0.2.4')]);
     const letGo = await holdTable(fixture.env, 'directory.accounts');
@@ -109,7 +109,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcome).toEqual(['rate_limited']);
   });
 
-  it('locks the email for that address alone', async () => {
+  it('locks the email only for that address', async () => {
     expect(
       await outcomes(fixture, [
         attempt('ada@example.org', 'of throttled ones'),
@@ -134,7 +134,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ghost@example.org', 'x')])).toEqual(['rate_limited']);
   });
 
-  it('ends when the password is set by an administrator, or after 15 minutes', async () => {
+  it('ends when an administrator sets the password, or after 15 minutes', async () => {
     const addresses = ['192.0.2.1', '2001:db8:0:1::/64'];
     const logins = (password: string) =>
       outcomes(
@@ -151,7 +151,7 @@ describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/
     expect(await outcomes(fixture, [attempt('ada@example.org', 'of throttled ones')])).toEqual(['ok']);
   });
 
-  it('keeps no email in clear text', async () => {
+  it('does not store emails in plain text', async () => {
     const rows = await fixture.env.sql<{ key: string }>('select key from directory.login_attempts');
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.every(({ key }) => /^email:[0-9a-f]{64}\/192\.0\.2\.\d$/.test(key))).toBe(true);

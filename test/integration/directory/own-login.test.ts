@@ -59,7 +59,7 @@ const canLogIn = (password: string): Promise<boolean> =>
   );
 
 describe('directory.accounts.change-password (rules/access#own-login)', () => {
-  it('ends every session of the account, that of the call too, and tells the gateways which', async () => {
+  it("revokes every session of the account, including the caller's, and notifies the gateways", async () => {
     const revoked: string[] = [];
     const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
     const [own, other, third, over] = [await logIn(), await logIn(), await logIn(), await logIn()];
@@ -74,10 +74,10 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
   });
 
   it.each([
-    ['a short password', 'short', 'weak_password', 'must have 12 characters or more'],
+    ['a short password', 'short', 'weak_password', 'must have at least 12 characters'],
     ['one that is easy to guess', 'password1234', 'weak_password', 'too easy to guess'],
     ['the email', 'person@example.org', 'weak_password', 'too easy to guess'],
-    ['a long one', 'kR7#vQ2pX9s-'.repeat(11), 'weak_password', 'must have 128 characters or fewer'],
+    ['a long one', 'kR7#vQ2pX9s-'.repeat(11), 'weak_password', 'must have at most 128 characters'],
   ])('refuses %s and changes nothing', async (_what, password, reason, message) => {
     const [own, other] = [await logIn(), await logIn()];
     const refusal = await refuseChange(own, firstPassword, password.replace('person@', `person-${ipNumber}@`));
@@ -86,7 +86,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
   });
 
-  it('refuses a wrong current password before it judges the new one, and changes nothing', async () => {
+  it('rejects a wrong current password before checking the new one', async () => {
     const [own, other] = [await logIn(), await logIn()];
     expect(await refuseChange(own, 'wrong', 'short')).toMatchObject({ code: 'permission_denied', reason: 'wrong_password' });
     expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
@@ -104,7 +104,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
   });
 
-  it('is refused with the right password, too, behind too many wrong ones at the same time', async () => {
+  it('rejects the correct password after too many concurrent wrong ones', async () => {
     const own = await logIn();
     const wrong = Array.from({ length: 20 }, () => refuseChange(own, 'wrong', nextPassword));
     const right = refuseChange(own, firstPassword, nextPassword);
@@ -113,7 +113,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await isAlive(own)).toBe(true);
   });
 
-  it('is nothing for a token that no login made, nor for a session that has ended', async () => {
+  it('rejects tokens that were not issued by a login, and ended sessions', async () => {
     const own = await logIn();
     const { sessionKey: _gone, ...keyless } = own.actor as Extract<Actor, { kind: 'user' }>;
     for (const [rpc, request] of [
@@ -129,7 +129,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await canLogIn(firstPassword)).toBe(true);
   });
 
-  it('lets one of several win that change it at once', async () => {
+  it('lets one of several concurrent changes succeed', async () => {
     const logins = [await logIn(), await logIn(), await logIn(), await logIn()];
     const changes = logins.map((own, n) =>
       change(own, firstPassword, `${nextPassword} ${n}`).then(
@@ -146,7 +146,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
     expect(await canLogIn(`${nextPassword} ${winner}`)).toBe(true);
   });
 
-  it('outlives no login that began before it with the old password', async () => {
+  it('ends logins that started before with the old password', async () => {
     const own = await logIn();
     const pending = Array.from({ length: 6 }, () => logIn().catch(() => undefined));
     await change(own, firstPassword, nextPassword);
@@ -156,7 +156,7 @@ describe('directory.accounts.change-password (rules/access#own-login)', () => {
 });
 
 describe('directory.sessions.list (rules/access#own-login)', () => {
-  it('has what is alive of the account, newest first, page by page, and tells which one asks', async () => {
+  it('lists active sessions, newest first, in pages, and marks the current one', async () => {
     const [first, second, third] = [await logIn(), await logIn(), await logIn()];
     await logIn(firstPassword, 'ben@example.org');
     const page = await fixture.call(listSessions, {}, second.actor);
@@ -181,7 +181,7 @@ describe('directory.sessions.list (rules/access#own-login)', () => {
 });
 
 describe('directory.sessions.revoke (rules/access#own-login)', () => {
-  it('ends a session of the account, as often as it is asked, and tells the gateways', async () => {
+  it('revokes a session of the account idempotently, and notifies the gateways', async () => {
     const revoked: string[] = [];
     const stop = fixture.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
     const [own, other] = [await logIn(), await logIn()];
@@ -194,7 +194,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
     stop();
   });
 
-  it("answers 404 for another account's, an unknown one and what is none, and ends nothing", async () => {
+  it("returns 404 for unknown, malformed and other accounts' sessions, without revoking any", async () => {
     const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
     for (const id of [foreign.id, 'a'.repeat(32), '', 'x', foreign.token, `${foreign.id}\0`, "' or true --", 'A'.repeat(32)]) {
       expect([id, (await fixture.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
@@ -203,7 +203,7 @@ describe('directory.sessions.revoke (rules/access#own-login)', () => {
   });
 });
 
-describe('a password that is stored at a lower cost than today (rules/access#passwords; D40)', () => {
+describe('a password hash with a lower cost (rules/access#passwords; D40)', () => {
   const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
   async function weaken(password = firstPassword): Promise<string> {
     const salt = Buffer.alloc(16, 1);
@@ -217,7 +217,7 @@ describe('a password that is stored at a lower cost than today (rules/access#pas
     '';
   const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 
-  it('is hashed anew at a login with it, and at no other', async () => {
+  it('is rehashed at a successful login only', async () => {
     const weak = await weaken();
     expect(await canLogIn('wrong')).toBe(false);
     expect(await readHash()).toBe(weak);
@@ -228,14 +228,14 @@ describe('a password that is stored at a lower cost than today (rules/access#pas
     expect(await readHash()).toBe(raised);
   });
 
-  it('lets all in who log in with it at once, on any replica', async () => {
+  it('allows all concurrent logins on any replica', async () => {
     await weaken();
     const logins = await Promise.all(Array.from({ length: 8 }, () => logIn()));
     expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => true));
     expect(await readHash()).toMatch(today);
   });
 
-  it('does not come back after a change of the password at the same time', async () => {
+  it('does not overwrite a concurrent password change', async () => {
     for (let round = 0; round < 2; round++) {
       await weaken();
       const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));
@@ -246,7 +246,7 @@ describe('a password that is stored at a lower cost than today (rules/access#pas
     }
   });
 
-  it('does not keep its owner from changing it while others log in with it', async () => {
+  it('does not block a password change during concurrent logins', async () => {
     const own = await logIn();
     await weaken();
     const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));

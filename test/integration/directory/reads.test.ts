@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('directory.people.get-many', () => {
-  it('answers known people in the order asked, once each, and leaves unknown ones out', async () => {
+  it('returns known people once each in the requested order, without unknown ones', async () => {
     const [ada, ben] = [idOf('people', 'ada'), idOf('people', 'ben')];
     const { items } = await fixture.call(getPeople, { ids: [ben, 2_000_000_000, ada, ben] });
     expect(items).toEqual([
@@ -70,14 +70,14 @@ describe('directory.people.get-many', () => {
     await expect(fixture.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
   });
 
-  it('refuses ids that cannot be ids', async () => {
+  it('rejects impossible ids', async () => {
     expect(await fixture.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
     expect(await fixture.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
   });
 });
 
 describe('directory.holons.get-many', () => {
-  it('answers by id and slug, with inherited privacy and the class that owns conversations (D18d, D48)', async () => {
+  it('returns holons by id and slug, with inherited privacy and conversation events (D18d, D48)', async () => {
     const { items } = await fixture.call(getHolons, { ids: [idOf('holons', 'spring')], slugs: ['inner', 'spring', 'unknown'] });
     expect(items.toSorted((left, right) => left.slug.localeCompare(right.slug))).toEqual([
       expect.objectContaining({
@@ -100,7 +100,7 @@ describe('directory.holons.get-many', () => {
 });
 
 describe('directory.journeys.get-many', () => {
-  it('answers questions from order 0, archived steps too, and only conversation events as owners (D4, D18d)', async () => {
+  it('returns questions from order 0, archived steps, and only conversation events as owners (D4, D18d)', async () => {
     const { items } = await fixture.call(getJourneys, { slugs: ['talk', 'unknown'] });
     expect(items).toEqual([
       {
@@ -134,7 +134,7 @@ describe('directory.journeys.get-many', () => {
 });
 
 describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
-  it("fills in the model's defaults and leaves undeclared keys out", async () => {
+  it("applies the model's defaults and omits undeclared keys", async () => {
     await expect(fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
       pipeline_job: 'transcript_import',
       config: { advance_on_success: false },
@@ -145,12 +145,12 @@ describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
     });
   });
 
-  it('answers a step without a job as it is stored', async () => {
+  it('returns the stored configuration of a step without a job', async () => {
     const reply = await fixture.call(getStepConfig, { step_id: idOf('steps', 'talk/held') });
     expect(JSON.stringify(reply)).toBe('{"pipeline_job":null,"config":{"anything":12345678901234567890}}');
   });
 
-  it('says what is wrong with a configuration that does not fit, and 404 for no step', async () => {
+  it('reports the problems of an invalid configuration, and 404 for an unknown step', async () => {
     const error = await fixture.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
     expect(error).toMatchObject({ reason: 'invalid_step_config', details: { fields: { advance_on_success: expect.any(String) } } });
     expect(await fixture.refusal(getStepConfig, { step_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
@@ -161,7 +161,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
   const countPeople = async (): Promise<number> =>
     Number((await fixture.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
 
-  it('finds by email ignoring case and space, the oldest of several', async () => {
+  it('finds people by email, ignoring case and whitespace, the oldest of several', async () => {
     const reply = await fixture.call(resolveAttendees, {
       attendees: [
         { name: 'Somebody', email: 'ADA@example.org ' },
@@ -174,7 +174,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
     expect(reply).toEqual({ person_ids: [idOf('people', 'ada'), null, null] });
   });
 
-  it('creates unknown ones once, those without an email once for each key', async () => {
+  it('creates unknown people once, those without an email once per key', async () => {
     const before = await countPeople();
     const request = {
       attendees: [
@@ -201,7 +201,7 @@ describe('directory.people.resolve-attendees (D19, D19a)', () => {
     ]);
   });
 
-  it('names an attendee without a name by the address', async () => {
+  it('uses the address as the name of an attendee without name', async () => {
     const { person_ids: personIds } = await fixture.call(resolveAttendees, {
       attendees: [{ name: ' ', email: 'nameless@example.org' }],
       create: true,
@@ -233,7 +233,7 @@ describe('job directory.note-add and directory.notes.list', () => {
   const finished = (id: string) =>
     waitFor(async () => (await fixture.call(jobAdminRpcs('directory').adminShowJob, { id })).state === 'succeeded');
 
-  it('adds one note for each key to every feed it names, newest first', async () => {
+  it('adds one note per key to every given feed, newest first', async () => {
     const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];
     const note = {
       key: 'n1',
@@ -265,7 +265,7 @@ describe('job directory.note-add and directory.notes.list', () => {
     expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
   });
 
-  it('answers an empty list for nobody and refuses to guess whose notes are meant', async () => {
+  it('returns an empty list for an unknown owner, and requires exactly one owner', async () => {
     await expect(fixture.call(listNotes, { person_id: 2_000_000_000 })).resolves.toEqual({ items: [] });
     expect(await fixture.refusal(listNotes, {})).toMatchObject({ code: 'bad_request' });
   });

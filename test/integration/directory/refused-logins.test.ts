@@ -50,7 +50,7 @@ async function takeEntries(): Promise<Entry[]> {
 let taken = 0;
 
 describe('entries of refused logins (A4)', () => {
-  it('are at most 120 a minute of a process, from however many addresses; the next one counts the others', async () => {
+  it('are limited to 120 per minute and process, from any number of addresses; the next entry counts the omitted ones', async () => {
     let time = 5_000;
     const refused = createRefusedLogins(db, undefined, () => time);
     await guess(refused, 300);
@@ -74,7 +74,7 @@ describe('entries of refused logins (A4)', () => {
     expect(await takeEntries()).toHaveLength(118);
   });
 
-  it('do not fill what another process may write', async () => {
+  it('are limited per process', async () => {
     const [one, other] = [createRefusedLogins(db), createRefusedLogins(db)];
     await Promise.all([guess(one, 130), guess(other, 130)]);
     expect(await takeEntries()).toHaveLength(240);

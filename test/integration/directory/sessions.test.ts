@@ -36,7 +36,7 @@ async function verified(token: string): Promise<boolean> {
 }
 
 describe('directory.sessions.login (rules/access#login; D40)', () => {
-  it('answers a token of the documented shape, its end and the person', async () => {
+  it('returns a token in the documented format, its expiry and the person', async () => {
     const lifeMs = 86_400_000;
     const before = Date.now();
     const reply = await fixture.call(login, good);
@@ -58,7 +58,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     expect(Date.parse(reply.expires_at)).toBeLessThanOrEqual(Date.now() + lifeMs + 1_000);
   });
 
-  it('stores the SHA-256 of the secret and nothing of the token besides the session key', async () => {
+  it('stores only the session key and the SHA-256 of the secret', async () => {
     const { token } = await fixture.call(login, good);
     const [key, secret] = [token.slice(12, 44), token.slice(45)];
     const [row] = await fixture.env.sql(
@@ -70,7 +70,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     expect(tables.some(({ text }) => text.includes(secret))).toBe(false);
   });
 
-  it('ignores case and surrounding space of the email, but not of the password', async () => {
+  it('ignores case and surrounding whitespace of the email, but not of the password', async () => {
     await expect(fixture.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
     expect(await fixture.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({ code: 'unauthenticated' });
   });
@@ -87,7 +87,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     expect(error.toBody()).toEqual({ code: 'unauthenticated', message: 'Invalid credentials.' });
   });
 
-  it('answers an inactive account like a wrong password, whatever the password', async () => {
+  it('returns the same error for an inactive account as for a wrong password', async () => {
     await fixture.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known to somebody', person: 'ben' });
     await fixture.call(deactivateAccount, { email: 'gone@example.org' });
     for (const password of ['known to somebody', 'unknown']) {
@@ -98,7 +98,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
     }
   });
 
-  it('answers 403 for the right password of an account without a person, 401 for a wrong one', async () => {
+  it('returns 403 for the correct password of an account without a person, 401 for a wrong one', async () => {
     expect(await fixture.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip })).toMatchObject({
       code: 'permission_denied',
     });
@@ -129,7 +129,7 @@ describe('directory.sessions.login (rules/access#login; D40)', () => {
 });
 
 describe('directory.sessions.verify (rules/access#login)', () => {
-  it('answers who acts and what they may do', async () => {
+  it('returns the actor and its rights', async () => {
     const { token } = await fixture.call(login, good);
     const { actor } = await fixture.call(verifySession, { token });
     expect(actor).toEqual({
@@ -147,7 +147,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
     await expect(fixture.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
   });
 
-  it('refuses malformed tokens, another secret and another session key', async () => {
+  it('rejects malformed tokens, wrong secrets and wrong session keys', async () => {
     const { token } = await fixture.call(login, good);
     const other = await fixture.call(login, good);
     const mixed = token.slice(0, 45) + other.token.slice(45);
@@ -156,7 +156,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
     }
   });
 
-  it('takes a session of the console for the console, and that of a login for everything else (S3)', async () => {
+  it('accepts console sessions only in the console, and others only elsewhere (S3)', async () => {
     const [api, ofConsole] = [await fixture.call(login, good), await fixture.call(login, { ...good, without_gate_key: true })];
     await expect(fixture.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
       actor: { kind: 'user' },
@@ -169,7 +169,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
       expect(await fixture.refusal(verifySession, request)).toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('refuses a token after 24 hours', async () => {
+  it('rejects a token after 24 hours', async () => {
     const { token } = await fixture.call(login, good);
     const key = token.slice(12, 44);
     await fixture.env.sql(
@@ -182,7 +182,7 @@ describe('directory.sessions.verify (rules/access#login)', () => {
   });
 });
 
-describe('the end of a token (rules/access#credentials: logout, password change, deactivation)', () => {
+describe('revocation of tokens (rules/access#credentials: logout, password change, deactivation)', () => {
   const revoked: string[][] = [];
   let stopListening: () => void;
   beforeAll(() => {
@@ -193,7 +193,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
     revoked.length = 0;
   });
 
-  it('logout revokes the session of the call and no other, and tells the gateways before it answers', async () => {
+  it('logout revokes only the session of the call, and notifies the gateways before the reply', async () => {
     const [first, second] = [await fixture.call(login, good), await fixture.call(login, good)];
     const { actor } = await fixture.call(verifySession, { token: first.token });
     await expect(fixture.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
@@ -201,7 +201,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
     await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
   });
 
-  it('a password change revokes every token of the account and of no other', async () => {
+  it('a password change revokes exactly the tokens of the account', async () => {
     const ada = [await fixture.call(login, good), await fixture.call(login, good)];
     const ben = await fixture.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
     await fixture.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
@@ -221,7 +221,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
     expect(await verified(token)).toBe(false);
   });
 
-  it('the workspace file revokes when it brings another password and not when it brings the same', async () => {
+  it('the workspace file revokes tokens only if the password changes', async () => {
     const { token } = await fixture.call(login, good);
     await expect(fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
       unchanged: 1,
@@ -240,7 +240,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
     await fixture.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
   });
 
-  it('a changed right is told, so that no gateway goes on with the old one', async () => {
+  it('changed rights are sent to the gateways', async () => {
     const { token } = await fixture.call(login, good);
     await fixture.call(grantAccount, { email: 'ada@example.org', superuser: true });
     await expect(fixture.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
@@ -248,7 +248,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
     await fixture.call(grantAccount, { email: 'ada@example.org', superuser: false });
   });
 
-  it('no login that began before a password change outlives it', async () => {
+  it('a login that started before a password change does not survive it', async () => {
     const logins = Array.from({ length: 8 }, () =>
       fixture.call(login, good).then(
         ({ token }) => token,
@@ -263,7 +263,7 @@ describe('the end of a token (rules/access#credentials: logout, password change,
 });
 
 describe('directory.sessions.whoami (rules/access#login)', () => {
-  it("answers the caller's person as it is now", async () => {
+  it("returns the current state of the caller's person", async () => {
     const { token } = await fixture.call(login, good);
     const { actor } = await fixture.call(verifySession, { token });
     await fixture.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });

@@ -107,8 +107,8 @@ const acts = {
     }),
 };
 
-describe('acts on many rows beside single updates', () => {
-  it('end without a deadlock and without an answer of 500', async () => {
+describe('bulk operations concurrent with single updates', () => {
+  it('finish without deadlock and without 500 errors', async () => {
     const before = await deadlocks();
     const faults: unknown[] = [];
     for (const round of numbers(rounds)) {

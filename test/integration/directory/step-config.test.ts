@@ -47,7 +47,7 @@ beforeAll(async () => {
   const { env } = fixture;
   const url = env.settings['DATABASE_URL'] ?? '';
   db = await createDatabase({ url, schema: 'directory', poolSize: 8, logger: env.logger, applicationName: 'test' });
-  handlers = createStepHandlers(db, new Map([...pipelineJobs, [videohost.name, videohost]]));
+  handlers = createStepHandlers({ db, pipeline: new Map([...pipelineJobs, [videohost.name, videohost]]) });
 });
 afterAll(async () => {
   await db.close();
@@ -109,7 +109,7 @@ const initial = { videohost_refresh_token: 'secret', quota: 5, forgotten: false,
 beforeEach(() => createJourney(initial));
 
 describe('directory.steps.list (rules/steps#step-configuration)', () => {
-  it('lists every step in pipeline order, archived ones included, without configuration', async () => {
+  it('lists all steps in pipeline order, including archived ones, without configuration', async () => {
     const steps = await fixture.call(listSteps, { journey_slug: journey });
     expect(steps.map((step) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
       ['video', 0, false, 'test_videohost'],
@@ -132,25 +132,25 @@ describe('directory.steps.list (rules/steps#step-configuration)', () => {
     expect(await fixture.refusal(listSteps, { journey_slug: 'unknown' })).toMatchObject({ code: 'not_found' });
   });
 
-  it('answers an empty list for a journey without steps', async () => {
+  it('returns an empty list for a journey without steps', async () => {
     await fixture.apply({ journeys: [{ slug: 'bare', name: 'Bare', steps: [] }] });
     await expect(fixture.call(listSteps, { journey_slug: 'bare' })).resolves.toEqual([]);
   });
 });
 
 describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
-  it('shows defaults, read and read_write fields and the job; nothing hidden, undeclared or without a state', async () => {
+  it('returns defaults, read and read_write fields and the job, but no hidden, undeclared or stateless fields', async () => {
     expect((await read()).config).toEqual({ pipeline_job: 'test_videohost', channel: 'main', quota: 5, upload: { title: 't' } });
   });
 
-  it('shows everything of a step without a registered job', async () => {
+  it('returns the whole configuration of a step without a registered job', async () => {
     expect((await read('free')).config).toEqual(initial);
     expect((await read('later')).config).toEqual({});
     const { config } = await fixture.call(readStepConfig, { journey_slug: journey, step_slug: 'import' });
     expect(config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
   });
 
-  it('answers 404 for an unknown journey, an unknown step and a step of another journey', async () => {
+  it('returns 404 for an unknown journey, an unknown step and a step of another journey', async () => {
     const before = journey;
     await createJourney({});
     await fixture.apply({ journeys: [{ slug: journey, steps: [{ slug: 'own' }] }] });
@@ -167,7 +167,7 @@ describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
 });
 
 describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', () => {
-  it('merges recursively, keeps hidden fields, and removes leftovers by null', async () => {
+  it('merges recursively, keeps hidden fields, and removes undeclared keys by null', async () => {
     const reply = await patch({ channel: 'b', gone: null, upload: { size: 1, old: null }, labels: { a: [null], b: { c: null, d: 1 } } });
     expect(reply.config).toEqual({
       pipeline_job: 'test_videohost',
@@ -187,13 +187,13 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await read()).toEqual(reply);
   });
 
-  it('falls back to the default of a deleted key, which is not stored', async () => {
+  it('applies the default of a deleted key without storing it', async () => {
     await patch({ gone: null, upload: { old: null }, channel: 'b' });
     expect((await patch({ channel: null })).config['channel']).toBe('main');
     expect(JSON.parse((await stored()).config)).not.toHaveProperty('channel');
   });
 
-  it('is broken by a stored key that the model no longer declares, at any depth, and leaves all as it is', async () => {
+  it('fails without changes if a stored key is no longer declared, at any depth', async () => {
     const before = await stored();
     const error = await refusal(patch({ channel: 'b' }));
     expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_step_config', message: expect.any(String) });
@@ -202,7 +202,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit()).toEqual([]);
   });
 
-  it('refuses keys that are not writable before it validates, and staleness before both', async () => {
+  it('checks staleness first, then writable keys, then values', async () => {
     const bad = {
       channel: 1,
       quota: 9,
@@ -224,7 +224,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit()).toEqual([]);
   });
 
-  it('guards by the microsecond', async () => {
+  it('compares expected_updated_at with microsecond precision', async () => {
     await fixture.env.sql(`update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`, [
       stepId,
     ]);
@@ -238,7 +238,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     await expect(patch({}, { expected_updated_at: null })).resolves.toEqual(reply);
   });
 
-  it('moves updated_at when the configuration changed and with nothing else, even against a clock that stands', async () => {
+  it('changes updated_at only with the configuration, even with a stopped clock', async () => {
     await fixture.env.sql(
       `update directory.journey_steps set config = '{"channel": "a"}', updated_at = '9000-01-01T00:00:00Z' where id = $1`,
       [stepId],
@@ -266,7 +266,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect((await audit())[0]).toMatchObject({ source: 'workspace', account: null, paths: ['channel'] });
   });
 
-  it('accepts and returns every key of a step without a registered job but pipeline_job, and keeps every digit', async () => {
+  it('accepts all keys except pipeline_job for a step without a registered job, and keeps all digits', async () => {
     const config = parseJson('{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}');
     const reply = await patch(config, {}, 'free');
     const text = JSON.stringify(reply.config);
@@ -279,14 +279,14 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     }
   });
 
-  it('keeps every digit of a number that the model checks', async () => {
+  it('keeps all digits of a number that the model validates', async () => {
     await patch({ gone: null, upload: { old: null } });
     const reply = await patch(parseJson('{"upload": {"size": 9007199254740993}}'));
     expect(JSON.stringify(reply.config)).toContain('"size":9007199254740993');
     expect((await stored()).config).toContain('9007199254740993');
   });
 
-  it('loses nothing when many write different keys at the same time', async () => {
+  it('keeps all concurrent writes of different keys', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `key${index}`);
     await Promise.all(names.map((name, index) => patch({ deep: { [name]: index } }, {}, 'free')));
     expect(JSON.parse((await stored('free')).config)).toMatchObject({
@@ -295,7 +295,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit('free')).toHaveLength(40);
   });
 
-  it('loses nothing to a workspace file that is applied meanwhile', async () => {
+  it('keeps writes during the application of a workspace file', async () => {
     const rounds = Array.from({ length: 8 }, (_, index) => index);
     const write = async (index: number): Promise<void> => {
       await patch({ [`patched${index}`]: index }, {}, 'free');
@@ -310,7 +310,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     );
   });
 
-  it('lets one of many pass that expect the same updated_at', async () => {
+  it('accepts one of many concurrent writes with the same expected_updated_at', async () => {
     const { updated_at: expected } = await read('free');
     const writes = Array.from({ length: 10 }, (_, index) => patch({ winner: index }, { expected_updated_at: expected }, 'free'));
     const results = await Promise.allSettled(writes);
@@ -318,7 +318,7 @@ describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', 
     expect(await audit('free')).toHaveLength(1);
   });
 
-  it('gives the worker what it would have read, without leftovers', async () => {
+  it('returns the same configuration to the worker, without undeclared keys', async () => {
     await fixture.env.sql(`update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`, [
       stepId,
       '{"gone": 1, "pipeline_job": "odd"}',

@@ -6,7 +6,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitForLockWait } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers.ts';
-import { takeBulkTurn } from '../../../services/directory/memberships/statements/writes.ts';
+import { tryLockHolonForBulkAdd } from '../../../services/directory/memberships/statements/writes.ts';
 import { callers, startWorkflowFixture, edits, rpcs, sees, type Caller, type WorkflowFixture } from './workflow-fixture.ts';
 
 const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));
@@ -47,7 +47,7 @@ const stored = (holon: string) =>
   );
 
 describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
-  it('answers every item in order with an outcome of its own', async () => {
+  it('returns one outcome per item, in order', async () => {
     const reply = await bulkAdd([
       {
         person_id: person('ben'),
@@ -113,7 +113,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     );
   });
 
-  it('takes journey and step of the request for items that name none', async () => {
+  it('uses journey and step of the request as defaults for items', async () => {
     const items = [
       { person_id: person('ada') },
       { person_id: person('ben'), step_slug: 'invited' },
@@ -128,7 +128,7 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     expect((await stored('camp-one')).map(({ step }) => step)).toEqual(['alumni', 'invited']);
   });
 
-  it('may be sent again: everything is present then, unchanged', async () => {
+  it('can be repeated: all items are then present and unchanged', async () => {
     const first = await bulkAdd(crowdItems(0, 20), 'annex');
     expect(first).toMatchObject({ created: 20, already_present: 0 });
     const again = await bulkAdd(
@@ -160,14 +160,14 @@ describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
     },
   );
 
-  it('answers 404 for no holon', async () => {
+  it('returns 404 for an unknown holon', async () => {
     const unknown = { holon_id: 2_000_000_000, memberships: [{ person_id: 1 }] };
     expect(await fixture.refusal(rpcs.bulkAddMemberships, unknown, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 });
 
 describe('overlapping bulk writes of one holon (D45)', () => {
-  it('run one after the other: each membership is created once, and everybody is answered', async () => {
+  it('are serialized: each membership is created once, and every call is answered', async () => {
     const replies = await Promise.all(Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')));
     const created = replies.flatMap(({ items }) => items.filter(({ outcome }) => outcome === 'created').map(({ person_id: id }) => id));
     expect(created).toHaveLength(310);
@@ -176,18 +176,18 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await stored('empty')).toHaveLength(310);
   });
 
-  it('answer 409 bulk_in_progress, to be tried again, when the other does not end; other holons and reads go on', async () => {
+  it('return a retryable 409 bulk_in_progress while another one runs, without blocking other holons and reads', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      const row = await takeBulkTurn(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
-      expect(row?.turn).toBe(true);
+      const row = await tryLockHolonForBulkAdd(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
+      expect(row?.locked).toBe(true);
       held.resolve();
       await turn.promise;
     });
     await held.promise;
     // In place of the service, which waits for longer.
-    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), eventOutbox, waitMs: 1_000 });
+    const impatient = createBulkAddHandlers({ idempotency: new IdempotencyStore(db), eventOutbox, config: { BULK_ADD_WAIT_MS: 1_000 } });
     try {
       // More than there are connections: who waits holds none.
       const waiting = Array.from({ length: 8 }, () =>
@@ -209,11 +209,11 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await bulkAdd(crowdItems(0, 1), 'vault')).toMatchObject({ created: 1 });
   });
 
-  it('wait for a writer that ends in time', async () => {
+  it('wait for a writer that finishes in time', async () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      await takeBulkTurn(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
+      await tryLockHolonForBulkAdd(tx, { holonId: fixture.id('holons', 'vault'), seesAll: true, accountId: null });
       held.resolve();
       await turn.promise;
     });
@@ -225,7 +225,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     expect(await waiting).toMatchObject({ created: 2 });
   });
 
-  it('find what another kind of writer adds at the same moment', async () => {
+  it('report memberships that another writer adds concurrently as present', async () => {
     const [first] = crowdItems(400, 401);
     const added = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
@@ -249,7 +249,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     ]);
   });
 
-  it('adds 500 with as many statements as 2', async () => {
+  it('adds 500 people with as many statements as 2', async () => {
     const holon = fixture.id('holons', 'cell');
     const countOf = async (items: object[]): Promise<number> => {
       const seen: string[] = [];
@@ -265,7 +265,11 @@ describe('overlapping bulk writes of one holon (D45)', () => {
             ),
         },
       });
-      const { bulkAddMemberships } = createBulkAddHandlers({ idempotency: new IdempotencyStore(counting), eventOutbox, waitMs: 3_000 });
+      const { bulkAddMemberships } = createBulkAddHandlers({
+        idempotency: new IdempotencyStore(counting),
+        eventOutbox,
+        config: { BULK_ADD_WAIT_MS: 3_000 },
+      });
       const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, edContext());
       expect(reply).toMatchObject({ created: items.length });
       return seen.length;

@@ -1,7 +1,7 @@
 /** Reads of classes and journeys over the network of the fixture: shapes, filters, order, and counts of their use. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
+import { foldUsageCounts } from '../../../services/directory/journeys/statements.ts';
 import { startReadsFixture, names, slugs, type ReadsFixture } from './reads-fixture.ts';
 
 const { listClasses, getClass, listJourneys, getJourney } = directory.rpcs;
@@ -15,7 +15,7 @@ afterAll(() => fixture.stop());
 describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
   const catalogue = (body: { journeys: { slug: string }[] }): string[] => body.journeys.map(({ slug }) => slug);
 
-  it('lists active classes in order, those of one kind when asked', async () => {
+  it('lists active classes in order, optionally of one kind', async () => {
     const all = await fixture.call(listClasses, {});
     expect(all.map(({ slug }) => slug)).toEqual([
       'topic',
@@ -34,7 +34,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     expect(await fixture.call(listClasses, { object_kind: 'nothing' })).toEqual([]);
   });
 
-  it('joins its own journeys and the inherited ones in catalogue order, once each', async () => {
+  it('combines own and inherited journeys in catalogue order, without duplicates', async () => {
     const get = (slug: string) => fixture.call(getClass, { object_kind: 'holon', slug });
     expect(catalogue(await get('community'))).toEqual(['membership', 'participation', 'contact']);
     expect(catalogue(await get('circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
@@ -43,7 +43,7 @@ describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
     expect((await get('circle')).journeys.find(({ slug }) => slug === 'membership')).toMatchObject({ step_count: 2 });
   });
 
-  it('carries the configuration, and the custom fields of every class of holons', async () => {
+  it('contains the configuration, and the info fields of every holon class', async () => {
     const organisation = await fixture.call(getClass, { object_kind: 'holon', slug: 'organisation' });
     expect(organisation.config).toMatchObject({ colour: 'green' });
     const [group] = organisation.config.info_field_groups ?? [];
@@ -78,7 +78,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
   const list = (request: Parameters<typeof fixture.call<typeof listJourneys>>[1]) =>
     fixture.call(listJourneys, request, fixture.actors['stranger']);
 
-  it('shows every field, active steps counted and usage totalled over private holons too', async () => {
+  it('returns all fields, with counts of active steps and usage including private holons', async () => {
     const { items } = await list({ q: 'membership' });
     expect(items).toEqual([
       {
@@ -100,7 +100,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect((await list({ q: 'open-talk' })).items[0]?.usage).toMatchObject({ holon_direct_count: 3 });
   });
 
-  it('filters by application, kind, class, conversation and text; what names nothing finds nothing', async () => {
+  it('filters by application, kind, class, conversation and text; unknown values match nothing', async () => {
     expect(slugs(await list({ svc_app: 'circles' }))).toEqual(['rotation']);
     expect(slugs(await list({ object_kind: 'person' }))).toEqual(['empty']);
     expect(slugs(await list({ applies_to: 'gathering' }))).toEqual(['participation']);
@@ -118,7 +118,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     }
   });
 
-  it('pages by name', async () => {
+  it('pages journeys by name', async () => {
     const all = await list({});
     expect([all.count, all.items.length]).toEqual([7, 7]);
     expect(names(all)).toEqual(['Contact', 'Empty', 'Hosting', 'Membership', 'Öpen talk', 'Participation', 'Rotation']);
@@ -126,7 +126,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect([page.count, page.has_more, slugs(page)]).toEqual([7, true, slugs(all).slice(3, 6)]);
   });
 
-  it('shows the steps in order, archived ones too, and follows every change of memberships', async () => {
+  it('returns steps in order including archived ones, with current usage counts', async () => {
     const usage = async () => {
       const journey = await fixture.call(getJourney, { slug: 'membership' });
       return [journey.usage.membership_count, ...journey.steps.map((step) => step.usage.membership_count)];
@@ -151,7 +151,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect(await usage()).toEqual([3, 1, 0, 1]);
     await fixture.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
     expect(await usage()).toEqual([3, 0, 0, 2]);
-    await fixture.env.sql(joinUsageCounts.prepared.text);
+    await fixture.env.sql(foldUsageCounts.prepared.text);
     expect(await usage()).toEqual([3, 0, 0, 2]);
     await fixture.env.sql(`delete from directory.memberships where key = 'ada-council'`);
     expect(await usage()).toEqual([2, 0, 0, 1]);

@@ -35,7 +35,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     });
   });
 
-  it('takes the class that is named, and checks the info fields of that class', async () => {
+  it('uses the named class and validates its info fields', async () => {
     expect((await create({ svc_class: 'workshop' })).experience.type).toBe('workshop');
     const { experience } = await create({ svc_class: 'walk', info_fields: { km: 12 } });
     const [row] = await fixture.directory.env.sql<{ infos: string }>('select infos from directory.holons where id = $1', [experience.id]);
@@ -44,14 +44,14 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     expect(await refusal({ info_fields: { km: 'twelve' } })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('makes a slug for each of many that have one name at the same time', async () => {
+  it('creates unique slugs for concurrent creations with the same name', async () => {
     const made = await Promise.all(Array.from({ length: 12 }, () => create({ name: 'Taken' })));
     const slugs = made.map(({ experience }) => experience.slug);
     expect(new Set(slugs).size).toBe(12);
     for (const slug of slugs) expect(slug).toMatch(/^taken-[a-z0-9]{6}$/);
   });
 
-  it('refuses bad input and writes nothing', async () => {
+  it('rejects invalid input without writing', async () => {
     const before = await countHolons();
     const bad: Partial<NewExperience>[] = [
       { name: '  ' },
@@ -67,7 +67,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
     expect(await countHolons()).toEqual(before);
   });
 
-  it('answers 403 without the right on the parent and 404 for a parent that is absent or invisible, before it looks at the rest', async () => {
+  it('returns 403 without rights on the parent and 404 for an unknown or invisible parent, before other checks', async () => {
     const bad = { name: ' ' };
     expect(await refusal(bad, fixture.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
     expect(await refusal({ ...bad, parent_id: fixture.holons['root'] ?? 0 })).toMatchObject({ code: 'permission_denied' });
@@ -82,7 +82,7 @@ describe('experiences.create (rules/holons#experiences; D51a)', () => {
 });
 
 describe('experiences.check-logo and set-logo (D51)', () => {
-  it('lets those pass who may edit the experience', async () => {
+  it('allows callers who can edit the experience', async () => {
     const experience_id = fixture.holons['hike'] ?? 0;
     await expect(fixture.directory.call(checkExperienceLogo, { experience_id }, fixture.host)).resolves.toMatchObject({
       experience: { id: experience_id },
@@ -97,7 +97,7 @@ describe('experiences.check-logo and set-logo (D51)', () => {
     }
   });
 
-  it('keeps the newest picture, whatever the order in which it is told', async () => {
+  it('keeps the newest logo, whatever the order of calls', async () => {
     const experience_id = fixture.holons['hike'] ?? 0;
     const set = async (blob_id: number, logo_url: string) =>
       (await fixture.directory.call(setExperienceLogo, { experience_id, blob_id, logo_url })).logo_url;

@@ -32,7 +32,7 @@ const row = async (id: number) =>
 const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id))?.infos ?? '');
 
 describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
-  it('changes the fields that are present and reports those that differ', async () => {
+  it('updates present fields and reports changed ones', async () => {
     const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'tel:1' } });
     const reply = await update(id, { name: '  New ', links: { site: 'https://b.org', empty: ' ', none: '' } });
     expect(reply).toEqual({
@@ -53,7 +53,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     });
   });
 
-  it('reports nothing and leaves the instant of the last change when nothing differs', async () => {
+  it('reports no changes and keeps updated_at when nothing differs', async () => {
     const id = await fresh({ description: 'D', links: { a: 'tel:1' }, locations: ['DE'] });
     const before = await row(id);
     const same = {
@@ -71,7 +71,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(String((await row(id))?.updated_at) > String(before?.updated_at)).toBe(true);
   });
 
-  it('counts the characters of rich text as stored, and takes back what it gives (D91)', async () => {
+  it('counts characters of stored rich text, and accepts its own output (D91)', async () => {
     const id = await fresh();
     const most = await update(id, { description: '<'.repeat(25_000) });
     expect(most.holon.description).toHaveLength(100_000);
@@ -94,7 +94,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(reply.changes).toEqual({ description: { old: '', new: '<p>a<a>d</a></p>' } });
   });
 
-  it('merges locations, spheres and info fields into the stored infos and leaves what it does not name', async () => {
+  it('merges locations, spheres and info fields into the stored infos and keeps absent ones', async () => {
     const id = await fresh({ infos: { hidden: { deep: 1 }, motto: 'old' }, locations: ['FR'] });
     const { health = 0, art = 0 } = fixture.spheres;
     const reply = await update(id, {
@@ -121,7 +121,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(await infosOf(id)).toEqual({ hidden: { deep: 1 }, theme: [], locations: [], spheres: [art, health] });
   });
 
-  it('keeps every digit of a number', async () => {
+  it('keeps all digits of a number', async () => {
     const id = await fresh();
     await update(id, { info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object });
     expect((await row(id))?.infos).toContain('12345678901234567890.50');
@@ -130,7 +130,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     ).toEqual({});
   });
 
-  it('knows the fields of the class and of the classes above it, the nearest declaration first', async () => {
+  it('accepts fields of the class and its ancestors, using the nearest declaration', async () => {
     const id = await fresh({}, 'camp');
     await update(id, { info_fields: { tents: 3, motto: 'long', seats: 4 } });
     expect(await infosOf(id)).toEqual({ tents: 3, motto: 'long', seats: 4 });
@@ -142,7 +142,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     ]);
   });
 
-  it('replaces the journeys in order, with global edit access alone', async () => {
+  it('replaces the journeys in order, only with global edit access', async () => {
     const id = await fresh({ journeys: ['other'] });
     const { joining = 0, other = 0 } = fixture.journeys;
     expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({ code: 'permission_denied', reason: undefined });
@@ -154,7 +154,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
       expect(await refusal(id, { journey_ids: [joining, bad] }, fixture.editor)).toMatchObject({ code: 'bad_request' });
   });
 
-  it('refuses a name that the class or one above it marks as read-only, and leaves other fields editable', async () => {
+  it('rejects names marked read-only by the class or an ancestor, and allows other fields', async () => {
     const { law = 0 } = fixture.holons;
     expect(await refusal(law, { name: 'Law' }, fixture.editor)).toMatchObject({
       code: 'bad_request',
@@ -163,7 +163,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect((await update(law, { description: 'Rules' }, fixture.editor)).changes).toEqual({ description: { old: '', new: 'Rules' } });
   });
 
-  it('changes nothing at all when one field is refused', async () => {
+  it('changes nothing if one field is invalid', async () => {
     const id = await fresh({ description: 'Kept', links: { a: 'tel:1' }, infos: { motto: 'kept' } });
     const before = await row(id);
     const bad: HolonUpdate[] = [
@@ -206,7 +206,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     );
   });
 
-  it('answers 403 without the right, 404 for what is absent or invisible, before it looks at the fields', async () => {
+  it('returns 403 without edit rights and 404 for unknown or invisible holons, before validating fields', async () => {
     const { root = 0, hidden = 0, tent = 0 } = fixture.holons;
     const fields = { name: ' ' };
     for (const actor of [fixture.guest, fixture.host])
@@ -218,7 +218,7 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     await expect(update(tent, { description: 'Below' }, fixture.host)).resolves.toMatchObject({ holon: { id: tent } });
   });
 
-  it('loses nothing when many update different fields at the same time', async () => {
+  it('keeps all concurrent updates of different fields', async () => {
     const id = await fresh();
     const { joining = 0 } = fixture.journeys;
     const writes: HolonUpdate[] = [
@@ -238,14 +238,14 @@ describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
     expect(await infosOf(id)).toEqual({ motto: 'm', seats: 1, theme: ['care'], locations: ['DE'], spheres: [fixture.spheres['health']] });
   });
 
-  it('gives each of parallel updates of one field its own old value', async () => {
+  it('returns the correct old value to each concurrent update of a field', async () => {
     const id = await fresh();
     const replies = await Promise.all(Array.from({ length: 8 }, (_, index) => update(id, { name: `Name ${index}` })));
     const olds = replies.map(({ changes }) => changes.name?.old);
     expect(new Set(olds).size).toBe(8);
   });
 
-  it('tells the other services which holon and journeys changed', async () => {
+  it('notifies other services about changed holons and journeys', async () => {
     const id = await fresh();
     const told: (readonly number[] | null)[] = [];
     const { holonsChanged, journeysChanged } = directory.events;

@@ -98,7 +98,7 @@ describe('long texts (rules/people#search; docs/performance-notes.md#search-limi
     }
   });
 
-  it('search sees the first 10,000 characters of a description, and all of a name', async () => {
+  it('search covers the first 10,000 characters of a description and the whole name', async () => {
     const description = `${words(9_980)} zanzibarene ${words(20)} quicksilvery`;
     await fixture.directory.call(createPerson, { name: `${words(480)} lighthousekeeper`, description }, fixture.editor);
     const count = async (q: string): Promise<number> =>

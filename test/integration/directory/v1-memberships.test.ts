@@ -78,13 +78,13 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items.at(-1)).toMatchObject({ journey_name: null, journey_slug: null, step_title: null, step_slug: null });
   });
 
-  it('come in pages that count every match', async () => {
+  it('are paged, with a total count', async () => {
     expect(await ofPerson({ limit: 3, offset: 3 })).toMatchObject({ count: 7, limit: 3, offset: 3, has_more: true });
     expect(await ofPerson({ limit: 3, offset: 6 })).toMatchObject({ count: 7, has_more: false, items: [{}] });
     expect(await ofPerson({ offset: 7 })).toMatchObject({ count: 7, has_more: false, items: [] });
   });
 
-  it.each(callers)('leave out private holons that %s may not see, in items and count', async (caller) => {
+  it.each(callers)('exclude private holons that %s cannot see from items and count', async (caller) => {
     const expected = memberships.filter(({ person, holon }) => person === 'ada' && sees(caller, holon));
     const reply = await ofPerson({}, caller);
     expect(reply.count).toBe(expected.length);
@@ -92,7 +92,7 @@ describe('memberships of a person (rules/memberships#membership-lists; D48)', ()
     expect(reply.items).toHaveLength(expected.length);
   });
 
-  it('answer 404 for nobody', async () => {
+  it('return 404 for an unknown person', async () => {
     const request = { person_id: 2_000_000_000 };
     expect(await fixture.refusal(rpcs.listPersonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
@@ -153,12 +153,12 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
     expect(await ofHolon({ ...query, limit: 1 })).toMatchObject({ count: expected.length, has_more: expected.length > 1 });
   });
 
-  it('are narrowed by the responsible person', async () => {
+  it('are filtered by responsible person', async () => {
     expect(keysOf((await ofHolon({ responsible_person_id: fixture.id('people', 'sam') })).items)).toEqual(['ada-hub']);
     expect((await ofHolon({ responsible_person_id: fixture.id('people', 'ben') })).items).toEqual([]);
   });
 
-  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('refuse %j with 400', async (query) => {
+  it.each([{ sort: 'created' }, { sort: '' }, { follow_up: 'soon' }, { follow_up: '' }])('reject %j with 400', async (query) => {
     const request = { holon_id: fixture.id('holons', 'hub'), ...query };
     expect(await fixture.refusal(rpcs.listHolonMemberships, request, fixture.actor('root'))).toMatchObject({ code: 'bad_request' });
   });
@@ -174,7 +174,7 @@ describe('memberships in a holon (rules/memberships#membership-lists; D47a)', ()
 });
 
 describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
-  it('moves, dates and hands over at once, and tells what changed', async () => {
+  it('updates step, date and responsible person together, and returns the changes', async () => {
     const key = await fresh('all');
     const request = {
       note: '  Said <b>yes</b>\n ',
@@ -208,7 +208,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(cleared.changes).toEqual({ follow_up_after: { old: '2026-09-01', new: null } });
   });
 
-  it('writes the note into the feeds of the person and the holon, with nothing changed', async () => {
+  it('adds the note to the feeds of person and holon, even without other changes', async () => {
     const key = await fresh('feeds');
     const { note, changes } = await update(key, { note: 'Only a note' });
     expect(changes).toEqual({});
@@ -219,13 +219,13 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(holon.items[0]).toEqual(note);
   });
 
-  it('takes a note of 100,000 characters, and not one more', async () => {
+  it('accepts notes of at most 100,000 characters', async () => {
     const note = 'n'.repeat(100_000);
     expect((await update('ada-camp', { note })).note.body).toBe(note);
     expect((await refusal('ada-camp', { note: `${note}n` })).message).toContain('100000 characters');
   });
 
-  it('leaves out of changes what is set to what it is, and a changed responsible person', async () => {
+  it('omits unchanged values and the responsible person from changes', async () => {
     const key = await fresh('same', { follow_up_after: '2026-01-01' });
     const request = { step_slug: 'invited', follow_up_after: '2026-01-01', responsible_person_id: fixture.id('people', 'sam') };
     const { membership, changes } = await update(key, request);
@@ -233,7 +233,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(membership.responsible_person).toMatchObject({ name: 'Sam Stranger' });
   });
 
-  it('advances over archived steps from none to the last, and no further', async () => {
+  it('advances over archived steps up to the last step', async () => {
     const key = await fresh('advance', { step: null });
     const seen: unknown[] = [];
     for (let move = 0; move < 3; move++) seen.push((await update(key, { advance_step: true })).changes);
@@ -245,7 +245,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(await refusal(key, { advance_step: true })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('moves to another journey of the catalogue, own or inherited, also one without bulk addition', async () => {
+  it('moves to another own or inherited journey of the catalogue, even without bulk addition', async () => {
     const key = await fresh('journeys', { step: 'joined' });
     expect((await update(key, { journey_slug: 'steward', step_slug: 'joined' })).changes).toEqual({
       journey: { old: 'join', new: 'steward' },
@@ -259,7 +259,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect((await update(key, { journey_slug: 'build', step_slug: 'plan' })).changes).toEqual({});
   });
 
-  it('refuses a second membership on one journey and changes nothing, the note included', async () => {
+  it('rejects a second membership on the same journey, without adding the note', async () => {
     const key = await fresh('twice');
     await fixture.add({ memberships: [{ key: 'twice-2', person: 'person-twice', holon: 'camp-one', journey: 'steward' }] });
     const error = await refusal(key, { journey_slug: 'steward', step_slug: 'asked', follow_up_after: '2026-01-01' });
@@ -291,11 +291,11 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect(await refusal('ada-camp', request)).toMatchObject({ code: 'bad_request' });
   });
 
-  it('refuses a person without an account as responsible', async () => {
+  it('rejects a responsible person without an account', async () => {
     expect(await refusal('ada-camp', { responsible_person_id: fixture.id('people', 'ben') })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('refuses every step of a membership without a journey', async () => {
+  it('rejects steps for a membership without a journey', async () => {
     expect(await refusal('ada-hub-none', { step_slug: 'joined' })).toMatchObject({ code: 'bad_request' });
     expect(await refusal('ada-hub-none', { advance_step: true })).toMatchObject({ code: 'bad_request' });
   });
@@ -317,17 +317,17 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     },
   );
 
-  it('answers 404 for no membership', async () => {
+  it('returns 404 for an unknown membership', async () => {
     const request = { membership_id: 2_000_000_000, note: ' ' };
     expect(await fixture.refusal(rpcs.updateMembership, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 
-  it('names no author when the account has no person', async () => {
+  it('omits the author if the account has no person', async () => {
     const key = await fresh('nobody');
     expect((await update(key, {}, 'root')).note.author_person).toBeNull();
   });
 
-  it('runs 50 parallel updates of one membership one after the other', async () => {
+  it('serializes 50 concurrent updates of one membership', async () => {
     const steps = Array.from({ length: 60 }, (_, index) => ({ slug: `s${index}`, title: `S${index}` }));
     await fixture.add({ journeys: [{ slug: 'long', name: 'Long', steps }], classes: [{ slug: 'camp', journeys: ['build', 'long'] }] });
     const key = await fresh('parallel', { journey: 'long', step: 's0' });
@@ -338,7 +338,7 @@ describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
     expect((await fixture.call(rpcs.listNotesOfPerson, request, fixture.actor('root'))).count).toBe(50);
   });
 
-  it('lets one of two memberships win a race for one journey', async () => {
+  it('lets only one of two concurrent moves to the same journey succeed', async () => {
     const key = await fresh('race');
     await fixture.add({ memberships: [{ key: 'race-2', person: 'person-race', holon: 'camp-one', journey: 'bare' }] });
     const request = { journey_slug: 'steward', step_slug: 'asked' };

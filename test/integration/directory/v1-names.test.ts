@@ -62,13 +62,13 @@ function foldsOf(...kinds: readonly MigrationKind[]): string[] {
 }
 
 describe('lists by name', () => {
-  it('have one order', async () => {
+  it('have the same order', async () => {
     expect(await people('zz ')).toEqual(inOrder);
     expect(await holons('zz ')).toEqual(inOrder);
     expect(names(await fixture.call(listJourneys, { q: 'zz ' }, root()))).toEqual(inOrder);
   });
 
-  it('order memberships by journey, then by the other side', async () => {
+  it('sort memberships by journey, then by the other side', async () => {
     const holonId = ids['holons']?.['greek'] ?? 0;
     const ofHolon = async (sort: string) => (await fixture.call(listHolonMemberships, { holon_id: holonId, sort }, root())).items;
     const shown = (await ofHolon('name')).map(({ journey_name: journey, person }) => [journey, person.name]);
@@ -80,7 +80,7 @@ describe('lists by name', () => {
   });
 });
 
-describe('texts that are folded (D87)', () => {
+describe('folded texts (D87)', () => {
   const written = [
     'Doris D’Unger',
     'Łukasz Żak',
@@ -149,11 +149,11 @@ describe('texts that are folded (D87)', () => {
     expect(await found(q)).toEqual([unger]);
   });
 
-  it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])('%s is the beginning of no address, and no words of a name', async (q) =>
+  it.each(['30 123', 'oris.u@', 'D 49', 'unger ris', '49'])('%s does not match as the start of an address or words of a name', async (q) =>
     expect(await people(q)).toEqual([]),
   );
 
-  it('are folded by the database as by the process, each character', async () => {
+  it('are folded identically by database and process, for each character', async () => {
     const sent = [0x20, 0x3000, 0xf900, 0xfb00, 0x1_0000, 0x1_d400].flatMap((start) =>
       Array.from({ length: start === 0x20 ? 0x2fe0 : 0x500 }, (_value, index) => start + index),
     );
@@ -167,7 +167,7 @@ describe('texts that are folded (D87)', () => {
     expect(wrong.map(({ code, folded }) => [code.toString(16), folded])).toEqual([]);
   });
 
-  it('are found so too when they were stored by an earlier release', async () => {
+  it('are found when stored by an earlier release', async () => {
     await runAll(foldsOf(Migration20260404090000_release_0_1_0, Migration20261128090000_folded_names));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = name || ' ', description = description || ' '`));
     await runAll(['people', 'holons'].map((table) => `update directory.${table} set name = rtrim(name), description = rtrim(description)`));
@@ -188,7 +188,7 @@ describe('a Greek name', () => {
 
   it.each(parts)('is found by its part %s', async (part) => expect(await isFound(part)).toEqual([[greek], ['Greek'], ['Greek', greek]]));
 
-  it('is found so too when it was stored by an earlier release', async () => {
+  it('is found when stored by an earlier release', async () => {
     await runAll([
       ...foldsOf(Migration20260404090000_release_0_1_0),
       'drop trigger journeys__fold_name on directory.journeys',

@@ -89,7 +89,7 @@ const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[
     .toReversed();
 
 describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
-  it('are those on the person and on their memberships, newest first', async () => {
+  it('list notes on the person and their memberships, newest first', async () => {
     const reply = await ofPerson('ada', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual(seenBy('root', 'people', 'ada'));
     expect(reply).toMatchObject({ count: 5, limit: 50 });
@@ -104,14 +104,14 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
     expect(reply.items[1]).toMatchObject({ note_type: 'note', author_person: { name: 'Ed Editor' } });
   });
 
-  it.each(callers)('leave out what %s may not see, and count without it', async (caller) => {
+  it.each(callers)('exclude from items and count what %s cannot see', async (caller) => {
     const expected = seenBy(caller, 'people', 'ada');
     const reply = await ofPerson('ada', caller, { limit: 1 });
     expect([reply.count, reply.items.map(({ body }) => body)]).toEqual([expected.length, expected.slice(0, 1)]);
     expect((await ofPerson('ada', caller)).items.map(({ body }) => body)).toEqual(expected);
   });
 
-  it('answer 404 for nobody, and nothing for a person without notes', async () => {
+  it('return 404 for an unknown person and an empty list for a person without notes', async () => {
     expect(await fixture.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, fixture.actor('root'))).toMatchObject({
       code: 'not_found',
     });
@@ -120,7 +120,7 @@ describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
 });
 
 describe('notes of a holon (rules/memberships#notes; D48)', () => {
-  it('are those on the holon, its memberships and its relationships, newest first', async () => {
+  it('list notes on the holon, its memberships and its relationships, newest first', async () => {
     const reply = await ofHolon('hub', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual([
       'of hub and vault',
@@ -143,7 +143,7 @@ describe('notes of a holon (rules/memberships#notes; D48)', () => {
     },
   );
 
-  it('are at most as many as the limit says, counted all the same', async () => {
+  it('are limited, and the count includes all', async () => {
     const reply = await ofHolon('hub', 'sam', { limit: 2 });
     expect([reply.count, reply.limit, reply.items.length]).toEqual([4, 2, 2]);
   });

@@ -46,11 +46,11 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     });
   });
 
-  it('takes a blank kind of actor for none', async () => {
+  it('treats a blank actor_kind as absent', async () => {
     expect((await create({ name: 'Blank kind', actor_kind: '   ' })).person.actor_kind).toBe('human');
   });
 
-  it('takes contact values without a scheme as text, of several lines too (D72)', async () => {
+  it('accepts contact values without a scheme as text, including multi-line text (D72)', async () => {
     const contact = channels({ nick: '@ada', address: 'Street 1\nCity', phone: '+49 30 1', web: 'tel:+49301' });
     expect((await create({ name: 'Texts', contact })).person.contact).toEqual(contact);
     expect((await refusal({ name: 'X', contact: channels({ web: 'ftp://a.org' }) })).message).toBe(
@@ -58,7 +58,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     );
   });
 
-  it('lets several people have one name', async () => {
+  it('allows several people with the same name', async () => {
     const [first, second] = [await create({ name: 'Same' }), await create({ name: 'Same', actor_kind: 'agent' })];
     expect(first.person.id).not.toBe(second.person.id);
     expect(second.person.actor_kind).toBe('agent');
@@ -87,19 +87,19 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect(await notesOf({ holon_id: summer })).toContain('Met at the lake.');
   });
 
-  it('attaches a note alone to the person', async () => {
+  it('attaches a note without membership to the person', async () => {
     const reply = await create({ name: 'Cy', note: 'Only Cy.' });
     expect(reply.membership).toBeNull();
     expect(await notesOf({ person_id: reply.person.id })).toEqual(['Only Cy.']);
     expect(await notesOf({ holon_id: fixture.holons['summer'] ?? 0 })).not.toContain('Only Cy.');
   });
 
-  it('takes the step that is named', async () => {
+  it('uses the named step', async () => {
     const membership = { holon_id: fixture.holons['summer'] ?? 0, journey_slug: 'joining', step_slug: 'member' };
     expect((await create({ name: 'Di', membership })).membership).toMatchObject({ step_slug: 'member' });
   });
 
-  it('needs global edit access: team authority is not enough', async () => {
+  it('requires global edit access; team authority does not suffice', async () => {
     const before = await count();
     for (const actor of [fixture.host, fixture.guest]) {
       expect(await fixture.directory.refusal(createPerson, { name: ' ' }, actor)).toMatchObject({
@@ -110,7 +110,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
     expect(await count()).toBe(before);
   });
 
-  it('writes nothing when anything is refused', async () => {
+  it('writes nothing if any part is invalid', async () => {
     const before = await count();
     const [holon_id, journey_slug] = [fixture.holons['summer'] ?? 0, 'joining'];
     const bad: Partial<Request>[] = [
@@ -142,7 +142,7 @@ describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
 });
 
 describe('people.create, duplicates (D44)', () => {
-  it('compares emails without case and surrounding space, and lists everybody who has it', async () => {
+  it('compares emails ignoring case and surrounding whitespace, and lists all matching people', async () => {
     const error = await refusal({ name: 'X', contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' } });
     expect(error.toBody()).toEqual({
       code: 'conflict',
@@ -192,7 +192,7 @@ describe('people.create, duplicates (D44)', () => {
     await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
   });
 
-  it('takes a LinkedIn address that is written and the same percent-encoded for one', async () => {
+  it('treats a LinkedIn address and its percent-encoded form as equal', async () => {
     const { person } = await create({ name: 'Jörg', contact: { linkedin: 'https://www.linkedin.com/in/jörg-müller' } });
     for (const slug of ['j%C3%B6rg-m%C3%BCller', 'j%c3%b6rg-m%c3%bcller/', 'jo\u0308rg-mu\u0308ller', 'jo%CC%88rg%2Dm%C3%9Cller/de?x=1'])
       expect([slug, (await refusal({ name: 'X', contact: { linkedin: `https://www.linkedin.com/in/${slug}` } })).details]).toMatchObject([
@@ -256,7 +256,7 @@ describe('people.create, duplicates (D44)', () => {
     expect([phoneDigits(phone), row?.digits]).toEqual([digits, digits]);
   });
 
-  it('finds an email in every form of it (D44, D87)', async () => {
+  it('finds an email in all its forms (D44, D87)', async () => {
     const { person } = await create({ name: 'Renée', contact: { email: 'mailto:Renée@Bücher.example.' } });
     for (const email of ['rene\u0301e@xn--bcher-kva.example', 'RENÉE@bücher.example', 'renée\u200b@bücher.example..'])
       expect((await refusal({ name: 'X', contact: { email } })).details).toMatchObject({ existing_person_ids: [person.id] });
@@ -271,7 +271,7 @@ describe('people.create, duplicates (D44)', () => {
     expect(both.person_ids[0]).toBe(both.person_ids[1]);
   });
 
-  it('makes one person of 50 parallel calls, a booking among them', async () => {
+  it('creates one person for 50 concurrent calls, including a booking', async () => {
     const calls = Array.from({ length: 49 }, (_, index) =>
       create({
         name: `P${index}`,
@@ -294,7 +294,7 @@ describe('people.create, duplicates (D44)', () => {
       expect(error).toMatchObject({ reason: 'duplicate_person', details: { existing_person_ids: [people[0]?.id] } });
   });
 
-  it('makes one person of parallel calls with one LinkedIn address', async () => {
+  it('creates one person for concurrent calls with the same LinkedIn address', async () => {
     const calls = Array.from({ length: 20 }, (_, index) =>
       create({
         name: 'L',

@@ -1,7 +1,7 @@
 /** Reads of people and holons over the network of the fixture: shapes, filters, order, counts, and what a caller may not see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
+import { foldUsageCounts } from '../../../services/directory/journeys/statements.ts';
 import { startReadsFixture, names, slugs, type ReadsFixture } from './reads-fixture.ts';
 
 const { listPeople, getPerson, listHolons, getHolon, getHolonBySlug } = directory.rpcs;
@@ -18,7 +18,7 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
   const list = (request: Parameters<typeof fixture.call<typeof listPeople>>[1]) =>
     fixture.call(listPeople, request, fixture.actors['stranger']);
 
-  it('finds a part of the name without case and accents, and shows every public field with timestamps', async () => {
+  it('finds people by part of the name, ignoring case and accents, and returns all public fields with timestamps', async () => {
     const body = await list({ q: 'FRANÇOIS LEF' });
     expect(body).toEqual({
       query: 'FRANÇOIS LEF',
@@ -42,14 +42,14 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(names(await list({ q: 'lefevre' }))).toEqual(['François Lefèvre']);
   });
 
-  it('looks at names, and at the beginnings of emails and phone numbers; wildcards are themselves (D87)', async () => {
+  it('matches names and starts of emails and phone numbers, with literal wildcards (D87)', async () => {
     for (const q of ['hana@example.org', 'HANA@ex']) expect([q, (await list({ q })).count]).toEqual([q, 1]);
     expect((await list({ q: 'ana@example.org' })).count).toBe(0);
     expect((await list({ q: 'programmes' })).count).toBe(0);
     for (const q of ['%', '_', '%%%', 'a_a', '\\']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
   });
 
-  it.each(['e', 'ki', 'kim', ''])('counts all matches of %j and pages through them once each', async (q) => {
+  it.each(['e', 'ki', 'kim', ''])('counts all matches of %j and returns each once across pages', async (q) => {
     const all = await list({ q });
     expect(all.count).toBe(all.items.length);
     expect(names(all)).toEqual(names(all).toSorted());
@@ -63,7 +63,7 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect(seen).toEqual(names(all));
   });
 
-  it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
+  it('sorts by creation and change, newest first, then id, and filters by exclusive dates', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
     await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2`, [moment, later]);
     await fixture.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [
@@ -81,13 +81,13 @@ describe('directory.people.list (rules/people#people; D41, D47)', () => {
     expect((await list({ q: '', updated_after: '2026-01-02T02:00:00+02:00' })).count).toBe(1);
   });
 
-  it('refuses an unknown order', async () => {
+  it('rejects an unknown sort order', async () => {
     expect(await fixture.refusal(listPeople, { q: 'a', sort: 'created' })).toMatchObject({ code: 'bad_request' });
   });
 });
 
 describe('directory.people.get (rules/people#people)', () => {
-  it('shows the person without timestamps, and 404 to an id that nobody has', async () => {
+  it('returns a person without timestamps, and 404 for an unknown id', async () => {
     expect(await fixture.call(getPerson, { person_id: fixture.idOf('people', 'scribe') }, fixture.actors['stranger'])).toEqual({
       id: fixture.idOf('people', 'scribe'),
       name: 'Scribe',
@@ -104,13 +104,13 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   const list = (request: Parameters<typeof fixture.call<typeof listHolons>>[1], who = 'stranger') =>
     fixture.call(listHolons, request, fixture.actors[who]);
 
-  it('searches name and description, without case and accents', async () => {
+  it('searches name and description, ignoring case and accents', async () => {
     expect(slugs(await list({ q: 'VILLAGE' }))).toEqual(['kitchen', 'village']);
     expect(slugs(await list({ q: 'örk' }))).toEqual(['bread']);
     for (const q of ['%', '__', '%it%']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
   });
 
-  it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
+  it('sorts by creation and change, newest first, then id, and filters by exclusive dates', async () => {
     const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
     await fixture.env.sql(`update directory.holons set created_at = $1, updated_at = $2`, [moment, later]);
     await fixture.env.sql(`update directory.holons set created_at = $2, updated_at = $3 where slug = $1`, [
@@ -131,25 +131,25 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     }
   });
 
-  it('covers the whole subtree of a class, holons of retired descendants too', async () => {
+  it('includes the whole subtree of a class, including retired descendants', async () => {
     expect(await list({ class: 'community' })).toMatchObject({ query: null, class: 'community', parent: null, count: 4, has_more: false });
     expect(slugs(await list({ class: 'community' }))).toEqual(['attic', 'harbour', 'kitchen', 'village']);
     expect(slugs(await list({ class: 'experience' }))).toEqual(['bread']);
     expect(slugs(await list({ class: 'community', q: 'e' }))).toEqual(['kitchen', 'village']);
   });
 
-  it.each(['newsletter', 'old-circle', 'unknown', ''])('refuses the class %j, which is no active one', async (slug) => {
+  it.each(['newsletter', 'old-circle', 'unknown', ''])('rejects the class %j, which is not active', async (slug) => {
     expect(await fixture.refusal(listHolons, { class: slug })).toMatchObject({ code: 'bad_request' });
     expect(await fixture.refusal(listHolons, { class: slug, q: 'a' })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('needs q or class, and a known order', async () => {
+  it('requires q or class, and a known sort order', async () => {
     expect(await fixture.refusal(listHolons, {})).toMatchObject({ code: 'bad_request' });
     expect(await fixture.refusal(listHolons, { parent: 1 })).toMatchObject({ code: 'bad_request' });
     expect(await fixture.refusal(listHolons, { q: 'a', sort: 'id' })).toMatchObject({ code: 'bad_request' });
   });
 
-  it('narrows to the children of a holon; an unknown or invisible one has none', async () => {
+  it('filters by parent; an unknown or invisible parent has no children', async () => {
     expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
     expect(slugs(await list({ q: '', parent: fixture.idOf('holons', 'commons') }, 'host'))).toEqual(['cellar', 'camp', 'village']);
     expect(await list({ q: '', parent: 0 })).toMatchObject({ parent: 0, count: 0, items: [] });
@@ -178,12 +178,12 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     expect((await list({ q: 'council', limit: 1 }, who)).count).toBe(seen.length);
   });
 
-  it('counts anew when holons come, go and change their class', async () => {
+  it('updates counts when holons are created, deleted and change their class', async () => {
     const count = async () => (await list({ class: 'domain' })).count;
     const before = await count();
     await fixture.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
     expect(await count()).toBe(before + 1);
-    await fixture.env.sql(joinUsageCounts.prepared.text);
+    await fixture.env.sql(foldUsageCounts.prepared.text);
     expect(await count()).toBe(before + 1);
     await fixture.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
     expect(await count()).toBe(before);
@@ -193,7 +193,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
 });
 
 describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () => {
-  it('shows the class slug as type, retired ones too, and names the parent to those who may see it', async () => {
+  it('returns the class slug as type, also of retired classes, and the parent only if visible', async () => {
     expect(await fixture.call(getHolonBySlug, { slug: 'letter' }, fixture.actors['stranger'])).toEqual({
       id: fixture.idOf('holons', 'letter'),
       name: 'Letter',
@@ -212,7 +212,7 @@ describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () =
     expect(await fixture.call(getHolon, { holon_id: house }, fixture.actors['keeper'])).toMatchObject({ parent_id: council });
   });
 
-  it.each(['stranger', 'former', 'neighbour'])('answers %s as if a private holon did not exist', async (who) => {
+  it.each(['stranger', 'former', 'neighbour'])('returns 404 for a private holon to %s', async (who) => {
     const absent = await fixture.refusal(getHolonBySlug, { slug: 'nothing' }, fixture.actors[who]);
     for (const slug of ['council', 'core', 'cellar']) {
       expect((await fixture.refusal(getHolonBySlug, { slug }, fixture.actors[who])).toBody()).toEqual(absent.toBody());

@@ -236,18 +236,18 @@ const found: unknown[] = [];
 const ofDirectory = v1Routes.filter(({ rpc }) => rpc?.subject.startsWith('events.') !== true);
 
 describe('the plans of the open API in a large directory (rules/memberships#lists)', () => {
-  it('cover every operation of the route table, and show a sequential scan when there is one', async () => {
+  it('cover every operation of the route table, and detect a sequential scan', async () => {
     const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
     expect(ofDirectory.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject)))).toEqual([]);
     const text = `select n.id from directory.notes n where n.body = $1`;
     expect(await findTableScans({ name: 'x', text, values: ['x'] })).toEqual(['notes', 'notes']);
   });
 
-  it.each(reads)('$operation reads no large table from end to end', (one) => expectNoScan(one, [stranger, host, superuser]));
-  it.each(writes)('$operation reads no large table from end to end', (one) => expectNoScan(one, [superuser]));
+  it.each(reads)('$operation does not scan large tables', (one) => expectNoScan(one, [stranger, host, superuser]));
+  it.each(writes)('$operation does not scan large tables', (one) => expectNoScan(one, [superuser]));
 });
 
-describe('the index that a list asks for its text (rules/people#people, rules/holons#holons)', () => {
+describe('indexes used by lists with a text (rules/people#people, rules/holons#holons)', () => {
   it.each([
     ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
@@ -265,7 +265,7 @@ describe('the index that a list asks for its text (rules/people#people, rules/ho
   });
 });
 
-describe('the indexes that search asks for its text (rules/people#search)', () => {
+describe('indexes used by search (rules/people#search)', () => {
   const longGrams = ['people__search__long_grams', 'holons__search__long_grams'];
 
   it.each([
@@ -301,7 +301,7 @@ describe('the work of a list (rules/http#limits)', () => {
     ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
   ];
 
-  it('is asked of the directory in one call for every read', () => {
+  it('is one call to the directory per read', () => {
     const listed = ofDirectory.filter(({ method }) => method === 'GET');
     expect(listed.filter(({ rpc, handler }) => rpc === undefined || handler !== undefined)).toEqual([]);
     const single = ['getPerson', 'getHolon', 'getHolonBySlug', 'getClass', 'getKey', 'listKeys'];
@@ -309,7 +309,7 @@ describe('the work of a list (rules/http#limits)', () => {
     expect(listed.map(({ operationId }) => operationId).filter((id) => !covered.has(id))).toEqual([]);
   });
 
-  it.each(pairs)('%s takes the same statements and no call of another service, few rows or many', async (operation, few, many) => {
+  it.each(pairs)('%s needs the same statements and no other service, independent of the number of rows', async (operation, few, many) => {
     const read = (request: object) => fixture.call(rpcs[operation], request, host);
     const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
     const calls = jest.spyOn(Object.getPrototypeOf(fixture.bus) as Bus, 'call');

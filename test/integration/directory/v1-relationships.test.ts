@@ -25,7 +25,7 @@ const update = (key: string, request: object, caller: Caller = 'ed') =>
   fixture.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, fixture.actor(caller));
 
 describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
-  it('are those from it and to it, once each, by journey name, name of the other side and id', async () => {
+  it('list relationships from and to the holon, by journey name, name of the other side and id', async () => {
     const { count, items } = await ofHolon();
     expect(count).toBe(5);
     expect(items.map((item) => item.relationship_id)).toEqual(['hub-hub', 'annex-hub', 'hub-camp', 'hub-vault', 'hub-empty'].map(id));
@@ -41,7 +41,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     expect(items[4]).toMatchObject({ journey_name: null, step_title: null, follow_up_after: null, responsible_person: null });
   });
 
-  it('count every match, whatever the limit', async () => {
+  it('count all matches regardless of the limit', async () => {
     const reply = await ofHolon({ limit: 2 });
     expect([Object.keys(reply), reply.count, reply.items.length]).toEqual([['count', 'items'], 5, 2]);
   });
@@ -60,7 +60,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
     },
   );
 
-  it('do not name a parent that the caller may not see', async () => {
+  it('omit a parent that the caller cannot see', async () => {
     const { items } = await ofHolon({}, 'sam', 'annex');
     expect(items[0]?.from_holon).toMatchObject({ slug: 'annex', parent_id: null });
     expect((await ofHolon({}, 'vera', 'annex')).items[0]?.from_holon).toMatchObject({ parent_id: fixture.id('holons', 'vault') });
@@ -68,7 +68,7 @@ describe('relationships of a holon (rules/memberships#relationship-list; D48)', 
 });
 
 describe('relationships.update (rules/memberships#updates; D46)', () => {
-  it('moves and dates, with a note in the feeds of both sides', async () => {
+  it('updates step and date, with a note in the feeds of both sides', async () => {
     const reply = await update('hub-camp', { note: ' Agreed ', step_slug: 'agreed', follow_up_after: '2026-06-01' });
     expect(reply).toEqual({
       relationship: expect.objectContaining({ relationship_id: id('hub-camp'), step_title: 'Agreed', follow_up_after: '2026-06-01' }),
@@ -81,7 +81,7 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     }
   });
 
-  it('advances from no step to the first and on to the last, then answers 400', async () => {
+  it('advances from no step to the first and up to the last, then returns 400', async () => {
     await fixture.add({ relationships: [{ key: 'advance', from: 'empty', to: 'camp-old', journey: 'hosting', step: null }] });
     expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: null, new: 'asked' } });
     expect((await update('advance', { advance_step: true })).changes).toEqual({ current_step: { old: 'asked', new: 'agreed' } });
@@ -100,24 +100,24 @@ describe('relationships.update (rules/memberships#updates; D46)', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('refuses every step of a relationship without a journey', async () => {
+  it('rejects steps for a relationship without a journey', async () => {
     expect(await fixture.attempt(() => update('hub-empty', { advance_step: true }))).toBe('bad_request');
     expect(await fixture.attempt(() => update('hub-empty', { step_slug: 'asked' }))).toBe('bad_request');
   });
 
-  it.each(places)('lets %s update %s from %s to %s as the policy says', async (caller, key, from, to) => {
+  it.each(places)('applies the edit policy to %s updating %s from %s to %s', async (caller, key, from, to) => {
     const visible = sees(caller, from) && sees(caller, to);
     const editable = edits(caller, from) || edits(caller, to);
     const answer = await fixture.attempt(() => update(key, {}, caller));
     expect(answer).toEqual(visible ? (editable ? expect.objectContaining({ changes: {} }) : 'permission_denied') : 'not_found');
   });
 
-  it('answers 404 for no relationship', async () => {
+  it('returns 404 for an unknown relationship', async () => {
     const request = { relationship_id: 2_000_000_000, note: 'x' };
     expect(await fixture.refusal(rpcs.updateRelationship, request, fixture.actor('root'))).toMatchObject({ code: 'not_found' });
   });
 
-  it('runs parallel updates of one relationship one after the other', async () => {
+  it('serializes concurrent updates of one relationship', async () => {
     const steps = Array.from({ length: 21 }, (_, index) => ({ slug: `s${index}`, title: `S${index}` }));
     await fixture.add({
       journeys: [{ slug: 'long', name: 'Long', steps }],

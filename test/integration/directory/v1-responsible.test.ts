@@ -74,7 +74,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     );
   });
 
-  it('shows a membership with person and holon, a relationship with both sides', async () => {
+  it('returns memberships with person and holon, and relationships with both sides', async () => {
     const { items } = await list();
     expect(items.find((item) => keyOf(item) === 'late')).toEqual({
       kind: 'person',
@@ -98,7 +98,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     });
   });
 
-  it.each(callers)('shows %s exactly what the policy allows, in items and counts, with every filter (D48)', async (caller) => {
+  it.each(callers)('returns to %s exactly what the policy allows, in items and counts, with every filter (D48)', async (caller) => {
     const all = visible(caller);
     await expectList({}, all, caller);
     await expectList(
@@ -150,7 +150,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
     await expectList({ type, responsible: fixture.id('people', 'sam') }, sam);
   });
 
-  it('finds nothing for a person that nobody is', async () => {
+  it('returns nothing for an unknown person', async () => {
     expect(await list({ responsible: 0 })).toEqual({ count: 0, limit: 100, offset: 0, has_more: false, items: [] });
     await expectList({ responsible: fixture.id('people', 'ada') }, []);
   });
@@ -166,7 +166,7 @@ describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
 describe('the counts of the worklist', () => {
   const countAll = async (caller: Caller): Promise<number> => (await list({ limit: 1 }, caller)).count;
 
-  it('follow every write: dates, holons that change their class, holons and people that go', async () => {
+  it('are updated by every write: dates, class changes, removed holons and people', async () => {
     await fixture.add({
       people: [{ key: 'temp', name: 'Temp' }],
       holons: [{ slug: 'brief', name: 'Brief', class: 'group', parent: 'hub' }],
@@ -204,7 +204,7 @@ describe('the counts of the worklist', () => {
     );
   });
 
-  it('follow a class that becomes private, and one that is public again', async () => {
+  it('are updated when a class becomes private or public', async () => {
     const before = await countAll('sam');
     await fixture.add({ classes: [{ slug: 'camp', private: true }] });
     await expectList(
@@ -221,7 +221,7 @@ describe('the counts of the worklist', () => {
     expect(await countAll('sam')).toBe(before);
   });
 
-  it('stay the same when upkeep folds what writers added', async () => {
+  it('stay the same when tallies are folded', async () => {
     const rows = async () =>
       Number((await fixture.env.sql<{ n: string }>('select count(*)::text as n from directory.membership_tallies'))[0]?.n);
     const [before, counts] = [await rows(), await Promise.all(callers.map(countAll))];

@@ -54,7 +54,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     await fixture.env.sql(`update directory.holons set links = '{"site": "zephyr"}' where slug = 'hz2'`);
   });
 
-  it('ranks exact, start, word start and part, channels alike, description last, equals by name and id', async () => {
+  it('ranks exact, start, word start, part and description matches, then by name and id', async () => {
     const body = await search({ q: 'zephyr' });
     expect(shown(body)).toEqual([
       ['person', 'Bob', 1, 'channel'],
@@ -77,12 +77,12 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     });
   });
 
-  it('takes case, accents and wildcards as D42 and D47 say', async () => {
+  it('ignores case and accents and treats wildcards as literal (D42, D47)', async () => {
     expect(shown(await search({ q: 'ZÉPHYRINE' }))).toEqual([['person', 'Zephyrine Dupont', 0.8, 'name']]);
     for (const q of ['%%', '__', 'z%r', '\\\\']) expect([q, (await search({ q })).count]).toEqual([q, 0]);
   });
 
-  it.each(['ze', 'mo', 'y ', 'yr', 'zq', '@e'])('finds what contains the two characters %j, and nothing else', async (q) => {
+  it.each(['ze', 'mo', 'y ', 'yr', 'zq', '@e'])('finds exactly the rows that contain %j', async (q) => {
     const body = await search({ q, limit_per_type: 50 });
     const all = await fixture.env.sql<{ kind: string; id: number }>(
       `select 'person' as kind, id from directory.people
@@ -137,13 +137,13 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     }
   });
 
-  it('takes a text of 500 characters, and not one more', async () => {
+  it('accepts at most 500 characters', async () => {
     const q = 'zephyr'.repeat(84).slice(0, 500);
     expect(await fixture.call(searchDirectory, { q, types: 'person,holon' })).toMatchObject({ count: 0 });
     expect((await fixture.refusal(searchDirectory, { q: `${q}x` })).message).toContain('500 characters');
   });
 
-  it('narrows to the kinds asked for', async () => {
+  it('filters by kind', async () => {
     expect((await search({ q: 'zephyr', types: 'holon' })).items.every(({ kind }) => kind === 'holon')).toBe(true);
     expect(await search({ q: 'zephyr', types: 'person, person' })).toMatchObject({ types: ['person'], count: 10 });
     for (const types of ['people', 'person,', '', 'person;holon']) {
@@ -165,7 +165,7 @@ describe('directory.search.find (rules/people#search; D42)', () => {
     expect((await search({ q: 'https://council.example.org' }, who)).count).toBe(visible ? 1 : 0);
   });
 
-  it('follows changes of names and channels', async () => {
+  it('finds changed names and channels', async () => {
     await fixture.apply({ people: [{ key: 'z4', name: 'Robert', contact: { nick: 'mistral' } }] });
     expect(shown(await search({ q: 'mistral' }))).toEqual([['person', 'Robert', 1, 'channel']]);
     expect(shown(await search({ q: 'zephyr', types: 'person' })).map((row) => row[1])).not.toContain('Robert');

@@ -102,7 +102,7 @@ const matrix = names.flatMap((caller) => slugs.map((slug) => ({ caller, slug, vi
 const sorted = (list: readonly string[]): string[] => list.toSorted();
 
 describe('visibility of holons (D18f, D48, D49)', () => {
-  it('has every kind of answer in the matrix', () => {
+  it('covers every kind of answer in the matrix', () => {
     expect(matrix.filter(({ visible }) => visible).length).toBeGreaterThan(50);
     expect(matrix.filter(({ visible }) => !visible).length).toBeGreaterThan(30);
     expect([...ids.keys()].toSorted()).toEqual(sorted(slugs));
@@ -148,7 +148,7 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     expect(journeys).toMatchObject(isEvent(slug) ? [{ slug: 'talk', step_count: 1 }] : { code: 'not_found' });
   });
 
-  it.each(names)('lists exactly the visible ones to %s', async (caller) => {
+  it.each(names)('lists exactly the visible holons to %s', async (caller) => {
     const actor = actors.get(caller);
     const visible = slugs.filter((slug) => sees(caller, slug));
     const byId = visible.map((slug) => ({ id: idOf(slug), slug })).toSorted((left, right) => left.id - right.id);
@@ -163,7 +163,7 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     expect(events.map((event) => event.slug)).toEqual(sorted(visible.filter(isEvent)));
   });
 
-  it('answers nobody who leaves the actor out, as if that were a right', async () => {
+  it('does not treat a missing actor as full access', async () => {
     const refusals = [
       await fixture.refusal(holonSubtree, { slug: 'vault' }, null),
       await fixture.refusal(listConversationEvents, {}, null),
@@ -173,7 +173,7 @@ describe('visibility of holons (D18f, D48, D49)', () => {
     for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'internal', message: 'The caller cannot be verified' });
   });
 
-  it('follows a class that becomes private and a team that ends', async () => {
+  it('applies changes when a class becomes private or team authority ends', async () => {
     const team = actors.get('authority beside');
     expect((await fixture.call(visibleHolons, { account_id: accountOf(team), slugs: ['beside-event'] })).items).toHaveLength(1);
     await fixture.apply({ accounts: [{ email: 'authority-beside@example.org', teams: [{ holon: 'beside', active: false }] }] });

@@ -19,7 +19,7 @@ async function problemsOf(document: unknown): Promise<unknown> {
 }
 
 describe('workspace apply: bad input changes nothing and lists every problem', () => {
-  it('refuses a tree that would be its own ancestor', async () => {
+  it('rejects classes and holons that would be their own ancestor', async () => {
     await expect(problemsOf({ holons: [{ slug: 'host', parent: 'spring' }] })).resolves.toEqual([
       { path: ['holons', 0, 'parent'], message: '"host" would be its own ancestor' },
     ]);
@@ -34,15 +34,15 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
     ).resolves.toHaveLength(3);
   });
 
-  it('names what a new item lacks', async () => {
+  it('reports missing fields of new items', async () => {
     await expect(problemsOf({ holons: [{ slug: 'fresh' }], people: [{ key: 'fresh' }] })).resolves.toEqual([
-      { path: ['people', 0], message: 'needs "name", as there is no person "fresh" yet' },
-      { path: ['holons', 0], message: 'needs "name", as there is no holon "fresh" yet' },
-      { path: ['holons', 0], message: 'needs "class", as there is no holon "fresh" yet' },
+      { path: ['people', 0], message: 'requires "name", because the person "fresh" does not exist yet' },
+      { path: ['holons', 0], message: 'requires "name", because the holon "fresh" does not exist yet' },
+      { path: ['holons', 0], message: 'requires "class", because the holon "fresh" does not exist yet' },
     ]);
   });
 
-  it('refuses what is named twice', async () => {
+  it('rejects duplicates', async () => {
     await expect(
       problemsOf({
         people: [
@@ -103,7 +103,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
   };
   const holon = (infos: unknown) => ({ slug: 'shown', name: 'Shown', class: 'below', infos });
 
-  it('are http or https in fields that are followed, by the class and its ancestors', async () => {
+  it('are restricted to http and https in address fields of the class and its ancestors', async () => {
     const infos = {
       home: 'javascript:x',
       film: 'youtube',
@@ -118,7 +118,7 @@ describe('workspace apply: addresses in custom fields (rules/workspace#info-fiel
     expect(await fixture.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
   });
 
-  it('are refused of a class that is there already, and null takes one away', async () => {
+  it('are checked for existing classes, and removed by null', async () => {
     const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
     await fixture.apply({ ...place, holons: [holon(good)] });
     await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
-  it('creates everything that the file names and answers key → id for each list (rules/workspace#lists)', async () => {
+  it('creates all items and returns key → id per list (rules/workspace#lists)', async () => {
     const reply = await fixture.apply(document);
     expect(reply).toMatchObject({ created: 13, updated: 0, unchanged: 0 });
     expect(Object.keys(reply.ids).toSorted()).toEqual([
@@ -48,13 +48,13 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
     expect(membership).toEqual({ slug: 'held' });
   });
 
-  it('changes nothing the second time', async () => {
+  it('changes nothing when applied again', async () => {
     expect(await fixture.apply(document)).toMatchObject({ created: 0, updated: 0, unchanged: 13, diff: [] });
   });
 });
 
-describe('workspace apply: what is named and what is not', () => {
-  it('touches no field, row or list that the file does not name', async () => {
+describe('workspace apply: present and absent fields', () => {
+  it('keeps fields, rows and lists that are absent from the file', async () => {
     const before = await snapshot(fixture);
     await expect(fixture.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
       created: 0,
@@ -66,7 +66,7 @@ describe('workspace apply: what is named and what is not', () => {
     expect(await snapshot(fixture)).toEqual(before);
   });
 
-  it('merges objects key by key, null removes one, big integers stay as they are', async () => {
+  it('merges objects by key, removes null keys, and keeps large integers', async () => {
     await fixture.apply({ people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }] });
     await fixture.apply({ people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }] });
     const [row] = await fixture.env.sql(`select contact::text, infos::text from directory.people where key = 'ada'`);
@@ -79,7 +79,7 @@ describe('workspace apply: what is named and what is not', () => {
     });
   });
 
-  it('keeps the ids of questions and steps whose place changes, and retires a question that the list no longer has', async () => {
+  it('keeps ids of reordered questions and steps, and retires removed questions', async () => {
     const questionsOf = async () => {
       const { items } = await fixture.call(directory.rpcs.getJourneys, { slugs: ['open-circle'] });
       return items[0]?.questions.map(({ id, text }) => [text, id]) ?? [];
@@ -91,7 +91,7 @@ describe('workspace apply: what is named and what is not', () => {
     expect(await questionsOf()).toEqual([now, next]);
   });
 
-  it('leaves steps alone that the file does not name, and moves updated_at only with the configuration (D16b)', async () => {
+  it('keeps steps that are absent from the file, and changes updated_at only with the configuration (D16b)', async () => {
     const stepsOf = () => fixture.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
     const before = await stepsOf();
     await fixture.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held!', config: {} }] }] });
@@ -105,7 +105,7 @@ describe('workspace apply: what is named and what is not', () => {
     ]);
   });
 
-  it('makes the order of attached journeys the catalogue order', async () => {
+  it('uses the order of attached journeys as catalogue order', async () => {
     const attached = async (): Promise<unknown[]> =>
       (
         await fixture.env.sql(
@@ -118,7 +118,7 @@ describe('workspace apply: what is named and what is not', () => {
     expect(await attached()).toEqual(['open-circle']);
   });
 
-  it('moves a membership to another step; absent = as it is, null = none', async () => {
+  it('moves a membership to another step; absent keeps it, null removes it', async () => {
     const stepOf = async (): Promise<unknown> =>
       (await fixture.env.sql('select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id'))[0]?.[
         'slug'
@@ -154,7 +154,7 @@ describe('workspace apply: what is named and what is not', () => {
 });
 
 describe('workspace apply: dry run', () => {
-  it('tells what would change, with ids of what exists only, and changes nothing', async () => {
+  it('reports changes with ids of existing items, without applying them', async () => {
     const before = await snapshot(fixture);
     const reply = await fixture.call(directory.rpcs.applyWorkspace, {
       document: {
@@ -184,7 +184,7 @@ describe('workspace apply: dry run', () => {
 });
 
 describe('workspace apply: events', () => {
-  it('tells listeners what changed before it answers, and nothing on a dry run or without changes', async () => {
+  it('notifies listeners before the reply, but not on a dry run or without changes', async () => {
     const told: unknown[] = [];
     const stops = [
       fixture.bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => void told.push(['people', ids])),
@@ -213,7 +213,7 @@ describe('workspace apply: events', () => {
 });
 
 describe('workspace apply: size and concurrency', () => {
-  it('applies thousands of people within the deadline of one call, sent in parts', async () => {
+  it("applies thousands of people uploaded in parts within one call's deadline", async () => {
     const count = sized({ smoke: 8_000, release: 20_000 }); // more than one part
     const people = Array.from({ length: count }, (_, index) => ({
       key: `bulk-${index}`,
@@ -235,7 +235,7 @@ describe('workspace apply: size and concurrency', () => {
     });
   });
 
-  it('makes one of each when the same file is applied ten times at once', async () => {
+  it('creates each item once when the file is applied ten times concurrently', async () => {
     const file = { people: [{ key: 'race', name: 'Race' }], holons: [{ slug: 'race', name: 'Race', class: 'group' }] };
     const replies = await Promise.all(Array.from({ length: 10 }, () => fixture.apply(file)));
     expect(replies.map(({ created }) => created).toSorted((a, b) => b - a)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -2,19 +2,18 @@
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import { type Actor, mayReadOps, type RequestOf, type Static } from '#libs/contract';
 import { appError } from '#libs/errors';
-import type { EventOutbox } from '#libs/feed';
-import type { Jobs } from '#libs/jobs';
 import { type HandlersOf, jsonPage } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { isBlank } from '#libs/text';
+import type { Dependencies } from '../../dependencies.ts';
 import type { Account } from '../../entities/account.entity.ts';
 import { peopleEvents } from '../../events/contract.ts';
-import { tellWritten } from '../../events/index.ts';
+import { emitWritten } from '../../events/index.ts';
 import { isEmail } from '../../texts/index.ts';
 import { changeTokens, type TokenChange } from '../change-tokens.ts';
 import { accountGroups, type accountRpcs } from '../contract.ts';
 import { emailThrottleKey } from '../login-limits.ts';
-import { hashNewPassword, type Passwords } from '../rules.ts';
+import { hashNewPassword } from '../rules.ts';
 import {
   accountEmailUnique,
   accountPersonForeign,
@@ -26,22 +25,20 @@ import {
 } from '../statements/accounts.ts';
 import { forgetAttempts } from '../statements/sessions.ts';
 
-export interface AccountOptions {
-  readonly db: Database;
-  readonly jobs: Jobs;
-  readonly eventOutbox: EventOutbox;
-  readonly passwords: Passwords;
-}
-
 type AccountHandlers = HandlersOf<typeof accountRpcs>;
 type AccountReply = Static<typeof accountRpcs.createAccount.reply>;
 type ChangedReply = Static<typeof accountRpcs.grantAccount.reply>;
 
-/** Loaded when an account is written first: few processes do. */
+/** Loaded on the first write of an account, which few processes do. */
 const loadUnits = () => import('../statements/account-units.ts');
 
-export function createAccountHandlers({ db, jobs, eventOutbox, passwords }: AccountOptions): AccountHandlers {
-  /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
+export function createAccountHandlers({
+  db,
+  jobs,
+  eventOutbox,
+  passwords,
+}: Pick<Dependencies, 'db' | 'jobs' | 'eventOutbox' | 'passwords'>): AccountHandlers {
+  /** Changes an account under its row lock, then notifies the gateways about its tokens. */
   async function change(
     context: AuditContext,
     email: string,
@@ -55,7 +52,7 @@ export function createAccountHandlers({ db, jobs, eventOutbox, passwords }: Acco
       await work(account, tx);
       const after = describe(account);
       const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
-      if (fields.length > 0) await saveAccount(tx, account); // before the tokens: a login that waits for the lock must find the change
+      if (fields.length > 0) await saveAccount(tx, account); // before the tokens: a login that waits for the row lock must see the change
       await changeTokens(tx, jobs, [account.id], tokens);
       if (fields.length > 0) recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
       return { ...after, changed: fields.length > 0 };
@@ -124,7 +121,7 @@ export function createAccountHandlers({ db, jobs, eventOutbox, passwords }: Acco
       const { linkPerson } = await loadUnits();
       return translate(request.email, personId, () =>
         change(context, request.email, 'refresh', (account) => {
-          // What an account has can always be taken away, a group that there is no more too.
+          // Groups that an account has can always be removed, even if they no longer exist.
           requireGroups([...removed].filter((name) => !account.groups.includes(name)));
           account.superuser = request.superuser ?? account.superuser;
           account.globalEditor = request.global_editor ?? account.globalEditor;
@@ -153,30 +150,30 @@ export function createAccountHandlers({ db, jobs, eventOutbox, passwords }: Acco
 async function requireAccount(tx: Tx, email: string): Promise<Account> {
   const { findAccountForUpdate } = await loadUnits();
   const account = await findAccountForUpdate(tx, email);
-  if (account === null) throw appError('not_found', 'account_not_found', `There is no account with the email ${email.trim()}.`);
+  if (account === null) throw appError('not_found', 'account_not_found', `No account has the email ${email.trim()}.`);
   return account;
 }
 
-/** A program's account has no password, and a person of its own (K2). @throws AppError `service_account` */
+/** The account of a program has no password and its own person (K2). @throws AppError `service_account` */
 function checkService({ service_name: name, password, person }: Static<typeof accountRpcs.createAccount.request>): void {
   if (name === undefined || (!isBlank(name) && password === undefined && person === undefined)) return;
-  throw appError('bad_request', 'service_account', 'The account of a service has a name, no password, and a person of its own.');
+  throw appError('bad_request', 'service_account', 'A service account has a name, no password and its own person.');
 }
 
 /** @throws AppError `unknown_group` */
 function requireGroups(names: readonly string[]): void {
   const unknown = names.find((name) => !(accountGroups as readonly string[]).includes(name));
   if (unknown === undefined) return;
-  throw appError('bad_request', 'unknown_group', `There is no group "${unknown}"; there is ${accountGroups.join(', ')}.`);
+  throw appError('bad_request', 'unknown_group', `The group "${unknown}" does not exist. Groups: ${accountGroups.join(', ')}.`);
 }
 
 const targetOf = ({ id }: Account) => ({ type: 'account', id });
 
-/** For the audit log: what these fields are now; of a password only that it changed, of the rest nothing that names a person. */
+/** Audit log: current values of the changed fields. Omits passwords and everything that identifies a person. */
 function describeRights(fields: readonly string[], account: AccountReply): Record<string, unknown> {
   const { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId } = account;
-  const shown: Record<string, unknown> = { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId };
-  return Object.fromEntries(fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, shown[field]])));
+  const values: Record<string, unknown> = { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId };
+  return Object.fromEntries(fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, values[field]])));
 }
 
 function describe(account: Account): AccountReply {
@@ -191,35 +188,39 @@ function describe(account: Account): AccountReply {
   };
 }
 
-/** Broken constraints as what they mean to the caller. */
+/** Translates violated constraints into errors for the caller. */
 async function translate<T>(email: string, personId: number | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const constraint = constraintOf(error);
     if (constraint === accountEmailUnique) {
-      throw appError('conflict', 'account_exists', `There is an account with the email ${email.trim()} already.`);
+      throw appError('conflict', 'account_exists', `The email ${email.trim()} belongs to another account.`);
     }
     throw constraint === accountPersonForeign && personId !== undefined ? personNotFound(personId) : error;
   }
 }
 
 function personNotFound(person: number | string): Error {
-  return appError('not_found', 'person_not_found', `There is no person ${String(person)}.`);
+  return appError('not_found', 'person_not_found', `Person ${String(person)} does not exist.`);
 }
 
 /** Creates the person of a program's account (K2). Returns its id. */
-async function createServicePerson(tx: Tx, { jobs, eventOutbox }: { jobs: Jobs; eventOutbox: EventOutbox }, name: string): Promise<number> {
+async function createServicePerson(
+  tx: Tx,
+  { jobs, eventOutbox }: Pick<Dependencies, 'jobs' | 'eventOutbox'>,
+  name: string,
+): Promise<number> {
   const { id } = await insertServicePerson(tx, { name: name.trim() });
-  await tellWritten(eventOutbox, tx, 'person', 'created', [id]);
+  await emitWritten(eventOutbox, tx, 'person', 'created', [id]);
   await jobs.emit(tx, peopleEvents.peopleChanged, { ids: [id] });
   return id;
 }
 
-type Asked = RequestOf<typeof accountRpcs.identifyAccounts>;
+type IdentifyRequest = RequestOf<typeof accountRpcs.identifyAccounts>;
 
-export function createNameHandlers(db: Database) {
-  const identify = async ({ ids, email }: Asked) => ({ items: await nameAccounts(db, { ids, email }) });
+function createNameHandlers(db: Database) {
+  const identify = async ({ ids, email }: IdentifyRequest) => ({ items: await nameAccounts(db, { ids, email }) });
   return {
     findReader: async ({ account_id: accountId }: RequestOf<typeof accountRpcs.findReader>) => {
       const row = await findReader(db, { accountId });
@@ -228,7 +229,7 @@ export function createNameHandlers(db: Database) {
       return { reader, exists: true };
     },
     identifyAccounts: identify,
-    nameAccounts: async (request: Asked, { actor }: { readonly actor?: Actor | undefined }) => {
+    nameAccounts: async (request: IdentifyRequest, { actor }: { readonly actor?: Actor | undefined }) => {
       if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
       return identify(request);
     },

@@ -1,27 +1,23 @@
-/** What people do with their own login: another password, a look at their sessions, the end of one (rules/access#own-login). */
+/** Own login: change the password, list and revoke sessions (rules/access#own-login). */
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { AppError, appError, notFound, unavailable } from '#libs/errors';
-import type { Jobs } from '#libs/jobs';
 import { type HandlersOf, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Dependencies } from '../../dependencies.ts';
 import { type ownLoginRpcs, sessionEvents, sessionsPerPage } from '../contract.ts';
-import type { LoginThrottle } from '../login-limits.ts';
-import { hashNewPassword, isSessionKey, type Passwords } from '../rules.ts';
+import { hashNewPassword, isSessionKey } from '../rules.ts';
 import { findOwnCredentials, listSessions, replacePasswordHash, revokeAccountSessions, revokeOwnSession } from '../statements/sessions.ts';
 
-export interface OwnLoginOptions {
-  readonly db: Database;
-  readonly jobs: Jobs;
-  readonly passwords: Passwords;
-  readonly throttle: LoginThrottle;
-}
-
-/** Times that a change looks at an account that changes under it. */
+/** Attempts when the account changes concurrently. */
 const maxAttempts = 3;
 
-export function createOwnLoginHandlers({ db, jobs, passwords, throttle }: OwnLoginOptions): HandlersOf<typeof ownLoginRpcs> {
-  /** The account and its verified hash; a wrong password counts as a failed login does. */
+export function createOwnLoginHandlers({
+  db,
+  jobs,
+  passwords,
+  throttle,
+}: Pick<Dependencies, 'db' | 'jobs' | 'passwords' | 'throttle'>): HandlersOf<typeof ownLoginRpcs> {
+  /** Returns the account with its verified hash. A wrong password counts as a failed login. */
   async function verifyCurrent(sessionKey: string, current: string, ip: string) {
     const account = await findOwnCredentials(db, { sessionKey });
     if (account === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication is required.' });
@@ -36,10 +32,10 @@ export function createOwnLoginHandlers({ db, jobs, passwords, throttle }: OwnLog
     return { ...account, hash };
   }
 
-  /** Undefined when the account was changed while the password was checked. */
+  /** Returns undefined if the account was changed while the password was checked. */
   function replace(accountId: number, known: string, next: string, context: AuditContext): Promise<number | undefined> {
     return jobs.transaction(async (tx) => {
-      // Before the sessions: a login that waits for the lock must find the change.
+      // Before the sessions: a login that waits for the row lock must see the change.
       if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
       const keys = (await revokeAccountSessions(tx, { accountIds: [accountId] })).map((row) => row.session_key);
       if (keys.length > 0) await jobs.emit(tx, sessionEvents.sessionsRevoked, { session_keys: keys });
@@ -80,9 +76,9 @@ export function createOwnLoginHandlers({ db, jobs, passwords, throttle }: OwnLog
   };
 }
 
-/** @throws AppError permission_denied for a token that no login has made */
+/** @throws AppError permission_denied for tokens that were not issued by a login */
 function requireLogin(actor: Actor | undefined): { readonly accountId: number; readonly sessionKey: string } {
   if (actor?.kind === 'user' && actor.key === undefined && actor.sessionKey !== undefined)
     return { accountId: actor.accountId, sessionKey: actor.sessionKey };
-  throw new AppError({ code: 'permission_denied', message: 'This is for tokens of a login with email and password.' });
+  throw new AppError({ code: 'permission_denied', message: 'This operation requires a token of a login with email and password.' });
 }

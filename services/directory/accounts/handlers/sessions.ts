@@ -2,49 +2,42 @@
 import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
-import type { Jobs } from '#libs/jobs';
 import { type HandlersOf, rawJson, type RawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Dependencies } from '../../dependencies.ts';
 import { sessionEvents, type sessionRpcs } from '../contract.ts';
-import type { LoginThrottle, RefusedLogins } from '../login-limits.ts';
-import { createToken, parseToken, type Passwords, tokenLifetimeSeconds } from '../rules.ts';
+import { createToken, parseToken, tokenLifetimeSeconds } from '../rules.ts';
 import { createSession, findCredentials, getWhoami, replacePasswordHash, revokeSession, verifySession } from '../statements/sessions.ts';
-
-export interface SessionOptions {
-  readonly db: Database;
-  readonly jobs: Jobs;
-  readonly passwords: Passwords;
-  /** Does the work of those without the gate key, the console's included, so that they wait for each other alone. */
-  readonly gatePasswords: Passwords;
-  readonly throttle: LoginThrottle;
-  readonly refused: RefusedLogins;
-}
 
 interface LoginAttempt {
   readonly email: string;
   readonly password: string;
   readonly from: AuditContext & { readonly clientIp: string };
-  /** What limits count it by. */
+  /** Key of the rate limits. */
   readonly address: string;
-  readonly gateless: boolean;
+  readonly withoutGateKey: boolean;
 }
 
 type SessionHandlers = HandlersOf<typeof sessionRpcs>;
 
-/** Times that a login looks at an account that changes under it. */
+/** Attempts when the account changes concurrently. */
 const maxAttempts = 3;
 
 function invalidCredentials(): AppError {
   return new AppError({ code: 'unauthenticated', message: 'Invalid credentials.' });
 }
 
-export function createSessionHandlers(options: SessionOptions): SessionHandlers {
-  const { db, jobs, passwords, gatePasswords, throttle, refused } = options;
-
+export function createSessionHandlers({
+  db,
+  jobs,
+  passwords,
+  gatePasswords,
+  throttle,
+  refused,
+}: Pick<Dependencies, 'db' | 'jobs' | 'passwords' | 'gatePasswords' | 'throttle' | 'refused'>): SessionHandlers {
   async function login(request: Static<typeof sessionRpcs.login.request>, context: AuditContext): Promise<RawJson> {
-    const { email, password, ip, without_gate_key: gateless = false } = request;
-    // Who has no gate key must not be able to hold back those who have it, also where they share an address (D76).
-    const attempt = { email, password, from: { ...context, clientIp: ip }, address: gateless ? `console ${ip}` : ip, gateless };
+    const { email, password, ip, without_gate_key: withoutGateKey = false } = request;
+    // Separate limits: callers without the gate key must not block callers with it, even from the same address (D76).
+    const attempt = { email, password, from: { ...context, clientIp: ip }, address: withoutGateKey ? `console ${ip}` : ip, withoutGateKey };
     await throttle.admitLogin(attempt.address);
     for (let count = 1; count <= maxAttempts; count++) {
       const reply = await attemptLogin(attempt);
@@ -53,12 +46,12 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
     throw unavailable('The account is being changed');
   }
 
-  /** Undefined when the account was changed while the password was checked: then it has to be checked again. */
-  async function attemptLogin({ email, password, from, address, gateless }: LoginAttempt): Promise<RawJson | undefined> {
-    // Asked before the password is checked, and again after: of parallel attempts only those count that finish inside the limit.
+  /** Returns undefined if the account was changed while the password was checked; retry then. */
+  async function attemptLogin({ email, password, from, address, withoutGateKey }: LoginAttempt): Promise<RawJson | undefined> {
+    // The limit is checked before and after the password, so that parallel attempts are counted too.
     await throttle.admitEmail(email, address);
     const account = await findCredentials(db, { email });
-    const { matches, raised } = await (gateless ? gatePasswords : passwords).check(password, account?.password_hash ?? null);
+    const { matches, upgraded } = await (withoutGateKey ? gatePasswords : passwords).check(password, account?.password_hash ?? null);
     if (account === undefined || account.password_hash === null || !matches || !account.is_active) {
       await throttle.countFailure(email, address);
       throttle.count('credentials');
@@ -73,13 +66,19 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
     const { token, sessionKey, secretSha256 } = createToken();
     const { id: accountId, password_hash: passwordHash } = account;
     const session = await db.transaction(async (tx) => {
-      const wanted = { sessionKey, secretSha256, accountId, passwordHash, lifetimeSeconds: tokenLifetimeSeconds, forConsole: gateless };
-      const created = await createSession(tx, wanted);
+      const created = await createSession(tx, {
+        sessionKey,
+        secretSha256,
+        accountId,
+        passwordHash,
+        lifetimeSeconds: tokenLifetimeSeconds,
+        forConsole: withoutGateKey,
+      });
       if (created !== undefined) recordAudit(tx, from, { target: { type: 'account', id: accountId }, accountId });
       return created;
     });
     if (session === undefined) return undefined;
-    if (raised !== undefined) await replacePasswordHash(db, { accountId, known: passwordHash, next: raised });
+    if (upgraded !== undefined) await replacePasswordHash(db, { accountId, known: passwordHash, next: upgraded });
     const head = JSON.stringify({
       token,
       token_type: 'Bearer',
@@ -103,7 +102,7 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
       const { actor } = context;
       const sessionKey = actor?.kind === 'user' ? actor.sessionKey : undefined;
       if (sessionKey === undefined) {
-        throw new AppError({ code: 'permission_denied', message: 'Only the token of a login can be logged out.' });
+        throw new AppError({ code: 'permission_denied', message: 'Only a token of a login can be logged out.' });
       }
       await jobs.transaction(async (tx) => {
         const revoked = await revokeSession(tx, { sessionKey });

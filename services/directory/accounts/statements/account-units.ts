@@ -1,4 +1,4 @@
-/** Accounts as units of work, for the few writes of the admin CLI: MikroORM is loaded with the first of them. */
+/** Account writes of the admin CLI, as MikroORM units of work. MikroORM is loaded on first use. */
 import type { Tx } from '#libs/orm';
 import { createEntityManagers, LockMode, raw, ref } from '#libs/orm/entities';
 import { Account } from '../../entities/account.entity.ts';
@@ -8,13 +8,13 @@ import { findAccountId } from './accounts.ts';
 
 const units = createEntityManagers({ schema: 'directory', entities });
 
-/** The account with this email, case ignored, locked until the transaction ends. */
+/** The account with this email (case-insensitive), locked until the transaction ends. */
 export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
   const found = await findAccountId(tx, { email });
   return found === undefined ? null : (await units.get(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/** Its sessions and team authority go with it. */
+/** Deletes the account with its sessions and team authority. */
 export async function deleteAccount(tx: Tx, account: Account): Promise<void> {
   const em = await units.get(tx);
   em.remove(account);
@@ -30,7 +30,7 @@ export interface NewAccount {
   readonly groups: string[];
 }
 
-/** Writes it at once. @throws the driver's error when the email is taken or the person does not exist (`constraintOf`). */
+/** Inserts immediately. @throws the driver's error if the email is taken or the person does not exist (`constraintOf`). */
 export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
   const em = await units.get(tx);
   const account = em.create(Account, { ...values, person: personId === undefined ? null : ref(Person, personId) });
@@ -42,7 +42,7 @@ export function linkPerson(account: Account, personId: number): void {
   account.person = ref(Person, personId);
 }
 
-/** Writes what has changed now, so that statements of the same transaction find it. */
+/** Flushes changes, so that statements of the same transaction see them. */
 export async function saveAccount(tx: Tx, account: Account): Promise<void> {
   account.updatedAt = raw('clock_timestamp()');
   await (await units.get(tx)).flush();

@@ -1,9 +1,9 @@
-/** Accounts as the admin CLI and the gateway look for them; the CLI writes them as units of work (account-units.ts). */
+/** Account queries of the admin CLI and the gateway; writes are in account-units.ts. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Two accounts with one email, whatever its case. */
+/** Violated by two accounts with the same email, ignoring case. */
 export const accountEmailUnique = 'accounts__email__unique';
-/** A person that does not exist. */
+/** Violated by a person that does not exist. */
 export const accountPersonForeign = 'accounts__person_id__foreign';
 
 export const findAccountId = statement.maybeOne({
@@ -13,7 +13,7 @@ export const findAccountId = statement.maybeOne({
   sql: ({ email }) => sql`select id from directory.accounts where lower(email) = lower(btrim(${email}))`,
 });
 
-/** Those of `ids`, and that of `email`. */
+/** Accounts by id, and the account of `email`. */
 export const nameAccounts = statement.many({
   name: 'accounts.name',
   params: { ids: t.integer.array, email: t.text.nullable },
@@ -23,7 +23,7 @@ export const nameAccounts = statement.many({
     union select id, email from directory.accounts where lower(email) = lower(btrim(${email})) order by id`,
 });
 
-/** An account for which nobody calls: no row when there is none. */
+/** The account of a feed reader, for calls without an actor. */
 export const findReader = statement.maybeOne({
   name: 'accounts.find-reader',
   params: { accountId: t.integer },
@@ -40,7 +40,7 @@ export const findReader = statement.maybeOne({
     from directory.accounts where id = ${accountId}`,
 });
 
-/** Logins that were refused within the last hour, those that have no entry of their own included (P1). */
+/** Refused logins of the last hour, including those counted without their own audit entry (P1). */
 export const countFailedLogins = statement.one({
   name: 'accounts.failed-logins',
   row: { count: t.integer },
@@ -49,7 +49,7 @@ export const countFailedLogins = statement.one({
     where action = 'login' and outcome = 'refused' and at > statement_timestamp() - interval '1 hour'`,
 });
 
-/** By the key of the workspace file. */
+/** Person by key of the workspace file. */
 export const findPersonByKey = statement.maybeOne({
   name: 'accounts.find-person',
   params: { key: t.text },
@@ -65,7 +65,7 @@ export const insertServicePerson = statement.one({
   sql: ({ name }) => sql`insert into directory.people (name, actor_kind) values (${name}, 'service') returning id`,
 });
 
-/** Accounts after this email, narrowed where something is given: JSON of an item of the reply, and its email. */
+/** Accounts after this email, filtered; JSON of the item, and its email. */
 export const listAccounts = statement.many({
   name: 'accounts.list',
   params: { after: t.text.nullable, isActive: t.boolean.nullable, superuser: t.boolean.nullable, group: t.text.nullable, limit: t.integer },

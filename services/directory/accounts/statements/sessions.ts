@@ -1,9 +1,9 @@
-/** Accounts as login sees them, sessions, and the throttle of logins. */
+/** Credentials, sessions and the login throttle. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { actorFieldsSql, personPublicSql } from '../../api-objects/index.ts';
 import { bodyRow, listSql, pageParams } from '../../lists/index.ts';
 
-/** The account of an email as typed, with its PersonPublic as JSON. */
+/** The account of an email as typed, with its person as JSON (PersonPublic). */
 export const findCredentials = statement.maybeOne({
   name: 'sessions.find-credentials',
   params: { email: t.text },
@@ -14,7 +14,7 @@ export const findCredentials = statement.maybeOne({
     where lower(a.email) = lower(btrim(${email}))`,
 });
 
-/** The account of a session that is alive. */
+/** The account of an active session. */
 export const findOwnCredentials = statement.maybeOne({
   name: 'sessions.find-own-credentials',
   params: { sessionKey: t.text },
@@ -24,7 +24,7 @@ export const findOwnCredentials = statement.maybeOne({
     where s.session_key = ${sessionKey} and s.revoked_at is null and s.expires_at > statement_timestamp() and a.is_active`,
 });
 
-/** No row when the account was deactivated, or its hash is not the known one any more. */
+/** No row if the account was deactivated or its hash has changed. */
 export const replacePasswordHash = statement.maybeOne({
   name: 'sessions.replace-password-hash',
   params: { accountId: t.integer, known: t.text, next: t.text },
@@ -34,7 +34,7 @@ export const replacePasswordHash = statement.maybeOne({
     where id = ${accountId} and is_active and password_hash = ${known} returning id`,
 });
 
-/** The reply of `sessions.whoami`. */
+/** Reply of `sessions.whoami`. */
 export const getWhoami = statement.maybeOne({
   name: 'people.whoami',
   params: { personId: t.integer, keyId: t.text.nullable },
@@ -46,7 +46,7 @@ export const getWhoami = statement.maybeOne({
     from directory.people p where p.id = ${personId}`,
 });
 
-/** No row when the account was deactivated, or its password is not the verified one any more. */
+/** No row if the account was deactivated or its password has changed since it was verified. */
 export const createSession = statement.maybeOne({
   name: 'sessions.create',
   params: {
@@ -65,7 +65,7 @@ export const createSession = statement.maybeOne({
     returning replace(directory.iso_utc(expires_at), 'Z', '+00:00') as expires_at`,
 });
 
-/** The reply of `sessions.verify` when the token is good, and comes by the way that it is for. */
+/** Reply of `sessions.verify`. No row if the token is invalid or used through the wrong entry (console or API). */
 export const verifySession = statement.maybeOne({
   name: 'sessions.verify',
   params: { sessionKey: t.text, secretSha256: t.bytes, forConsole: t.boolean },
@@ -87,7 +87,7 @@ export const revokeSession = statement.maybeOne({
     returning account_id`,
 });
 
-/** Revokes what is alive. */
+/** Revokes all active sessions. */
 export const revokeAccountSessions = statement.many({
   name: 'sessions.revoke-accounts',
   params: { accountIds: t.integer.array },
@@ -97,7 +97,7 @@ export const revokeAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp() returning session_key`,
 });
 
-/** Whether the account has the session, and whether that was alive until now. */
+/** Whether the session belongs to the account, and whether this call revoked it. */
 export const revokeOwnSession = statement.one({
   name: 'sessions.revoke-own',
   params: { accountId: t.integer, sessionKey: t.text },
@@ -111,7 +111,7 @@ export const revokeOwnSession = statement.one({
       exists (select from revoked) as is_revoked`,
 });
 
-/** The reply of `sessions.list`. */
+/** Reply of `sessions.list`. */
 export const listSessions = statement.one({
   name: 'sessions.list',
   params: { accountId: t.integer, current: t.text, ...pageParams },
@@ -130,7 +130,7 @@ export const listSessions = statement.one({
     }),
 });
 
-/** Sessions alive, whose actor may have changed. */
+/** Active sessions, whose actor may have changed. */
 export const findAccountSessions = statement.many({
   name: 'sessions.find-of-accounts',
   params: { accountIds: t.integer.array },
@@ -140,7 +140,7 @@ export const findAccountSessions = statement.many({
     where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp()`,
 });
 
-/** Removes sessions and throttle rows that can no longer matter. */
+/** Deletes expired sessions, throttle rows and uploads. */
 export const deleteOldSessions = statement.none({
   name: 'sessions.delete-old',
   sql: () => sql`
@@ -153,14 +153,14 @@ export const deleteOldSessions = statement.none({
 });
 
 const attemptRow = {
-  /** False when the limit was reached before this attempt. */
+  /** False if the limit was reached before this attempt. */
   admitted: t.boolean,
   /** Seconds until the oldest attempt leaves the window. */
   retry_after: t.integer,
 };
 export type AttemptRow = RowOf<typeof attemptRow>;
 
-/** Counts this attempt unless the limit is reached; one row lock, so that parallel attempts on any replica are counted exactly. */
+/** Counts the attempt unless the limit is reached. Takes one row lock, so that parallel attempts on all replicas are counted exactly. */
 export const countAttempt = statement.one({
   name: 'sessions.count-attempt',
   params: { key: t.text, limit: t.integer, windowSeconds: t.integer },
@@ -180,7 +180,7 @@ export const countAttempt = statement.one({
       greatest(1, ceil(extract(epoch from attempted_at[1] + make_interval(secs => ${windowSeconds}) - clock_timestamp())))::integer as retry_after`,
 });
 
-/** Asks without counting. */
+/** Checks the limit without counting an attempt. */
 export const findAttempts = statement.one({
   name: 'sessions.find-attempts',
   params: { key: t.text, limit: t.integer, windowSeconds: t.integer },
@@ -192,7 +192,7 @@ export const findAttempts = statement.one({
     where key = ${key} and at <> 'infinity' and at > statement_timestamp() - make_interval(secs => ${windowSeconds})`,
 });
 
-/** Forgets the failures of emails, by `emailThrottleKey`, from every address. */
+/** Deletes the failed attempts of emails (`emailThrottleKey`) from every address. */
 export const forgetAttempts = statement.none({
   name: 'sessions.forget-attempts',
   params: { emailKeys: t.text.array },

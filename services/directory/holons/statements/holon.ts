@@ -4,7 +4,7 @@ import { infoFieldGroupsSql } from '../../classes/index.ts';
 import { bodyRow } from '../../lists/index.ts';
 import { canEditHolonSql, holonPublicSql, holonVisibleSql, viewerParams, type ViewerSql } from '../../visibility/index.ts';
 
-/** The reply of `holons.get-many`. */
+/** Reply of `holons.get-many`. */
 export const getHolons = statement.one({
   name: 'holons.get-many',
   params: { ids: t.integer.array, slugs: t.text.array },
@@ -14,8 +14,8 @@ export const getHolons = statement.one({
       'description', h.description, 'parent_id', h.parent_id, 'private', c.effective_private, 'conversation_event', c.conversation_event)
       order by h.id), '[]'))::text as body
     from (select id from directory.holons where id = any(${ids})
-          union select id from directory.holons where slug = any(${slugs})) as wanted
-    join directory.holons h on h.id = wanted.id join directory.object_classes c on c.id = h.class_id`,
+          union select id from directory.holons where slug = any(${slugs})) as requested
+    join directory.holons h on h.id = requested.id join directory.object_classes c on c.id = h.class_id`,
 });
 
 /** HolonPublic by id. */
@@ -39,11 +39,11 @@ function oneSql(condition: Sql, viewer: ViewerSql): Sql {
     from directory.holons h join directory.object_classes c on c.id = h.class_id where ${condition} and ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
-/** What an update may change; JSON as text. */
+/** Values that an update can change; JSON as text. */
 const savedHolonRow = { name: t.text, description: t.text, links: t.text, infos: t.text };
 export type SavedHolon = RowOf<typeof savedHolonRow>;
 
-/** A holon that is locked for an update. */
+/** A holon locked for an update. */
 const lockedHolonRow = {
   ...savedHolonRow,
   name_read_only: t.boolean,
@@ -53,7 +53,7 @@ const lockedHolonRow = {
 };
 export type LockedHolon = RowOf<typeof lockedHolonRow>;
 
-/** No row when the holon is absent or invisible. Other updates of it wait. */
+/** Locks the holon. No row if it does not exist or is invisible. */
 export const lockHolon = statement.maybeOne({
   name: 'holons.lock',
   params: { id: t.integer, ...viewerParams },
@@ -68,7 +68,7 @@ export const lockHolon = statement.maybeOne({
     for update of h`,
 });
 
-/** Null leaves a field as it is. No row when everything is as it was; the instant of the change is strictly later than the last one. */
+/** Null leaves a field unchanged. No row if nothing changed; `updated_at` strictly increases. */
 export const saveHolon = statement.maybeOne({
   name: 'holons.save',
   params: {
@@ -91,7 +91,7 @@ export const saveHolon = statement.maybeOne({
     returning h.name, h.description, h.links::text as links, h.infos::text as infos`,
 });
 
-/** HolonPublic of a holon that the caller may see. */
+/** HolonPublic of a visible holon. */
 export const getWrittenHolon = statement.one({
   name: 'holons.get-written',
   params: { id: t.integer, ...viewerParams },
@@ -102,7 +102,7 @@ export const getWrittenHolon = statement.one({
     where h.id = ${id} and ${holonVisibleSql('h', 'c', viewer)}`,
 });
 
-/** Those of the ids that are active spheres. */
+/** Ids of active spheres among the given ids. */
 export const findActiveSpheres = statement.many({
   name: 'spheres.find-active',
   params: { ids: t.integer.array },
@@ -110,7 +110,7 @@ export const findActiveSpheres = statement.many({
   sql: ({ ids }) => sql`select id from directory.spheres where is_active and id = any(${ids})`,
 });
 
-/** Those of the ids that are journeys. */
+/** Ids of journeys among the given ids. */
 export const findJourneyIds = statement.many({
   name: 'journeys.find-ids',
   params: { ids: t.integer.array },
@@ -121,10 +121,7 @@ export const findJourneyIds = statement.many({
 const attachedRow = { owner_id: t.integer, old: t.integer.array, new: t.integer.array };
 export type AttachedRow = RowOf<typeof attachedRow>;
 
-/**
- * Makes the attachments of a JSON list of `{owner_id, targets}` exactly these, in this order. Returns the owners whose attachments differed: before
- * and after, in order.
- */
+/** Replaces the attachments of a JSON list of `{owner_id, targets}`, in this order. Returns the changed owners with their old and new targets. */
 export const attach = {
   class_journeys: attachment('class_journeys', 'class_id', 'journey_id'),
   holon_journeys: attachment('holon_journeys', 'holon_id', 'journey_id'),

@@ -15,8 +15,8 @@ import {
 } from '../../lists/index.ts';
 import { coveredHolonsSql, holonListItemSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 
-/** Text, class and parent may be null. */
-const params = {
+/** Text, class and parent can be null. */
+const listParams = {
   text: t.text.nullable,
   class: t.text.nullable,
   parent: t.integer.nullable,
@@ -24,98 +24,98 @@ const params = {
   ...pageParams,
   ...viewerParams,
 };
-type Asked = Readonly<Record<keyof typeof params, SqlPart>>;
+type ListParams = Readonly<Record<keyof typeof listParams, SqlPart>>;
 
-/** The class with this slug and every class below it, retired ones too. */
-const inSubtreeSql = (alias: string, asked: Asked): Sql => {
+/** The class with this slug and its descendants, including retired ones. */
+const inSubtreeSql = (alias: string, params: ListParams): Sql => {
   const objectClass = sql.id(alias);
-  return sql`exists (select from directory.object_classes wanted where wanted.slug = ${asked.class}
-    and (${objectClass}.id = wanted.id or wanted.id = any(${objectClass}.ancestor_ids)))`;
+  return sql`exists (select from directory.object_classes requested where requested.slug = ${params.class}
+    and (${objectClass}.id = requested.id or requested.id = any(${objectClass}.ancestor_ids)))`;
 };
-const classIdsSql = (asked: Asked): Sql =>
-  sql`h.class_id = any(array(select k.id from directory.object_classes k where ${inSubtreeSql('k', asked)}))`;
+const classIdsSql = (params: ListParams): Sql =>
+  sql`h.class_id = any(array(select k.id from directory.object_classes k where ${inSubtreeSql('k', params)}))`;
 
 const from = sql`directory.holons h join directory.object_classes c on c.id = h.class_id`;
 
-/** @param frequent says that a short text is in many names or descriptions */
-function whereSql(asked: Asked, frequent: boolean): Sql {
-  const { text, parent, createdAfter, updatedAfter } = asked;
+/** @param frequent whether a short text occurs in many names or descriptions */
+function whereSql(params: ListParams, frequent: boolean): Sql {
+  const { text, parent, createdAfter, updatedAfter } = params;
   const contains = (column: Sql): Sql =>
     frequent ? containsSql(column, text, gramsOf('h'), sql`true`) : containsInAnySql(column, text, gramsOf('h'), longGramsOf.holons('h'));
   return sql`(${text} is null or ${contains(sql`h.search_name`)} or ${contains(sql`h.search_description`)})
-  and (${asked.class} is null or ${classIdsSql(asked)})
+  and (${params.class} is null or ${classIdsSql(params)})
   and (${parent} is null or (h.parent_id = ${parent} and exists (
-    select from directory.holons p join directory.object_classes k on k.id = p.class_id where p.id = ${parent} and ${holonVisibleSql('p', 'k', asked)})))
+    select from directory.holons p join directory.object_classes k on k.id = p.class_id where p.id = ${parent} and ${holonVisibleSql('p', 'k', params)})))
   and (${createdAfter} is null or h.created_at > ${createdAfter}) and (${updatedAfter} is null or h.updated_at > ${updatedAfter})
-  and ${holonVisibleSql('h', 'c', asked)}`;
+  and ${holonVisibleSql('h', 'c', params)}`;
 }
 
 /**
- * Matches of a class alone are not counted one by one: of public classes, and of private ones for those who see all, the numbers of
- * holons are kept; of private ones that team authority covers, those are counted that it covers.
+ * For a class alone the count comes from maintained totals: public classes, and private ones for callers who see all; plus private holons
+ * covered by team authority.
  */
-const countSql = (asked: Asked): Sql => sql`
-  select case when ${asked.text} is null and ${asked.parent} is null and ${asked.createdAfter} is null and ${asked.updatedAfter} is null
+const countSql = (params: ListParams): Sql => sql`
+  select case when ${params.text} is null and ${params.parent} is null and ${params.createdAfter} is null and ${params.updatedAfter} is null
   then (select coalesce(sum(directory.usage_count('class_holons', k.id)), 0)::bigint
-        from directory.object_classes k where ${inSubtreeSql('k', asked)} and (not k.effective_private or ${asked.seesAll}))
-    + (with recursive ${coveredHolonsSql('covered', asked)}
-       select count(*) from covered join directory.holons h on h.id = covered.id where ${classIdsSql(asked)})
-  else (select count(*) from ${from} where ${whereSql(asked, false)}) end as count`;
+        from directory.object_classes k where ${inSubtreeSql('k', params)} and (not k.effective_private or ${params.seesAll}))
+    + (with recursive ${coveredHolonsSql('covered', params)}
+       select count(*) from covered join directory.holons h on h.id = covered.id where ${classIdsSql(params)})
+  else (select count(*) from ${from} where ${whereSql(params, false)}) end as count`;
 
 /**
- * The first of each public class in the order of an index of its own; of private classes those that the caller's authority covers, so that
- * nothing invisible is read.
+ * Reads each public class in the order of its index, and of private classes only the holons covered by the caller's authority, so that no
+ * invisible rows are read.
  */
-const firstOfClassSql = (sort: RecordSort, asked: Asked): Sql => sql`(
-    select of_class.* from directory.object_classes asked cross join lateral (
-      select h.* from ${from} where h.class_id = asked.id and ${whereSql(asked, true)}
-      order by ${recordOrders[sort]('h')} limit ${asked.limit}::bigint + ${asked.offset}::bigint) as of_class
-    where ${inSubtreeSql('asked', asked)} and (not asked.effective_private or ${asked.seesAll})
+const firstOfClassSql = (sort: RecordSort, params: ListParams): Sql => sql`(
+    select of_class.* from directory.object_classes params cross join lateral (
+      select h.* from ${from} where h.class_id = params.id and ${whereSql(params, true)}
+      order by ${recordOrders[sort]('h')} limit ${params.limit}::bigint + ${params.offset}::bigint) as of_class
+    where ${inSubtreeSql('params', params)} and (not params.effective_private or ${params.seesAll})
     union all (
-      with recursive ${coveredHolonsSql('covered', asked)}
+      with recursive ${coveredHolonsSql('covered', params)}
       select h.* from covered join directory.holons h on h.id = covered.id join directory.object_classes c on c.id = h.class_id
-      where ${whereSql(asked, true)})
+      where ${whereSql(params, true)})
   ) as h`;
 
-/** How matches are come by. */
-type Reading = Pick<ListSql, 'from' | 'where' | 'count' | 'materializeMatches'>;
+/** How the matches are found. */
+type ListSource = Pick<ListSql, 'from' | 'where' | 'count' | 'materializeMatches'>;
 
-function lists(name: string, read: (asked: Asked, sort: RecordSort) => Reading) {
+function lists(name: string, read: (params: ListParams, sort: RecordSort) => ListSource) {
   const list = (sort: RecordSort) =>
     statement.maybeOne({
       name: `v1.holons.${name}-${sort}`,
       planned: 'each-call',
-      params,
+      params: listParams,
       row: bodyRow,
-      sql: (asked) =>
+      sql: (params) =>
         listSql({
-          ...read(asked, sort),
+          ...read(params, sort),
           key: sql`h.id`,
           order: recordOrders[sort]('h'),
           itemFrom: sql`directory.holons h on h.id = page.key join directory.object_classes c on c.id = h.class_id`,
-          item: holonListItemSql('h', 'c', asked),
-          limit: asked.limit,
-          offset: asked.offset,
-          exists: sql`(${asked.class} is null or exists (select from directory.object_classes asked where asked.slug = ${asked.class} and asked.is_active))`,
-          extra: { query: asked.text, class: asked.class, parent: asked.parent },
+          item: holonListItemSql('h', 'c', params),
+          limit: params.limit,
+          offset: params.offset,
+          exists: sql`(${params.class} is null or exists (select from directory.object_classes params where params.slug = ${params.class} and params.is_active))`,
+          extra: { query: params.text, class: params.class, parent: params.parent },
           fields: ['limit', 'offset', 'count', 'has_more', 'items'],
         }),
     });
   return { name: list('name'), latest: list('latest'), updated: list('updated') };
 }
 
-/** Holons with a text that is in few. No row when the class is not an active one. */
-export const findHolons = lists('find', (asked) => ({ from, where: whereSql(asked, false), materializeMatches: true }));
-/** The same for a class, without a text or with one that is empty, or short and in many. */
-export const listHolonsOfClass = lists('list-of-class', (asked, sort) => ({
-  from: firstOfClassSql(sort, asked),
+/** Holons with a rare text. No row if the class is not active. */
+export const findHolons = lists('find', (params) => ({ from, where: whereSql(params, false), materializeMatches: true }));
+/** Like `findHolons`, for a class without a text or with an empty or frequent short text. */
+export const listHolonsOfClass = lists('list-of-class', (params, sort) => ({
+  from: firstOfClassSql(sort, params),
   where: sql`true`,
-  count: countSql(asked),
+  count: countSql(params),
 }));
-/** The same for a text that is empty, or short and in many. */
-export const listHolons = lists('list', (asked) => ({ from, where: whereSql(asked, true), count: countSql(asked) }));
+/** Like `findHolons`, for an empty or frequent short text. */
+export const listHolons = lists('list', (params) => ({ from, where: whereSql(params, true), count: countSql(params) }));
 
-/** The reply of `holons.covered` for some holons: looks up from each of them. */
+/** Reply of `holons.covered` for given holons, from each upwards. */
 export const findCoveredHolons = statement.one({
   name: 'holons.find-covered',
   params: { accountId: t.integer, ids: t.integer.array },
@@ -125,7 +125,7 @@ export const findCoveredHolons = statement.one({
     from unnest(${ids}) as given(id) where directory.has_team_authority(given.id, ${accountId})`,
 });
 
-/** The same for all, looking down from the account's holons. */
+/** Reply of `holons.covered` for all holons, downwards from the account's holons. */
 export const listCoveredHolons = statement.one({
   name: 'holons.list-covered',
   params: { accountId: t.integer },
@@ -139,7 +139,7 @@ export const listCoveredHolons = statement.one({
     from covered`,
 });
 
-/** The reply of `holons.subtree`. */
+/** Reply of `holons.subtree`. */
 export const getHolonSubtree = statement.one({
   name: 'holons.subtree',
   params: { slug: t.text, ...viewerParams },
@@ -158,7 +158,7 @@ export const getHolonSubtree = statement.one({
       where ${holonVisibleSql('h', 'c', viewer)}), '[]'))::text as body`,
 });
 
-/** The reply of `holons.visible`. Whether an account sees all is looked up here. */
+/** Reply of `holons.visible`. Looks up whether the account sees all. */
 export const getVisibleHolons = statement.one({
   name: 'holons.visible',
   params: { ids: t.integer.array, slugs: t.text.array, accountId: t.integer.nullable },
@@ -166,8 +166,8 @@ export const getVisibleHolons = statement.one({
   sql: ({ ids, slugs, accountId }) => sql`
     select json_build_object('items', coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug) order by h.id), '[]'))::text as body
    from (select id from directory.holons where id = any(${ids})
-         union select id from directory.holons where slug = any(${slugs})) as wanted
-   join directory.holons h on h.id = wanted.id join directory.object_classes c on c.id = h.class_id
+         union select id from directory.holons where slug = any(${slugs})) as requested
+   join directory.holons h on h.id = requested.id join directory.object_classes c on c.id = h.class_id
    where ${holonVisibleSql('h', 'c', { seesAll: sql`false`, accountId })}
      or exists (select from directory.accounts a where a.id = ${accountId} and a.is_active and (a.superuser or a.global_editor))`,
 });

@@ -3,41 +3,41 @@ import { badRequest } from '#libs/errors';
 import { type ParamsOf, type Sql, sql, type SqlPart, t } from '#libs/sql';
 import { formatInstant, parseInstant } from '#libs/time';
 
-/** Fields of a list's body, in order; others than these come from `extra`. */
+/** Fields of a list's body, in order; further fields come from `extra`. */
 type BodyField = 'count' | 'limit' | 'offset' | 'has_more' | 'items';
 
-/** Parameters of a list that is read in pages. */
+/** Paging parameters. */
 export const pageParams = { limit: t.integer, offset: t.integer };
 
 export interface ListSql {
-  /** Tables of the matches, with their joins: `directory.people p`. */
+  /** Tables of the matches, with joins: `directory.people p`. */
   readonly from: Sql;
   readonly where: Sql;
-  /** Column that identifies a match, e.g. `p.id`: all that is sorted. */
+  /** Unique column of a match, e.g. `p.id`; only this column is sorted. */
   readonly key: Sql;
-  /** Total order, the primary key last. */
+  /** Total order, ending with the primary key. */
   readonly order: Sql;
-  /** Tables of an item, joined to the keys of the page: `directory.people p on p.id = page.key`. */
+  /** Tables of an item, joined to the page's keys: `directory.people p on p.id = page.key`. */
   readonly itemFrom: Sql;
-  /** An item's JSON. */
+  /** JSON of an item. */
   readonly item: Sql;
   readonly limit: SqlPart;
   readonly offset?: SqlPart;
-  /** The number of matches, where there is something cheaper than counting them. */
+  /** Count query, if cheaper than counting the matches. */
   readonly count?: Sql;
-  /** Where finding the matches is the work: they are found once for count and page, instead of once for each. */
+  /** Materializes the matches once for count and page. Use when matching is the expensive part. */
   readonly materializeMatches?: boolean;
-  /** Condition about what the list belongs to (a visible holon …); no row when it does not hold. */
+  /** Condition on the parent (e.g. a visible holon); no row unless it holds. */
   readonly exists?: Sql;
-  /** Further fields of the body, first in it. */
+  /** Additional fields, placed first in the body. */
   readonly extra?: Readonly<Record<string, SqlPart>>;
-  /** Default all five. */
+  /** Default: all five. */
   readonly fields?: readonly BodyField[];
 }
 
 /**
- * One row with the column `body`, none when `exists` does not hold. Such a statement is planned once, unless the best plan depends on its values:
- * all the joins of an item take longer to plan than to read.
+ * One row with the column `body`; no row unless `exists` holds. Plan such statements once, unless the plan depends on values: planning the
+ * joins of an item takes longer than reading it.
  */
 export function listSql(list: ListSql): Sql {
   const { limit, offset = 0, materializeMatches = false } = list;
@@ -57,7 +57,7 @@ export function listSql(list: ListSql): Sql {
     ? sql`select key from found order by place ${page}`
     : sql`select ${list.key} as key ${matches} order by ${list.order} ${page}`;
   const count = list.count ?? sql`select count(*) as count ${materializeMatches ? sql`from found` : matches}`;
-  // The keys are sorted and cut before any JSON is made. `offset 0`: counted once, although the number is both shown and compared.
+  // Sorts and limits keys before building JSON. `offset 0` makes PostgreSQL count once, although the number is used twice.
   return sql`${materializeMatches ? found : sql.empty} select json_build_object(${sql.join(
     body.map(([field, value]) => sql`${sql.literal(field)}, ${value}`),
     sql`, `,
@@ -69,12 +69,12 @@ export function listSql(list: ListSql): Sql {
     ${list.exists === undefined ? sql.empty : sql`where ${list.exists}`}`;
 }
 
-/** Items of a page when the caller does not say (rules/http#limits). */
+/** Default page size (rules/http#limits). */
 export const recordPage = 100;
 
 export type RecordSort = 'name' | 'latest' | 'updated';
 
-/** SQL of the orders for the alias of a row; the primary key decides between equals. */
+/** `order by` terms for an alias, ending with the primary key. */
 export const recordOrders: Readonly<Record<RecordSort, (alias: string) => Sql>> = {
   name: (alias) => sql`${sql.id(alias)}.search_name, ${sql.id(alias)}.id`,
   latest: (alias) => sql`${sql.id(alias)}.created_at desc, ${sql.id(alias)}.id`,
@@ -93,10 +93,10 @@ interface AfterFilters {
   readonly updated_after?: string | undefined;
 }
 
-/** The strictly-after filters as parameters of a statement. */
+/** Parameters of the date filters. */
 export const afterParams = { createdAfter: t.instant.nullable, updatedAfter: t.instant.nullable };
 
-/** Their instants; a naive one is UTC. */
+/** Parses the date filters; without an offset as UTC. */
 export function readAfter({ created_after: created, updated_after: updated }: AfterFilters): ParamsOf<typeof afterParams> {
   return { createdAfter: readInstant(created), updatedAfter: readInstant(updated) };
 }

@@ -1,12 +1,12 @@
-/** Lists of memberships (rules/memberships#membership-lists; D47a). */
+/** Membership lists (rules/memberships#membership-lists; D47a). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow, listSql, pageParams, wordsInAnyOrderSql } from '../../lists/index.ts';
 import { belongsToVisibleHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
 
 /**
- * The row that a membership names, looked up one by one. As a join, a holon or a person with very many memberships would have PostgreSQL read
- * the whole table; `offset 0` keeps it from seeing one.
+ * Looks up one row per membership. With a join, PostgreSQL would scan the whole table for holons and people with very many memberships;
+ * `offset 0` prevents that.
  */
 const lookUpSql = (table: 'people' | 'holons', id: string, alias: string): Sql =>
   sql`cross join lateral (select * from ${sql.id(`directory.${table}`)} named where named.id = ${sql.id(id)} offset 0) as ${sql.id(alias)}`;
@@ -34,7 +34,7 @@ export const listPersonMemberships = statement.maybeOne({
     }),
 });
 
-/** Total orders of a holon's memberships, and whether the name of the journey or the person is asked for. */
+/** Total orders of a holon's memberships, and which joins they need. */
 const orders = {
   name: { by: sql`j.search_name, p.search_name, m.id`, journeys: true, people: true },
   '-name': { by: sql`j.search_name desc, p.search_name desc, m.id desc`, journeys: true, people: true },
@@ -49,32 +49,32 @@ export function isMembershipSort(text: string): text is MembershipSort {
   return Object.hasOwn(orders, text);
 }
 
-/** Null = not narrowed. */
+/** Null = no filter. */
 const holonParams = {
   holonId: t.integer,
   journey: t.text.nullable,
   step: t.text.nullable,
   responsiblePersonId: t.integer.nullable,
-  /** `none` = without a date, `span` = from the first to the last one. */
+  /** `none` = undated, `span` = between `from` and `to`. */
   followUp: t.text.as<'none' | 'span'>().nullable,
   from: t.date.nullable,
   to: t.date.nullable,
   ...pageParams,
   ...viewerParams,
 };
-type Asked = Readonly<Record<keyof typeof holonParams, SqlPart>>;
+type ListParams = Readonly<Record<keyof typeof holonParams, SqlPart>>;
 
-function holonListSql(sort: MembershipSort, asked: Asked, text?: SqlPart): Sql {
-  const { holonId, journey, step, responsiblePersonId, followUp, limit, offset } = asked;
+function holonListSql(sort: MembershipSort, params: ListParams, text?: SqlPart): Sql {
+  const { holonId, journey, step, responsiblePersonId, followUp, limit, offset } = params;
   const order = orders[sort];
   const where = sql`m.holon_id = ${holonId}
-    and (${journey} is null or m.journey_id = (select asked.id from directory.journeys asked where asked.slug = ${journey}))
-    and (${step} is null or m.step_id = any(array(select asked.id from directory.journey_steps asked where asked.slug = ${step})))
+    and (${journey} is null or m.journey_id = (select params.id from directory.journeys params where params.slug = ${journey}))
+    and (${step} is null or m.step_id = any(array(select params.id from directory.journey_steps params where params.slug = ${step})))
     and (${responsiblePersonId} is null or m.responsible_person_id = ${responsiblePersonId})
     and case ${followUp} when 'none' then m.follow_up_after is null
-      when 'span' then m.follow_up_after between ${asked.from} and ${asked.to} else true end
+      when 'span' then m.follow_up_after between ${params.from} and ${params.to} else true end
     ${text === undefined ? sql.empty : sql`and (${containsSql(text)})`}`;
-  // What neither the order nor the text asks for is read for the page alone.
+  // Joins that neither the order nor the text needs are read for the page only.
   const journeys = order.journeys ? sql`left join directory.journeys j on j.id = m.journey_id` : sql.empty;
   const people = text !== undefined || order.people ? lookUpSql('people', 'm.person_id', 'p') : sql.empty;
   return listSql({
@@ -88,11 +88,11 @@ function holonListSql(sort: MembershipSort, asked: Asked, text?: SqlPart): Sql {
     limit,
     offset,
     exists: sql`exists (select from directory.holons own join directory.object_classes own_class on own_class.id = own.class_id
-      where own.id = ${holonId} and ${holonVisibleSql('own', 'own_class', asked)})`,
+      where own.id = ${holonId} and ${holonVisibleSql('own', 'own_class', params)})`,
   });
 }
 
-/** Name and contact values are lines of one text, whose words may be asked for in any order. */
+/** Matches name and contact values (words in any order) and the description. */
 function containsSql(text: SqlPart): Sql {
   const pattern = sql`'%' || directory.like_literal(directory.fold(${text})) || '%'`;
   return sql`p.search_text like ${pattern} or p.search_description like ${pattern} or ${wordsInAnyOrderSql(sql`p.search_text`, sql`p.search_words`, text)}`;
@@ -100,29 +100,29 @@ function containsSql(text: SqlPart): Sql {
 
 const nameOf = (sort: MembershipSort): string => `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}`;
 
-/** One statement for each order. */
+/** One statement per order. */
 function forEachSort<Made>(make: (sort: MembershipSort) => Made): Readonly<Record<MembershipSort, Made>> {
   return Object.fromEntries((Object.keys(orders) as MembershipSort[]).map((sort) => [sort, make(sort)])) as Record<MembershipSort, Made>;
 }
 
-/** No row when the holon is absent or invisible. */
+/** No row if the holon does not exist or is invisible. */
 export const listHolonMemberships = forEachSort((sort) =>
   statement.maybeOne({
     name: nameOf(sort),
     planned: 'once',
     params: holonParams,
     row: bodyRow,
-    sql: (asked) => holonListSql(sort, asked),
+    sql: (params) => holonListSql(sort, params),
   }),
 );
 
-/** Those of them with a text in the person's name, contact values or description. */
+/** Memberships whose person matches a text by name, contact value or description. */
 export const findHolonMemberships = forEachSort((sort) =>
   statement.maybeOne({
     name: `${nameOf(sort)}.q`,
     planned: 'once',
     params: { ...holonParams, text: t.text },
     row: bodyRow,
-    sql: ({ text, ...asked }) => holonListSql(sort, asked, text),
+    sql: ({ text, ...params }) => holonListSql(sort, params, text),
   }),
 );

@@ -1,17 +1,17 @@
-/** Writes of memberships (rules/memberships#updates, rules/memberships#bulk-add). */
+/** Membership writes (rules/memberships#updates, rules/memberships#bulk-add). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../lists/index.ts';
 import { canEditHolonSql, holonVisibleSql, viewerParams } from '../../visibility/index.ts';
 import { membershipJoinsSql, membershipWithBothSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../../workflow/index.ts';
 
-/** A person is at most once on one journey in one holon. */
+/** A person has at most one membership per journey and holon. */
 export const membershipUnique = 'memberships__person_id_holon_id_journey_id__unique';
 
-/** What identifies a membership in its holon. */
+/** Identity of a membership within a holon. */
 export const membershipRow = { id: t.integer, person_id: t.integer, journey_id: t.integer };
 export type MembershipRow = RowOf<typeof membershipRow>;
 
-/** Holds back other writers of it until the transaction ends. The row is read by the next statement, as it is then. */
+/** Locks the membership until the transaction ends. Read it in the next statement, which sees the latest version. */
 export const lockMembership = statement.none({
   name: 'memberships.lock',
   params: { id: t.integer },
@@ -34,7 +34,7 @@ export const saveMembership = statement.none({
   sql: (state) => saveSql('directory.memberships', state),
 });
 
-/** Its JSON with person and holon. */
+/** JSON of the membership with person and holon. */
 export const readMembership = statement.maybeOne({
   name: 'memberships.read',
   params: rowParams,
@@ -43,7 +43,7 @@ export const readMembership = statement.maybeOne({
     sql`select ${membershipWithBothSql(viewer)}::text as body from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
 });
 
-/** Writes a JSON list of NewMembership. What somebody else wrote meanwhile is left alone and absent from the result. */
+/** Inserts a JSON list of NewMembership. Memberships that a concurrent writer inserted are absent from the result. */
 export const insertMemberships = statement.many({
   name: 'memberships.insert',
   params: { rows: t.json, holonId: t.integer },
@@ -58,23 +58,23 @@ export const insertMemberships = statement.many({
    returning id, person_id, journey_id`,
 });
 
-export const takeBulkTurn = statement.maybeOne({
+export const tryLockHolonForBulkAdd = statement.maybeOne({
   name: 'memberships.take-bulk-turn',
   params: { holonId: t.integer, ...viewerParams },
   row: {
     visible: t.boolean,
     editable: t.boolean,
-    /** True when no other bulk write of the holon runs; it holds others back until the transaction ends. Null without the right to write. */
-    turn: t.boolean.nullable,
+    /** True if the lock was acquired; held until the transaction ends. Null without edit rights. */
+    locked: t.boolean.nullable,
   },
   sql: ({ holonId, ...viewer }) => sql`
     select visible, editable,
-      case when visible and editable then pg_try_advisory_xact_lock(hashtextextended('directory.bulk-add/' || id, 0)) end as turn
+      case when visible and editable then pg_try_advisory_xact_lock(hashtextextended('directory.bulk-add/' || id, 0)) end as locked
     from (select h.id, ${holonVisibleSql('h', 'c', viewer)} as visible, ${canEditHolonSql('h', viewer)} as editable
           from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = ${holonId} offset 0) as own`,
 });
 
-/** The memberships that are there. */
+/** Existing memberships of people on journeys in a holon. */
 export const findPresent = statement.many({
   name: 'memberships.find-present',
   params: { holonId: t.integer, personIds: t.integer.array, journeyIds: t.integer.array },

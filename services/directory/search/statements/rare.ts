@@ -1,27 +1,26 @@
 /**
- * Ranked search (rules/people#search; D42) for a text whose longest word has five characters and more and is in few rows: all that
- * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `tiers.ts`.
- * docs/performance-notes.md#substring-search
+ * Ranked search (rules/people#search; D42) for texts whose longest word has at least five characters and is rare: finds all matches by
+ * grams of that word and ranks them in memory. Same result as `tiers.ts`. docs/performance-notes.md#substring-search
  */
 import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
 import { bodyRow, foldedSql, longGramsOf } from '../../lists/index.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './shared.ts';
+import { fieldsSql, resultsSql, scoresSql, type SearchParams, type SearchKind, searchKinds, searchParams } from './shared.ts';
 
-/** The text as it is compared: computed once, since the plan does not know it. `word_start` is null where no word can begin with the text. */
-const askedSql = (text: SqlPart): Sql => sql`
-  asked as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
+/** The normalized text, computed once because the plan does not depend on it. `word_start` is null if no word can start with the text. */
+const querySql = (text: SqlPart): Sql => sql`
+  query as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
     btrim(text) like '% %' as is_several,
     case when words not like ' %' then '% ' || directory.like_literal(words) || '%' end as word_start
   from (select ${foldedSql(text)} as text offset 0) as folded, lateral (select directory.words(text) as words offset 0) as split)`;
-const of = (column: string): Sql => sql`(select ${sql.id(column)} from asked)`;
+const of = (column: string): Sql => sql`(select ${sql.id(column)} from query)`;
 const contains = (column: string): Sql => sql`strpos(${sql.id(column)}, ${of('text')}) > 0`;
 
-/** Each word of a text of several begins one of these, which the text itself is no part of. */
+/** For texts of several words: each word starts a word of the column. */
 const inAnyOrder = (column: Sql, words: Sql): Sql => sql`(${of('is_several')} and directory.has_words(${column}, ${words}, ${of('text')}))`;
 
-/** Tier and field of a match as one number, such as 42: the least is the best. */
+/** Tier and field of a match as one number, e.g. 42; the lowest is best. */
 function rankSql(table: SearchKind['table']): Sql {
-  // Each value is a line of its own: of few rows a value begins with the text.
+  // Values are separate lines, so this filters rows with a value that starts with the text.
   const channel = sql`case when strpos(r.search_text, E'\\n' || ${of('text')}) > 0 then (
     select min(case when v.value = ${of('text')} then 12 else 22 end)
     from ${sql.id(`directory.${table}_channel_values`)} v where v.owner_id = r.id and v.value like ${of('start')}) end`;
@@ -36,7 +35,7 @@ function rankSql(table: SearchKind['table']): Sql {
 }
 
 /** CTEs of one kind; `<kind>_best` has its results. */
-function kindSql({ kind, table, from, visible, item }: SearchKind, { limit, kinds }: SearchAsked): Sql {
+function kindSql({ kind, table, from, visible, item }: SearchKind, { limit, kinds }: SearchParams): Sql {
   const [found, best, name] = [sql.id(`${kind}_found`), sql.id(`${kind}_best`), sql.literal(kind)];
   return sql`${found} as materialized (select r.id, r.search_name, ${rankSql(table)} as rank from ${from(sql.empty)}
       where ${name} = any(${kinds}) and ${longGramsOf.search('r')} @> ${of('grams')}
@@ -51,10 +50,10 @@ export const searchRare = statement.one({
   planned: 'once',
   params: searchParams,
   row: bodyRow,
-  sql: (asked) => {
-    const { person, holon } = searchKinds(asked);
-    return sql`with ${askedSql(asked.text)},
-${kindSql(person, asked)},
-${kindSql(holon, asked)} ${resultsSql(asked)}`;
+  sql: (query) => {
+    const { person, holon } = searchKinds(query);
+    return sql`with ${querySql(query.text)},
+${kindSql(person, query)},
+${kindSql(holon, query)} ${resultsSql(query)}`;
   },
 });

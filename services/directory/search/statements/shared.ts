@@ -5,18 +5,18 @@ import { foldedSql, sampledSql } from '../../lists/index.ts';
 import { startsOfAddressesSql } from '../../person-rows/index.ts';
 import { holonListItemSql, holonVisibleSql, viewerParams, type ViewerSql } from '../../visibility/index.ts';
 
-/** `limit`: results of a kind. */
+/** `limit`: results per kind. */
 export const searchParams = { text: t.text, limit: t.integer, kinds: t.text.array, ...viewerParams };
-export type SearchAsked = Readonly<Record<keyof typeof searchParams, SqlPart>>;
+export type SearchParams = Readonly<Record<keyof typeof searchParams, SqlPart>>;
 
-/** What is searched. */
+/** A kind of search results. */
 export interface SearchKind {
   readonly kind: 'person' | 'holon';
   readonly table: 'people' | 'holons';
-  /** Rows that the caller may see, as `r`; `on` joins them to what is before. */
+  /** Visible rows as `r`; `on` joins them to the preceding tables. */
   readonly from: (on: Sql) => Sql;
   readonly visible: Sql;
-  /** Conditions of rows whose address begins with the text, however it is written. */
+  /** Conditions for rows whose address starts with the text, in any notation. */
   readonly addresses: (text: SqlPart) => readonly Sql[];
   readonly item: Sql;
 }
@@ -42,42 +42,42 @@ export function searchKinds(viewer: ViewerSql): { readonly person: SearchKind; r
   };
 }
 
-/** Tiers from the best to the last. */
+/** Scores of the tiers, best first. */
 export const scoresSql = sql`array[1, 0.8, 0.6, 0.4, 0.2]`;
-/** What matched, the first of two that match in one tier. */
+/** Matched fields; the first wins within a tier. */
 export const fieldsSql = sql`array['name', 'channel', 'description']`;
 
-/** The body, from the CTE `<kind>_best` of each kind. */
-export const resultsSql = ({ text, limit, kinds }: SearchAsked): Sql => sql`
+/** Reply body from the CTEs `<kind>_best`. */
+export const resultsSql = ({ text, limit, kinds }: SearchParams): Sql => sql`
   select json_build_object('query', ${text}, 'types', to_json(${kinds}), 'limit_per_type', ${limit}, 'count', count(*),
      'items', coalesce(json_agg(item order by tier, search_name, id, kind), '[]'))::text as body
    from (select * from person_best union all select * from holon_best) as results`;
 
-/** A text is frequent in a table when one in 200 of the rows, and 50 rows, contain it. Fewer are ranked in memory. A sample without a row has none. */
+/** A text is frequent if 1 in 200 rows, and at least 50 rows, contain it; fewer rows are ranked in memory. */
 const leastShareSql = (table: 'people' | 'holons'): Sql => sql`(select greatest(0.005, 50 / greatest(1, reltuples)) as share
       from pg_class where oid = ${sql.literal(`directory.${table}`)}::regclass) as least_share`;
 
 const frequentSql = (column: Sql): Sql =>
-  sql`count(*) filter (where strpos(r.${column}, (select text from asked)) > 0) > count(*) * coalesce(max(share), 1)`;
+  sql`count(*) filter (where strpos(r.${column}, (select text from query)) > 0) > count(*) * coalesce(max(share), 1)`;
 
 const flagsSql = (table: 'people' | 'holons'): Sql => sql`
   (select ${frequentSql(sql`search_text`)} as text, ${frequentSql(sql`search_description`)} as description
     from ${sampledSql(table)}, ${leastShareSql(table)}) as ${sql.id(table)}`;
 
-/** A text longer than a channel value is kept for is not `rare`: only tiers find it by the start. */
+/** Texts longer than stored channel values are never `rare`: only tiers find them by their start. */
 export const sampleSearch = statement.one({
   name: 'v1.search.sample',
   planned: 'once',
   params: { text: t.text },
   row: {
-    /** In many names or channels of people, in many of their descriptions, in many of holons, of their descriptions. */
+    /** Whether the text is in many names or channels of people, descriptions of people, and the same for holons. */
     frequent: t.boolean.array,
-    /** The longest word has five characters and more, and is in few rows of either kind: `rare.ts` finds the text. */
+    /** The longest word has at least five characters and is rare in both kinds: use `rare.ts`. */
     rare: t.boolean,
   },
   sql: ({ text }) => sql`
     with folded as materialized (select ${foldedSql(text)} as text),
-     asked as materialized (select directory.sought_word(text) as text from folded),
+     query as materialized (select directory.sought_word(text) as text from folded),
      sampled as (select array[people.text, people.description, holons.text, holons.description] as frequent from ${flagsSql('people')}, ${flagsSql('holons')})
-   select frequent, directory.words(folded.text) ~ '[^ ]{5}' and char_length(folded.text) <= 500 and not true = any(frequent) as rare from sampled, asked, folded`,
+   select frequent, directory.words(folded.text) ~ '[^ ]{5}' and char_length(folded.text) <= 500 and not true = any(frequent) as rare from sampled, query, folded`,
 });

@@ -1,6 +1,6 @@
 /**
- * Ranked search (rules/people#search; D42). Each tier is a stream of its best rows in the order of the answer, from an index of its own,
- * and a tier is read only while those before it have not filled the answer: nothing is ranked that is not returned.
+ * Ranked search (rules/people#search; D42) by tiers. Each tier reads its best rows in result order from its own index, and only if better
+ * tiers have not filled the result.
  */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import {
@@ -14,19 +14,19 @@ import {
   rowContainsSql,
   wordStartSql,
 } from '../../lists/index.ts';
-import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './shared.ts';
+import { fieldsSql, resultsSql, scoresSql, type SearchParams, type SearchKind, searchKinds, searchParams } from './shared.ts';
 
 const unionAll = sql` union all `;
 const tierNames = ['exact', 'start', 'word', 'part', 'description'] as const;
 type TierName = (typeof tierNames)[number];
 
-/** Whether a short text is in many names or channels of a kind, in many descriptions. */
+/** Whether a short text is in many names or channels, and in many descriptions, of a kind. */
 interface InMany {
   readonly texts: SqlPart;
   readonly descriptions: SqlPart;
 }
 
-/** What makes the rows of a tier of one kind: by the fields of a row, and by its channels. */
+/** Conditions of a tier, by row fields and by channels. */
 function rowsSql({ table, from, visible }: SearchKind) {
   return {
     byFields: (tier: number, field: Sql, condition: Sql, most: Sql): Sql =>
@@ -39,10 +39,10 @@ function rowsSql({ table, from, visible }: SearchKind) {
   };
 }
 
-/** CTEs that a tier is read by, while those before it have not filled the answer. */
-function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchAsked) {
+/** CTEs of a tier, read only while better tiers have not filled the result. */
+function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchParams) {
   const cte = (name: string): Sql => sql.id(`${kind}_${name}`);
-  const asked = sql`${sql.literal(kind)} = any(${kinds}) and ${foldedSql(text)} <> ''`;
+  const query = sql`${sql.literal(kind)} = any(${kinds}) and ${foldedSql(text)} <> ''`;
   const foundIn = (tiers: readonly TierName[]): Sql =>
     sql`from (${sql.join(
       tiers.map((name) => sql`select id from ${cte(name)}`),
@@ -52,15 +52,15 @@ function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchAsked) {
     sql`${cte(name)} as materialized (select * from (${rows}) as hits where ${condition})`;
   return {
     cte,
-    first: (name: TierName, rows: Sql): Sql => tier(name, asked, rows),
+    first: (name: TierName, rows: Sql): Sql => tier(name, query, rows),
     second: (name: TierName, rows: Sql): Sql =>
-      tier(name, sql`${asked} and (select count(distinct id) ${foundIn(['exact'])}) < ${limit}`, rows),
-    /** A tier of one order stops earlier: after the limit and as many as the better tiers have, since no more of its rows are in those. */
+      tier(name, sql`${query} and (select count(distinct id) ${foundIn(['exact'])}) < ${limit}`, rows),
+    /** A tier in one order stops after the limit plus the number of better matches, which are the only duplicates. */
     later: (name: TierName, rows: Sql): Sql => {
       const better = foundIn(tierNames.slice(0, tierNames.indexOf(name)));
       return tier(
         name,
-        sql`${asked} limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${better})`,
+        sql`${query} limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${better})`,
         rows,
       );
     },
@@ -68,16 +68,16 @@ function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchAsked) {
 }
 
 /** CTEs of one kind; the last, `<kind>_best`, has its results. */
-function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql {
+function kindSql(searched: SearchKind, query: SearchParams, inMany: InMany): Sql {
   const { kind, from, item } = searched;
-  const { text, limit } = asked;
-  const { cte, first, second, later } = tierCtes(searched, asked);
+  const { text, limit } = query;
+  const { cte, first, second, later } = tierCtes(searched, query);
   const { byFields, byChannels } = rowsSql(searched);
-  // A row may be a hit of several tiers. Fewer than the limit are in better ones whenever a tier is read, so twice the limit is enough.
-  const [once, twice] = [sql`${limit}`, sql`2 * ${limit}`];
+  // A row can match several tiers. Better tiers contain fewer rows than the limit, so twice the limit is enough.
+  const [materialized, twice] = [sql`${limit}`, sql`2 * ${limit}`];
   const start = sql`${literalSql(text)} || '%'`;
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
-  // A start of fewer characters is in the channels as it is written, and in many of them.
+  // Shorter texts match the start of too many channels.
   const isAddress = sql`(strpos(${text}, '@') > 0 or char_length(directory.phone_digits(${foldedSql(text)})) >= 5)`;
   const byAddress = searched.addresses(text).map((begins) => byFields(2, sql`2`, sql`${isAddress} and ${begins}`, twice));
   const exactChannel = sql`v.value = left(${foldedSql(text)}, 500)`;
@@ -88,7 +88,7 @@ function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql 
     [
       first(
         'exact',
-        sql`${byFields(1, sql`1`, sql`r.search_name = ${foldedSql(text)}`, once)} union all ${byChannels(1, exactChannel, once)}`,
+        sql`${byFields(1, sql`1`, sql`r.search_name = ${foldedSql(text)}`, materialized)} union all ${byChannels(1, exactChannel, materialized)}`,
       ),
       second(
         'start',
@@ -115,7 +115,7 @@ function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql 
   );
 }
 
-/** Whether a short text is in many names or channels of people, in many of their descriptions, the same of holons. */
+/** Whether a short text is in many names or channels of people, descriptions of people, and the same for holons. */
 const frequentParams = {
   inManyPeople: t.boolean,
   inManyPeopleDescriptions: t.boolean,
@@ -128,11 +128,11 @@ export const searchTiers = statement.one({
   planned: 'each-call',
   params: { ...searchParams, ...frequentParams },
   row: bodyRow,
-  sql: (asked) => {
-    const { person, holon } = searchKinds(asked);
-    const people = kindSql(person, asked, { texts: asked.inManyPeople, descriptions: asked.inManyPeopleDescriptions });
-    const holons = kindSql(holon, asked, { texts: asked.inManyHolons, descriptions: asked.inManyHolonDescriptions });
+  sql: (query) => {
+    const { person, holon } = searchKinds(query);
+    const people = kindSql(person, query, { texts: query.inManyPeople, descriptions: query.inManyPeopleDescriptions });
+    const holons = kindSql(holon, query, { texts: query.inManyHolons, descriptions: query.inManyHolonDescriptions });
     return sql`with ${people},
-${holons} ${resultsSql(asked)}`;
+${holons} ${resultsSql(query)}`;
   },
 });

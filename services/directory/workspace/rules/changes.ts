@@ -1,4 +1,4 @@
-/** What an application does to each item of the file, for the counts and the diff. */
+/** Changes of an application per item, for counts and diff. */
 import { listSome } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { parseJson } from '#libs/json';
@@ -9,15 +9,15 @@ import { type ListName, listNames } from './vocabulary.ts';
 type Change = Static<typeof workspaceChange>;
 type FieldChange = Change['fields'][number];
 
-/** Changes shown at most; the counts are always whole. */
-const maxShown = 1_000;
-/** Columns whose values may be secret: that they changed is told, not how. */
+/** Maximum listed changes; counts are complete. */
+const maxListed = 1_000;
+/** Columns with possible secrets: changes are reported without values. */
 const secretColumns: Readonly<Record<string, string>> = { password_hash: 'password', config: 'config' };
-const notShown = '(not shown)';
-/** Paths that the audit log names of one step. */
+const hiddenValue = '(not shown)';
+/** Maximum paths per step in the audit log. */
 const maxPaths = 50;
 
-/** How an item without a key of its own is called in the diff and in `ids`: `ada/spring-2026/open-circle`; emails are shown as written. */
+/** Label of an item in the diff and in `ids`, e.g. `ada/spring-2026/open-circle`; emails as written. */
 export function labelOf(list: ListName, { item, key }: Target): string {
   if (list === 'accounts') return String(item.value['email']).trim();
   if ((list !== 'memberships' && list !== 'relationships') || typeof item.value['key'] === 'string') return key;
@@ -29,13 +29,13 @@ export class ChangeLog {
   readonly #updates = new Map<ListName, Map<number, FieldChange[]>>();
   readonly #configured: { step_id: number; paths: readonly string[] }[] = [];
 
-  /** Notes the dotted paths of a step's configuration that changed. */
-  configured(stepId: number, paths: readonly string[]): void {
+  /** Records changed dotted paths of a step's configuration. */
+  addConfigured(stepId: number, paths: readonly string[]): void {
     this.#configured.push({ step_id: stepId, paths: paths.slice(0, maxPaths) });
   }
 
-  /** Notes changed columns of the item with this row id; `fields` is JSON text or ready-made. */
-  updated(list: ListName, id: number, fields: string | readonly FieldChange[], prefix = ''): void {
+  /** Records changed columns of an item; `fields` is JSON text or parsed. */
+  addUpdate(list: ListName, id: number, fields: string | readonly FieldChange[], prefix = ''): void {
     const items = this.#updates.get(list) ?? new Map<number, FieldChange[]>();
     this.#updates.set(list, items);
     const known = items.get(id) ?? [];
@@ -44,20 +44,20 @@ export class ChangeLog {
     for (const change of given) {
       const secret = list !== 'classes' ? secretColumns[change.field] : undefined;
       known.push(
-        secret === undefined ? { ...change, field: prefix + change.field } : { field: prefix + secret, old: notShown, new: notShown },
+        secret === undefined ? { ...change, field: prefix + change.field } : { field: prefix + secret, old: hiddenValue, new: hiddenValue },
       );
     }
   }
 
-  /** Row ids of the list whose items changed; with `fields`, only those where one of these changed. */
+  /** Row ids of changed items; with `fields`, only if one of these changed. */
   changedIds(list: ListName, fields?: readonly string[]): number[] {
     const items = [...(this.#updates.get(list) ?? [])];
     return items.filter(([, changes]) => fields === undefined || changes.some(({ field }) => fields.includes(field))).map(([id]) => id);
   }
 
   /**
-   * For the audit log (A1): how many items of each list, which fields of which accounts, which paths of which step's configuration. Keys and values
-   * of items are left out: they name people.
+   * Summary for the audit log (A1): counts per list, changed fields of accounts, changed configuration paths. Keys and values are omitted,
+   * because they identify people.
    */
   describe(targets: Targets, accountIdOf: (target: Target) => number): Record<string, unknown> {
     const counts = listNames.flatMap((list) => {
@@ -77,13 +77,13 @@ export class ChangeLog {
     };
   }
 
-  /** Counts by item of the file, and the diff in the order of the lists. */
+  /** Counts per item, and the diff in list order. */
   summarize(targets: Targets): { created: number; updated: number; unchanged: number; diff: Change[]; diff_truncated: boolean } {
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const diff: Change[] = [];
     let truncated = false;
     const show = (change: Change): void => {
-      if (diff.length < maxShown) diff.push(change);
+      if (diff.length < maxListed) diff.push(change);
       else truncated = true;
     };
     for (const list of listNames) {

@@ -11,7 +11,7 @@ function emptyStored(): Stored {
 }
 
 describe('checkDocument (rules/workspace#workspace-file)', () => {
-  it('takes the whole vocabulary', () => {
+  it('accepts every field of the vocabulary', () => {
     const { lists, problems } = checkDocument({
       spheres: [{ key: 'health', name: 'Health', is_active: false }],
       classes: [
@@ -96,7 +96,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(lists.holons[0]?.value['locations']).toEqual(['DE']);
   });
 
-  it('turns null into the empty value of text and refuses it where it means nothing', () => {
+  it('converts null to empty text and rejects it for other types', () => {
     const { lists, problems } = checkDocument({ people: [{ key: 'a', description: null, infos: null, name: null }], holons: null });
     expect(lists.people).toEqual([]);
     expect(problems).toEqual([{ path: ['people', 0, 'name'], message: 'must not be null' }]);
@@ -106,7 +106,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     });
   });
 
-  it('tells every problem of an item, not the first', () => {
+  it('reports every problem of an item', () => {
     const { problems } = checkDocument({ people: [{ name: 1, contact: [], logo: 'x', surprise: true }] });
     expect(problems.map(({ path, message }) => [path.join('.'), message])).toEqual([
       ['people.0.name', 'must be text'],
@@ -117,10 +117,10 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     ]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('names the unknown list and the unknown field %s', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('reports the unknown list and field %s', (name) => {
     const document = JSON.parse(`{"${name}": [], "people": [{"key": "a", "name": "A", "${name}": {"x": 1}}]}`) as unknown;
     expect(checkDocument(document).problems).toEqual([
-      { path: [name], message: expect.stringMatching(/^is not a list of the workspace file; known are spheres, /) },
+      { path: [name], message: expect.stringMatching(/^is not a list of the workspace file\. Lists: spheres, /) },
       { path: ['people', 0, name], message: 'is not a known field' },
     ]);
   });
@@ -156,7 +156,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(checkDocument(document).problems.map(({ path, message: said }) => [path.join('.'), said])).toEqual([[place, message]]);
   });
 
-  it('takes text of several lines, contact values that are text, paths of icons, and what is empty', () => {
+  it('accepts multi-line text, textual contact values, icon paths and empty values', () => {
     const { problems } = checkDocument({
       people: [
         {
@@ -173,7 +173,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(problems).toEqual([]);
   });
 
-  it.each(['2026-02-30', '2026-13-01', '26-01-01', '2026-01-01T00:00:00Z', '0000-01-01'])('refuses the date %s', (date) => {
+  it.each(['2026-02-30', '2026-13-01', '26-01-01', '2026-01-01T00:00:00Z', '0000-01-01'])('rejects the date %s', (date) => {
     expect(checkDocument({ memberships: [{ person: 'a', holon: 'h', follow_up_after: date }] }).problems).toHaveLength(1);
   });
 
@@ -181,7 +181,7 @@ describe('checkDocument (rules/workspace#workspace-file)', () => {
     expect(checkDocument({ holons: [{ slug }] }).problems).toHaveLength(1);
   });
 
-  it('never throws and never changes the document, whatever it is given', () => {
+  it('never throws and never modifies the document', () => {
     const anything = fc.oneof(
       fc.anything({ withBigInt: false, maxDepth: 6 }),
       fc.record(Object.fromEntries(listNames.map((name) => [name, fc.array(itemLike(name), { maxLength: 3 })])), { requiredKeys: [] }),
@@ -209,7 +209,7 @@ function itemLike(list: ListName): fc.Arbitrary<unknown> {
 }
 
 describe('identityOf', () => {
-  it('ignores case and space of emails and knows a keyless membership by what it connects', () => {
+  it('ignores case and whitespace of emails, and identifies a membership without key by its ends', () => {
     expect(identityOf('accounts', { email: ' Ada@Example.org ' })).toBe('ada@example.org');
     expect(identityOf('memberships', { person: 'a', holon: 'h', journey: null })).toBe(
       identityOf('memberships', { person: 'a', holon: 'h' }),
@@ -218,8 +218,8 @@ describe('identityOf', () => {
   });
 });
 
-describe('resolveItems: one mistake is told once', () => {
-  it('does not miss a person whose own item has a problem', () => {
+describe('resolveItems: reports a mistake once', () => {
+  it('resolves a reference to a person whose item is invalid', () => {
     const document = { people: [{ key: 'ada', name: 5 }], accounts: [{ email: 'a@b.c', person: 'ada' }] };
     const { lists, problems } = checkDocument(document);
     expect(problems).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
+/** Validates the structure of a workspace document: known lists and fields, types, unique keys. No database access. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { isBlank, isSingleLine } from '#libs/text';
 import { isLonger, maxDescriptionLength, maxNameLength } from '../../api-objects/contract.ts';
@@ -6,7 +6,7 @@ import { findContactProblem, isEmail, maxAddressLength, tooLongAddress, webAddre
 import { checkClassConfig, controls, listAddressProblems, type Path, type Problem } from './values.ts';
 import { type Field, type FieldRule, type Fields, foreignLists, keyFields, type ListName, listNames, vocabulary } from './vocabulary.ts';
 
-/** One item of a list: its checked fields and where it stands in the document. */
+/** An item with its checked fields and path. */
 export interface Item {
   readonly path: Path;
   readonly value: JsonObject;
@@ -14,7 +14,7 @@ export interface Item {
 
 export type Lists = Readonly<Record<ListName, readonly Item[]>>;
 
-/** The document's lists and everything that is wrong with its structure. Items with problems are left out. */
+/** Lists of the document and all structural problems. Items with problems are omitted. */
 export function checkDocument(document: unknown): { lists: Lists; problems: Problem[] } {
   const problems: Problem[] = [];
   const lists = Object.fromEntries(listNames.map((name) => [name, [] as Item[]])) as Record<ListName, Item[]>;
@@ -28,7 +28,7 @@ export function checkDocument(document: unknown): { lists: Lists; problems: Prob
         path: [name],
         message:
           (Object.hasOwn(foreignLists, name) ? foreignLists[name] : undefined) ??
-          `is not a list of the workspace file; known are ${[...listNames, ...Object.keys(foreignLists)].join(', ')}`,
+          `is not a list of the workspace file. Lists: ${[...listNames, ...Object.keys(foreignLists)].join(', ')}`,
       });
     } else if (Array.isArray(list)) {
       lists[name] = checkList(name, list, problems);
@@ -63,7 +63,7 @@ function checkList(name: ListName, list: readonly unknown[], problems: Problem[]
   return items;
 }
 
-/** What may be named once in a list. Emails ignore case; a membership without key is its person, holon and journey. */
+/** Identity of an item within its list: emails ignore case; a membership without key is identified by person, holon and journey. */
 export function identityOf(name: ListName, item: JsonObject): string {
   const key = item[keyFields[name]];
   if (name === 'accounts') return String(key).trim().toLowerCase();
@@ -72,7 +72,7 @@ export function identityOf(name: ListName, item: JsonObject): string {
   return JSON.stringify([item[left], item[right], item['journey'] ?? null]);
 }
 
-/** Checks an item's fields; values come back with null turned into the empty value where null has no meaning of its own. */
+/** Checks the fields of an item. Null becomes the empty value unless the field is nullable. */
 function checkFields(fields: Fields, value: unknown, path: Path, problems: Problem[]): JsonObject | undefined {
   if (!isJsonObject(value)) {
     problems.push({ path: [...path], message: 'must be an object' });
@@ -169,7 +169,7 @@ function checkItems(fields: Fields, list: readonly unknown[], path: Path, proble
     const item = checkFields(fields, value, [...path, index], problems);
     if (item === undefined) continue;
     items.push(item);
-    const keyField = ['slug', 'holon'].find((name) => Object.hasOwn(fields, name)); // questions may repeat
+    const keyField = ['slug', 'holon'].find((name) => Object.hasOwn(fields, name)); // questions can repeat
     if (keyField === undefined || typeof item[keyField] !== 'string') continue;
     const first = seen.get(item[keyField]);
     if (first === undefined) seen.set(item[keyField], index);

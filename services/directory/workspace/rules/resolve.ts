@@ -1,4 +1,4 @@
-/** References of a document against itself first, then the database (rules/workspace#workspace-file), and what a new item must name. */
+/** Resolves references within the document, then the database (rules/workspace#workspace-file), and checks required fields of new items. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { identityOf, type Item, type Lists } from './check-document.ts';
 import type { EdgeList, EdgeRow, Stored } from './rows.ts';
@@ -16,14 +16,14 @@ const nouns: Readonly<Record<ListName, string>> = {
   relationships: 'relationship',
 };
 
-/** Keys that the document itself names, those of items with problems included, so that one mistake is told once. */
-export interface Named {
+/** Keys in the document, including invalid items, so that a mistake is reported once. */
+export interface DocumentNames {
   readonly keys: Readonly<Record<ListName, Set<string>>>;
-  /** Steps named under each journey. */
+  /** Steps per journey in the document. */
   readonly steps: Map<string, Set<string>>;
 }
 
-export function namesIn(document: unknown): Named {
+export function namesIn(document: unknown): DocumentNames {
   const keys = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
   const steps = new Map<string, Set<string>>();
   for (const name of listNames) {
@@ -42,7 +42,7 @@ function objectsOf(value: unknown, name: string): JsonObject[] {
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
-/** An item together with the row that it stands for; `stored` is undefined for one that does not exist yet. */
+/** An item with its stored row, if any. */
 export interface Target {
   readonly item: Item;
   readonly key: string;
@@ -50,8 +50,8 @@ export interface Target {
 }
 export type Targets = Readonly<Record<ListName, readonly Target[]>>;
 
-/** Finds what each item stands for and everything that does not resolve. */
-export function resolveItems(lists: Lists, named: Named, stored: Stored): { targets: Targets; problems: Problem[] } {
+/** Finds the stored row of each item, and all unresolved references. */
+export function resolveItems(lists: Lists, named: DocumentNames, stored: Stored): { targets: Targets; problems: Problem[] } {
   const problems: Problem[] = [];
   const targets = Object.fromEntries(listNames.map((name) => [name, [] as Target[]])) as Record<ListName, Target[]>;
   for (const name of listNames) {
@@ -71,12 +71,12 @@ export function resolveItems(lists: Lists, named: Named, stored: Stored): { targ
 function checkNew(name: ListName, key: string, item: Item, problems: Problem[]): void {
   for (const [field, rule] of Object.entries(vocabulary[name])) {
     if (rule.needed === 'create' && item.value[field] === undefined) {
-      problems.push({ path: [...item.path], message: `needs "${field}", as there is no ${nouns[name]} "${key}" yet` });
+      problems.push({ path: [...item.path], message: `requires "${field}", because the ${nouns[name]} "${key}" does not exist yet` });
     }
   }
 }
 
-function checkReferences(fields: Fields, value: JsonObject, path: Path, named: Named, stored: Stored, problems: Problem[]): void {
+function checkReferences(fields: Fields, value: JsonObject, path: Path, named: DocumentNames, stored: Stored, problems: Problem[]): void {
   const check = (list: ListName, key: string, at: Path): void => {
     if (named.keys[list].has(key) || stored.ids[list].has(key)) return;
     problems.push({ path: [...at], message: `there is no ${nouns[list]} "${key}" in the file or the database` });
@@ -94,7 +94,7 @@ function checkReferences(fields: Fields, value: JsonObject, path: Path, named: N
   }
 }
 
-function checkStep({ value, path }: Item, named: Named, stored: Stored, problems: Problem[]): void {
+function checkStep({ value, path }: Item, named: DocumentNames, stored: Stored, problems: Problem[]): void {
   const step = value['step'];
   if (typeof step !== 'string') return;
   const journey = value['journey'];
@@ -103,50 +103,50 @@ function checkStep({ value, path }: Item, named: Named, stored: Stored, problems
     return;
   }
   const journeyId = stored.ids.journeys.get(journey);
-  if (journeyId === undefined && !named.keys.journeys.has(journey)) return; // told already
+  if (journeyId === undefined && !named.keys.journeys.has(journey)) return; // already reported
   const inFile = named.steps.get(journey)?.has(step) === true;
   const inDatabase = journeyId !== undefined && stored.steps.get(journeyId)?.some((row) => row.slug === step) === true;
   if (!inFile && !inDatabase) problems.push({ path: [...path, 'step'], message: `journey "${journey}" has no step "${step}"` });
 }
 
-/** Finds the stored membership or relationship of an item: by its key, else by what it connects and its journey. */
+/** Finds the stored membership or relationship of an item: by key, else by its ends and journey. */
 function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item: Item) => number | undefined {
   const [left, right] = name === 'memberships' ? (['person', 'holon'] as const) : (['from', 'to'] as const);
-  const lefts = name === 'memberships' ? stored.ids.people : stored.ids.holons;
+  const fromIds = name === 'memberships' ? stored.ids.people : stored.ids.holons;
   const byKey = new Map<string, EdgeRow>();
   const byTriple = new Map<string, EdgeRow>();
-  const triple = (leftId: number, rightId: number, journeyId: number | null): string => `${leftId}/${rightId}/${journeyId ?? ''}`;
+  const triple = (fromId: number, toId: number, journeyId: number | null): string => `${fromId}/${toId}/${journeyId ?? ''}`;
   for (const row of stored.edges[name]) {
     if (row.key !== null) byKey.set(row.key, row);
-    // Several relationships may connect the same holons by key; a keyless item, or a new key, means the keyless one.
+    // Several relationships with keys can connect the same holons; an item without key, or with a new key, matches the one without key.
     const key = triple(row.left_id, row.right_id, row.journey_id);
     if (!byTriple.has(key) && (row.key === null || name === 'memberships')) byTriple.set(key, row);
   }
-  const taken = new Map<number | string, Path>();
-  /** People who were merged may both have been members: their items mean one membership then, of which the first is written (I5). */
-  const isOfMerged = ({ person }: JsonObject): boolean => name === 'memberships' && stored.mergedIds.has(lefts.get(String(person)) ?? 0);
-  const take = (what: number | string, path: Path, value: JsonObject): void => {
-    const other = taken.get(what);
+  const usedBy = new Map<number | string, Path>();
+  /** Two merged people may both be members; their items then resolve to one membership, and the first one is written (I5). */
+  const isOfMerged = ({ person }: JsonObject): boolean => name === 'memberships' && stored.mergedIds.has(fromIds.get(String(person)) ?? 0);
+  const markUsed = (target: number | string, path: Path, value: JsonObject): void => {
+    const other = usedBy.get(target);
     if (other !== undefined && isOfMerged(value)) return;
     if (other !== undefined) problems.push({ path: [...path], message: `is the same ${nouns[name]} as ${other[0]}[${other[1]}]` });
-    else taken.set(what, path);
+    else usedBy.set(target, path);
   };
   return ({ value, path }) => {
-    const leftId = lefts.get(String(value[left]));
-    const rightId = stored.ids.holons.get(String(value[right]));
+    const fromId = fromIds.get(String(value[left]));
+    const toId = stored.ids.holons.get(String(value[right]));
     const key = value['key'];
     let found = typeof key === 'string' ? byKey.get(key) : undefined;
-    if (found !== undefined && (found.left_id !== leftId || found.right_id !== rightId)) {
-      problems.push({ path: [...path, 'key'], message: `belongs to a ${nouns[name]} between others already` });
+    if (found !== undefined && (found.left_id !== fromId || found.right_id !== toId)) {
+      problems.push({ path: [...path, 'key'], message: `belongs to a ${nouns[name]} between other ends` });
       return found.id;
     }
     const journey = value['journey'];
     const journeyId = typeof journey === 'string' ? stored.ids.journeys.get(journey) : null;
-    if (found === undefined && leftId !== undefined && rightId !== undefined && journeyId !== undefined) {
-      found = byTriple.get(triple(leftId, rightId, journeyId));
+    if (found === undefined && fromId !== undefined && toId !== undefined && journeyId !== undefined) {
+      found = byTriple.get(triple(fromId, toId, journeyId));
     }
-    if (found !== undefined) take(found.id, path, value);
-    else if (name === 'memberships') take(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path, value);
+    if (found !== undefined) markUsed(found.id, path, value);
+    else if (name === 'memberships') markUsed(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path, value);
     return found?.id;
   };
 }

@@ -21,21 +21,21 @@ export interface EdgeRow {
 export type EdgeList = 'memberships' | 'relationships';
 
 export interface Stored {
-  /** Key → id for everything that the document names or refers to and that exists. Emails are in lower case. */
+  /** Key → id of existing rows that the document names; emails in lower case. */
   readonly ids: Readonly<Record<ListName, Map<string, number>>>;
-  /** Keys of people who were merged: they mean who stays, whose values are their own (I5). */
+  /** Keys of merged people. They resolve to the surviving person, whose values are not overwritten (I5). */
   readonly formerKeys: ReadonlySet<string>;
-  /** Whom these keys mean now. */
+  /** Surviving people of these keys. */
   readonly mergedIds: ReadonlySet<number>;
-  /** Steps of the journeys named or referred to, by journey id, in order. */
+  /** Steps of the named journeys, by journey id, in order. */
   readonly steps: Map<number, StepRow[]>;
   readonly edges: Readonly<Record<EdgeList, readonly EdgeRow[]>>;
 }
 
-/** Id of a thing that the file or the database has. */
+/** Id of an item of the file or the database. */
 export type IdOf = (list: ListName, key: string) => number;
 
-/** Fields whose value is a reference, and the column that holds its id. */
+/** Reference fields and their id columns. */
 const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string, readonly [string, ListName]>>>>> = {
   classes: { parent: ['parent_id', 'classes'] },
   journeys: { applies_to: ['applies_to_class_id', 'classes'] },
@@ -55,7 +55,7 @@ const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string
   },
 };
 
-/** Fields that other tables hold, or that become something else. */
+/** Fields that are stored elsewhere or transformed. */
 const elsewhere: ReadonlySet<string> = new Set([
   'allowed_children',
   'journeys',
@@ -68,7 +68,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   'spheres',
 ]);
 
-/** Columns of an item's own row. `isNew` fills in what the file may leave out. */
+/** Columns of an item's row. `isNew` adds defaults. */
 export function columnsOf(list: ListName, value: JsonObject, idOf: IdOf, isNew: boolean): Record<string, unknown> {
   const columns: Record<string, unknown> = {};
   for (const [field, given] of Object.entries(value)) {
@@ -93,7 +93,7 @@ function addHolonInfos(columns: Record<string, unknown>, value: JsonObject, idOf
   if (Object.keys(extra).length > 0) columns['infos'] = { ...(value['infos'] as JsonObject | undefined), ...extra };
 }
 
-/** Columns of a step; `position` is its place in the list. */
+/** Columns of a step; `position` is its index in the list. */
 export function stepColumns(step: JsonObject, journeyId: number, position: number, isNew: boolean): Record<string, unknown> {
   const columns: Record<string, unknown> = { ...step, journey_id: journeyId, position };
   if (isNew) columns['title'] ??= step['slug'];

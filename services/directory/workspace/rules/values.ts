@@ -15,7 +15,7 @@ export interface Problem {
 
 export const controls = 'must have no control characters';
 
-/** Everything that is wrong with the values of channels, or with the link among the texts of a journey. null takes a value away. */
+/** Problems of channel values, or of the link in the texts of a journey. Null removes a value. */
 export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts', given: JsonObject, path: Path): Problem[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const at = [...path, name];
@@ -23,18 +23,18 @@ export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts',
     if (nameProblem !== undefined || !isSingleLine(name)) return [{ path: at, message: nameProblem ?? controls }];
     if (kind === 'journey_texts' && name !== 'goodbyeURL') return [];
     if (kind === 'links' && value !== null && typeof value !== 'string') return [{ path: at, message: 'must be text' }];
-    return listTexts(value, at).flatMap(({ text, path: place }) => {
+    return listTexts(value, at).flatMap(({ text, path: textPath }) => {
       const find = kind === 'links' ? findLinkProblem : findContactProblem;
       const message = text.length > maxAddressLength ? tooLongAddress : text.trim() === '' ? undefined : find(text.trim());
-      return message === undefined ? [] : [{ path: place, message }];
+      return message === undefined ? [] : [{ path: textPath, message }];
     });
   });
 }
 
-/** Words of a slide that are shown and not followed. */
+/** Fields of a slide that are displayed, not followed. */
 const captions: ReadonlySet<unknown> = new Set(['title', 'caption', 'alt', 'text', 'description', 'label']);
 
-/** What is wrong with the values of a class's fields that are followed as addresses; of other fields nothing is known. */
+/** Problems of info fields that are addresses; other fields are not checked. */
 export function listFieldProblems(fields: ReadonlyMap<string, InfoField>, infos: JsonObject, path: Path): Problem[] {
   return Object.entries(infos).flatMap(([key, value]) => {
     const type = fields.get(key)?.type;
@@ -44,9 +44,9 @@ export function listFieldProblems(fields: ReadonlyMap<string, InfoField>, infos:
       const message = typeof value === 'string' ? webAddressProblem(value.trim()) : 'must be an http or https address';
       return message === undefined ? [] : [{ path: at, message }];
     }
-    return listTexts(value, at).flatMap(({ text, path: place }) => {
-      const message = captions.has(place.at(-1)) ? undefined : findContactProblem(text.trim());
-      return message === undefined ? [] : [{ path: place, message }];
+    return listTexts(value, at).flatMap(({ text, path: textPath }) => {
+      const message = captions.has(textPath.at(-1)) ? undefined : findContactProblem(text.trim());
+      return message === undefined ? [] : [{ path: textPath, message }];
     });
   });
 }
@@ -57,7 +57,7 @@ function listTexts(value: unknown, path: Path): { text: string; path: (string | 
   return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => listTexts(item, [...path, key])) : [];
 }
 
-/** Checks `config.info_field_groups` of a class: groups of custom fields with key, type, label and options (rules/journeys#classes). */
+/** Checks `config.info_field_groups` of a class: groups of info fields with key, type, label and options (rules/journeys#classes). */
 export function checkClassConfig(config: JsonObject, path: Path, problems: Problem[]): { value: JsonObject } | undefined {
   const before = problems.length;
   const groups = config['info_field_groups'];
@@ -102,8 +102,8 @@ function needText(value: JsonObject, name: string, path: Path, problems: Problem
   const text = value[name];
   if (typeof text !== 'string' || isBlank(text)) problems.push({ path: [...path], message: `needs "${name}"` });
   for (const field of [name, 'label']) {
-    const shown = value[field];
-    if (typeof shown === 'string' && !isSingleLine(shown))
+    const label = value[field];
+    if (typeof label === 'string' && !isSingleLine(label))
       problems.push({ path: [...path, field], message: 'must have no control characters' });
   }
 }

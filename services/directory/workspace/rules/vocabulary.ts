@@ -1,10 +1,10 @@
-/** Every list and field of the workspace file that the directory owns (rules/workspace#workspace-file), as data. */
+/** All lists and fields of the workspace file that the directory owns, as data (rules/workspace#workspace-file). */
 import { workspaceLists } from '../contract.ts';
 
 export const listNames = workspaceLists;
 export type ListName = (typeof listNames)[number];
 
-/** Lists of the file that other services apply. */
+/** Lists that other services apply. */
 export const foreignLists: Readonly<Record<string, string>> = {
   agents: 'belongs to the agents service and is applied by the CLI',
   conversations: 'belongs to the conversations service and is applied by the CLI',
@@ -14,19 +14,19 @@ export type Field =
   | {
       kind: 'boolean' | 'integer' | 'object' | 'class_config' | 'date' | 'texts' | 'countries' | 'secret' | 'email';
     }
-  /** Of any number of lines. */
+  /** Multi-line text. */
   | { kind: 'text' }
-  /** Of one line, possibly empty. */
+  /** Single-line text, can be empty. */
   | { kind: 'line' }
   /** URL-safe text. */
   | { kind: 'slug' }
-  /** One line that is not blank. */
+  /** Single-line text that is not blank. */
   | { kind: 'name' }
-  /** Any text that is not blank. */
+  /** Multi-line text that is not blank. */
   | { kind: 'question' }
-  /** Links by channel; contact values, of which those with a scheme are links; texts, of which `goodbyeURL` may be one (D72). */
+  /** Links by channel; contact values (links if they have a scheme); texts, of which `goodbyeURL` can be a link (D72). */
   | { kind: 'links' | 'contact' | 'journey_texts' }
-  /** An http or https address; a path or a link. */
+  /** An http(s) URL; a path or a link. */
   | { kind: 'web_address' | 'address' }
   | { kind: 'reference' | 'references'; list: ListName }
   /** A step of the item's journey, by its slug. */
@@ -35,9 +35,9 @@ export type Field =
 
 export interface FieldRule {
   readonly field: Field;
-  /** `always`: every item names it; `create`: an item that does not exist yet does. */
+  /** `always`: required; `create`: required for new items. */
   readonly needed?: 'always' | 'create';
-  /** null is a value of its own; elsewhere null is the empty value of text, lists and objects, and an error for the rest. */
+  /** Whether null is a value. Otherwise null means empty for text, lists and objects, and is an error for other types. */
   readonly nullable?: true;
 }
 export type Fields = Readonly<Record<string, FieldRule>>;
@@ -140,7 +140,7 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
   relationships: { key: optionalKey, from: one('holons'), to: one('holons'), ...workflow },
 };
 
-/** The field that identifies an item of the list; memberships and relationships have only an optional one. */
+/** Key field of each list; optional for memberships and relationships. */
 export const keyFields: Readonly<Record<ListName, string>> = {
   spheres: 'key',
   classes: 'slug',
@@ -152,7 +152,7 @@ export const keyFields: Readonly<Record<ListName, string>> = {
   relationships: 'key',
 };
 
-/** Types of custom fields that a class may declare (rules/workspace#info-fields). */
+/** Types of info fields (rules/workspace#info-fields). */
 export const infoFieldTypes: readonly string[] = [
   'text',
   'long_text',

@@ -1,6 +1,6 @@
 /**
- * The lists of the workspace file as they are stored, in the order of their ids, which is that of the file that they came from. An item is null
- * where no file can name the row: a person without a key, and what is theirs.
+ * Exports the lists of the workspace file by ascending id, which is the order of the original file. An item is null if the file cannot
+ * represent the row, e.g. a person without a key.
  */
 import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ListName } from '../rules/vocabulary.ts';
@@ -23,11 +23,11 @@ const stepsSql = sql`coalesce((select json_agg(json_build_object('slug', s.slug,
   from directory.journey_steps s where s.journey_id = t.id), '[]')`;
 const teamsSql = sql`coalesce((select json_agg(json_build_object('holon', h.slug, 'active', a.is_active) order by h.id)
   from directory.team_authority a join directory.holons h on h.id = a.holon_id where a.account_id = t.id), '[]')`;
-/** Ids of spheres as their keys; see `addHolonInfos`. Null when the holon has never had any. */
+/** Sphere ids as keys; see `addHolonInfos`. Null if the holon never had any. */
 const spheresSql = sql`case when jsonb_typeof(t.infos -> 'spheres') = 'array' then coalesce((select json_agg(s.key order by i.place)
   from jsonb_array_elements_text(t.infos -> 'spheres') with ordinality as i(id, place) join directory.spheres s on s.id::text = i.id), '[]') end`;
 
-/** Rows after an id, at most so many: JSON of the item. */
+/** Rows after an id: JSON of the item. */
 export const exportList = {
   spheres: list('spheres', 'spheres', sql`'key', t.key, 'name', t.name, 'is_active', t.is_active`),
   classes: list(
@@ -74,7 +74,7 @@ export const exportList = {
     sql`'key', t.key, 'person', ${personSql(sql`t.person_id`)}, 'holon', ${slugSql('holons', sql`t.holon_id`)}, ${workflowSql}`,
     sql`${personSql(sql`t.person_id`)} is not null`,
   ),
-  // Of several without a key between the same holons the file can name the first.
+  // The file can represent only the first of several relationships without key between the same holons.
   relationships: list(
     'relationships',
     'relationships',

@@ -25,7 +25,7 @@ export const findByKey = {
   relationships: byKey('relationships', 'relationships', sql`key`),
 } as const satisfies Record<ListName, unknown>;
 
-/** Keys of people who were merged, and who they are now (I5). */
+/** Keys of merged people, with the surviving person (I5). */
 export const findFormerKeys = statement.many({
   name: 'workspace.find-former-keys',
   params: { keys: t.text.array },
@@ -45,7 +45,7 @@ export const findSteps = statement.many({
     order by journey_id, position, id`,
 });
 
-/** Retired questions last, so that a text that comes back finds the living one first. */
+/** Retired questions last, so that a reused text matches the active one first. */
 export const findQuestions = statement.many({
   name: 'workspace.find-questions',
   params: { journeyIds: t.integer.array },
@@ -58,8 +58,8 @@ export const findQuestions = statement.many({
 const edgeRow = { id: t.integer, key: t.text.nullable, left_id: t.integer, right_id: t.integer, journey_id: t.integer.nullable };
 
 function edges(name: 'memberships' | 'relationships', left: string, right: string) {
-  const [table, leftId, rightId] = [sql.id(`directory.${name}`), sql.id(`e.${left}`), sql.id(`e.${right}`)];
-  const columns = sql`e.id, e.key, ${leftId} as left_id, ${rightId} as right_id, e.journey_id`;
+  const [table, fromId, toId] = [sql.id(`directory.${name}`), sql.id(`e.${left}`), sql.id(`e.${right}`)];
+  const columns = sql`e.id, e.key, ${fromId} as left_id, ${toId} as right_id, e.journey_id`;
   return statement.many({
     name: `workspace.find-edges-${name}`,
     params: { pairs: t.json, keys: t.text.array },
@@ -67,20 +67,20 @@ function edges(name: 'memberships' | 'relationships', left: string, right: strin
     sql: ({ pairs, keys }) => sql`
      select * from (
        select ${columns} from (select distinct left_id, right_id from jsonb_to_recordset(${pairs}) as i(left_id integer, right_id integer)) as i
-         join ${table} e on ${leftId} = i.left_id and ${rightId} = i.right_id
+         join ${table} e on ${fromId} = i.left_id and ${toId} = i.right_id
        union
        select ${columns} from ${table} e where e.key = any(${keys})
      ) as found order by key nulls first, id`,
   });
 }
 
-/** By a JSON list of `{left_id, right_id}`, and by keys. Keyless rows first, so that they are the natural match of a triple. */
+/** By JSON list of `{left_id, right_id}` and by keys. Rows without key first: they match an item without key. */
 export const findEdges = {
   memberships: edges('memberships', 'person_id', 'holon_id'),
   relationships: edges('relationships', 'from_holon_id', 'to_holon_id'),
 } as const;
 
-/** By emails in lower case. */
+/** By lower-case emails. */
 export const findHashes = statement.many({
   name: 'workspace.find-hashes',
   params: { emails: t.text.array },
@@ -88,7 +88,7 @@ export const findHashes = statement.many({
   sql: ({ emails }) => sql`select lower(email) as email, password_hash from directory.accounts where lower(email) = any(${emails})`,
 });
 
-/** Effective `info_field_groups` as JSON, for each class of these holons. */
+/** Effective `info_field_groups` (JSON) per class of these holons. */
 export const findClassFields = statement.many({
   name: 'workspace.find-class-fields',
   params: { holonIds: t.integer.array },
@@ -99,7 +99,7 @@ export const findClassFields = statement.many({
     join directory.object_classes c on c.id = used.class_id`,
 });
 
-/** Grants a JSON list of `{account_id, holon_id, is_active}`; returns those that are new or changed. */
+/** Grants team authority for a JSON list of `{account_id, holon_id, is_active}`; returns new and changed rows. */
 export const grantTeams = statement.many({
   name: 'workspace.grant-teams',
   params: { teams: t.json },
@@ -112,7 +112,7 @@ export const grantTeams = statement.many({
     returning account_id, holon_id, is_active`,
 });
 
-/** Ids of classes that are their own ancestor. */
+/** Classes that are their own ancestor. */
 export const findClassCycles = statement.many({
   name: 'workspace.find-class-cycles',
   row: { id: t.integer },
@@ -125,7 +125,7 @@ export const findClassCycles = statement.many({
     ) select distinct start_id as id from up where parent_id = start_id`,
 });
 
-/** Those of the holons that are their own ancestor. */
+/** Holons among the ids that are their own ancestor. */
 export const findHolonCycles = statement.many({
   name: 'workspace.find-holon-cycles',
   params: { ids: t.integer.array },
@@ -139,7 +139,7 @@ export const findHolonCycles = statement.many({
     ) select distinct start_id as id from up where parent_id = start_id`,
 });
 
-/** Computes `ancestor_ids` (nearest first) and the inherited flags of every class anew (D48). */
+/** Recomputes `ancestor_ids` (nearest first) and inherited flags of all classes (D48). */
 export const deriveClasses = statement.none({
   name: 'workspace.derive-classes',
   sql: () => sql`
@@ -155,13 +155,13 @@ export const deriveClasses = statement.none({
       and (c.ancestor_ids, c.effective_private, c.effective_name_read_only) is distinct from (tree.ancestor_ids, tree.private, tree.name_read_only)`,
 });
 
-/** Parents may come after their children, in the file and in the batches that write it. */
+/** Parents can follow their children in the file and its batches. */
 export const deferParents = statement.none({
   name: 'workspace.defer-parents',
   sql: () => sql`set constraints all deferred`,
 });
 
-export const keepUpload = statement.none({
+export const storeUpload = statement.none({
   name: 'workspace.keep-upload',
   params: { uploadId: t.text, part: t.integer, text: t.text },
   sql: ({ uploadId, part, text }) => sql`
@@ -169,7 +169,7 @@ export const keepUpload = statement.none({
     on conflict (upload_id, part) do update set body = excluded.body, created_at = clock_timestamp()`,
 });
 
-/** Its parts in order. */
+/** Parts of an upload, in order. */
 export const findUpload = statement.many({
   name: 'workspace.find-upload',
   params: { uploadId: t.text },

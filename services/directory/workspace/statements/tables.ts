@@ -1,6 +1,6 @@
 /**
- * Bulk writes of the workspace file: one INSERT and one UPDATE for each table, whatever the number of rows. Rows travel as one JSON
- * parameter; PostgreSQL compares and merges, so numbers and nested documents never lose anything on the way.
+ * Bulk writes of the workspace file: one INSERT and one UPDATE per table. Rows are one JSON parameter; PostgreSQL compares and merges them,
+ * so numbers and nested documents keep their exact values.
  */
 import type { Tx } from '#libs/orm';
 import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
@@ -16,18 +16,18 @@ const typeSql = {
 
 interface Column {
   readonly type: keyof typeof typeSql;
-  /** SQL for a new row that does not name the column; without it the column stays null. */
+  /** SQL default of a new row; otherwise null. */
   readonly ifAbsent?: Sql;
-  /** Part of what identifies the row: never updated. */
+  /** Identity column: never updated. */
   readonly fixed?: true;
 }
 
 interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
-  /** Expression for `updated_at` of a changed row (aliases: `t` stored, `m` merged); undefined = the table has none. */
+  /** `updated_at` of a changed row (aliases: `t` stored, `m` merged); undefined = no such column. */
   readonly touch?: Sql;
-  /** Order of new rows (alias `i`), the same for every writer of the table: two who write the same rows do not wait for each other. */
+  /** Order of new rows (alias `i`), the same for all writers of the table, to avoid deadlocks. */
   readonly order?: Sql;
 }
 
@@ -40,7 +40,7 @@ const reference: Column = { type: 'integer' };
 const fixedText: Column = { type: 'text', fixed: true };
 const fixedReference: Column = { type: 'integer', fixed: true };
 const holonKind: Column = { type: 'text', ifAbsent: sql`'holon'` };
-/** Strictly later than before, so that two changes never share an instant. */
+/** Strictly increasing, so that changes have distinct instants. */
 const later = sql`greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')`;
 
 const workflow = {
@@ -158,13 +158,13 @@ const tables = {
 
 export type TableName = keyof typeof tables;
 
-/** A row to write: its id and the columns that it names. */
+/** A row to write, with its given columns. */
 export interface Row {
   readonly id: number;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What an update changed: the row and, as JSON text, `[{field, old, new}]`. */
+/** Updated row and, as JSON text, `[{field, old, new}]`. */
 const updatedRow = { id: t.integer, fields: t.text };
 export type UpdatedRow = RowOf<typeof updatedRow>;
 
@@ -214,7 +214,7 @@ function updateSql(table: Table, rows: SqlPart): Sql {
 
 const tableSql = ({ name }: Table): Sql => sql.id(`directory.${name}`);
 
-/** One statement for each table. */
+/** One statement per table. */
 function forEachTable<Made>(make: (name: TableName) => Made): Readonly<Record<TableName, Made>> {
   return Object.fromEntries((Object.keys(tables) as TableName[]).map((name) => [name, make(name)])) as Record<TableName, Made>;
 }
@@ -224,7 +224,7 @@ export const insertRows = forEachTable((name) =>
   statement.none({ name: `workspace.insert-${name}`, params: { rows: t.json }, sql: ({ rows }) => insertSql(tables[name], rows) }),
 );
 
-/** As `insertRows`; returns one UpdatedRow for each row that differs. Objects merge as RFC 7396. */
+/** Updates rows; returns one UpdatedRow per changed row. Objects merge by RFC 7396. */
 export const updateRows = forEachTable((name) =>
   statement.many({
     name: `workspace.update-${name}`,
@@ -234,7 +234,7 @@ export const updateRows = forEachTable((name) =>
   }),
 );
 
-/** That many fresh ids, ascending. */
+/** New ids, ascending. */
 export const allocateIds = forEachTable((name) =>
   statement.many({
     name: `workspace.allocate-${name}`,
@@ -245,27 +245,27 @@ export const allocateIds = forEachTable((name) =>
   }),
 );
 
-/** Rows as the JSON parameter of the statements above. */
+/** Rows as JSON parameter. */
 export function toParameter(rows: readonly Row[]): string {
   return JSON.stringify(rows.map(({ id, values }) => ({ id, given: Object.keys(values), ...values })));
 }
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const batchSize = 5_000;
 
-/** Takes fresh ids of a table, ascending. */
-export async function takeIds(tx: Tx, table: TableName, count: number): Promise<number[]> {
+/** Allocates ids of a table, ascending. */
+export async function allocateRowIds(tx: Tx, table: TableName, count: number): Promise<number[]> {
   if (count === 0) return [];
   const rows = await allocateIds[table](tx, { count });
   return rows.map(({ id }) => id);
 }
 
-/** Inserts new rows; columns that a row does not name get their defaults. */
+/** Inserts rows; absent columns get their defaults. */
 export async function insertAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<void> {
   for (const batch of batches(rows)) await insertRows[table](tx, { rows: toParameter(batch) });
 }
 
-/** Writes the rows that differ from what is stored and returns what changed. */
+/** Updates rows that differ and returns the changes. */
 export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<UpdatedRow[]> {
   const updated: UpdatedRow[] = [];
   for (const batch of batches(rows)) {
@@ -274,7 +274,7 @@ export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]):
   return updated;
 }
 
-/** Parts of a list, each small enough for one statement. */
+/** Batches of a list, one statement each. */
 export function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < rows.length; start += batchSize) yield rows.slice(start, start + batchSize);
 }

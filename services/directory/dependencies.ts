@@ -1,0 +1,33 @@
+/** What handlers and workers receive; service.ts builds it once. */
+import type { EventOutbox } from '#libs/feed';
+import type { IdempotencyStore } from '#libs/idempotency';
+import type { Jobs } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { PipelineJob } from '#libs/pipeline';
+import type { Clock } from '#libs/time';
+import type { LoginThrottle, Passwords, RefusedLogins } from './accounts/index.ts';
+import type { DirectoryConfig } from './config.ts';
+import type { Keys, KeyUses } from './keys/index.ts';
+import type { Today } from './workflow/index.ts';
+
+export interface Dependencies {
+  readonly config: DirectoryConfig;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs;
+  readonly eventOutbox: EventOutbox;
+  readonly idempotency: IdempotencyStore;
+  readonly clock: Clock;
+  /** Today's date in the time zone of worklists (D50). */
+  readonly today: Today;
+  /** Jobs that steps can name. */
+  readonly pipeline: ReadonlyMap<string, PipelineJob>;
+  readonly passwords: Passwords;
+  /** Separate queue for callers without the gate key, the console included, so that they do not delay others. */
+  readonly gatePasswords: Passwords;
+  readonly throttle: LoginThrottle;
+  readonly refused: RefusedLogins;
+  readonly keys: Keys;
+  readonly keyUses: KeyUses;
+}

@@ -1,0 +1,55 @@
+/** Handlers of every operation, by feature. */
+import { auditHandlers } from '#libs/audit';
+import { jobAdminHandlers } from '#libs/jobs';
+import type { FeatureHandlers } from '#libs/service';
+import { createAccountHandlers } from './accounts/handlers/accounts.ts';
+import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
+import { createSessionHandlers } from './accounts/handlers/sessions.ts';
+import { createAdminDetailHandlers } from './admin-details/handlers.ts';
+import { createBrowseHandlers } from './browse/handlers.ts';
+import { createClassHandlers } from './classes/handlers.ts';
+import { createExperienceHandlers } from './experiences/handlers.ts';
+import { createFeedHandlers } from './feed/handlers.ts';
+import { createHolonHandlers } from './holons/handlers.ts';
+import { createIdentityHandlers } from './identities/handlers.ts';
+import { createJourneyHandlers } from './journeys/handlers.ts';
+import { createKeyHandlers } from './keys/handlers.ts';
+import { createMembershipHandlers } from './memberships/handlers.ts';
+import { createMergingHandlers } from './merging/handlers.ts';
+import { createNoteHandlers } from './notes/handlers.ts';
+import { createPeopleHandlers } from './people/handlers.ts';
+import { createPersonDataHandlers } from './person-data/handlers.ts';
+import { createRelationshipHandlers } from './relationships/handlers.ts';
+import { createSearchHandlers } from './search/handlers.ts';
+import { createWorklistHandlers } from './worklist/handlers.ts';
+import { createWorkspaceHandlers } from './workspace/handlers.ts';
+import type { directory } from './contract.ts';
+import type { Dependencies } from './dependencies.ts';
+
+export function createHandlers(deps: Dependencies): FeatureHandlers<typeof directory> {
+  return {
+    ...createAccountHandlers(deps),
+    ...createOwnLoginHandlers(deps),
+    ...createSessionHandlers(deps),
+    ...createAdminDetailHandlers(deps),
+    ...createBrowseHandlers(deps),
+    ...createClassHandlers(deps),
+    ...createExperienceHandlers(deps),
+    ...createFeedHandlers(deps),
+    ...createHolonHandlers(deps),
+    ...createIdentityHandlers(deps),
+    ...createJourneyHandlers(deps),
+    ...createKeyHandlers(deps),
+    ...createMembershipHandlers(deps),
+    ...createMergingHandlers(deps),
+    ...createNoteHandlers(deps),
+    ...createPeopleHandlers(deps),
+    ...createPersonDataHandlers(deps),
+    ...createRelationshipHandlers(deps),
+    ...createSearchHandlers(deps),
+    ...createWorklistHandlers(deps),
+    ...createWorkspaceHandlers(deps),
+    ...jobAdminHandlers(deps.jobs),
+    ...auditHandlers(deps.db),
+  };
+}
