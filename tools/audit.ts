@@ -1,7 +1,6 @@
 /**
- * Verifies the audit logs of all services and removes what is older than AUDIT_RETENTION_DAYS (A2): `node tools/audit.ts` with DATABASE_URL of the
- * role that may. Once, for those who have a schedule of their own: it ends with 1 when a log is broken, of which nothing is removed. With
- * `--daily` it stays, and does so at once and every day.
+ * Verifies the audit logs of all services and removes entries older than AUDIT_RETENTION_DAYS (A2): `node tools/audit.ts` with DATABASE_URL of the
+ * audit role. Runs once and exits with 1 when a log is broken; broken logs are not truncated. With `--daily` it runs at once and every day.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +16,7 @@ import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 import { removeInBatches } from '#libs/retention';
 
-/** What the keeping of the audit logs reads. */
+/** Settings of the retention of audit logs. */
 export const auditSettings = Type.Object({
   DATABASE_URL: databaseSettings.DATABASE_URL,
   ...databasePasswordSettings,
@@ -35,16 +34,16 @@ const linksOfPage = 1_000;
 const dayMs = 24 * 3_600_000;
 const againMs = 60_000;
 
-/** What was found and done in the log of one service. */
+/** The result for the log of one service. */
 export interface StoredLog {
   readonly service: string;
-  /** Entries that were judged. */
+  /** Number of verified entries. */
   readonly entries: number;
   readonly removed: number;
   readonly broken: ChainBreak | undefined;
 }
 
-/** One service after the other. @param options.url of the role `DATABASE_URL_AUDIT` names */
+/** Processes the services in sequence. @param options.url URL of the role of `DATABASE_URL_AUDIT` */
 export async function keepAuditLogs(options: {
   url: string;
   days: number;
@@ -82,15 +81,15 @@ async function keepLog(db: Database, service: string, days: number): Promise<Sto
   return { service, entries: checked, removed, broken };
 }
 
-/** Judges them now, and says whether all are whole. */
+/** Verifies all logs now. @returns true when all are intact */
 async function runOnce(config: Static<typeof auditSettings>, logger: Logger): Promise<boolean> {
   const logs = await keepAuditLogs({ url: buildDatabaseUrl(config), days: config.AUDIT_RETENTION_DAYS, logger });
   return logs.every(({ broken }) => broken === undefined);
 }
 
-/** Until the process is told to end. What could not be done is tried again before the next day. */
+/** Runs until the process receives a signal. Failures are retried before the next day. */
 async function runDaily(config: Static<typeof auditSettings>, logger: Logger): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()); // a batch that was begun is undone
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()); // an unfinished batch is rolled back
   for (;;) {
     const done = await runOnce(config, logger).then(
       () => true,

@@ -1,6 +1,6 @@
 /**
- * First step of every npm command, written for the oldest Node that may find it (20) and without any package: installs the
- * packages when the lock file has changed, then goes on under the pinned Node that one of them brings.
+ * First step of every npm command. Runs on Node 20 and without packages: installs the packages when the lock file has changed, then runs the
+ * command with the pinned Node that one of them contains.
  *
  *   node tools/bootstrap.mjs <command> [arguments]
  */
@@ -17,13 +17,13 @@ const stampFile = join(modulesDir, '.coherence-installed');
 const lockFile = join(repoDir, '.data', 'install.lock');
 const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
 const oldestNode = 20;
-/** End of the stamp of an installation that has no packages of tools and tests. */
+/** Suffix of the stamp of an installation without packages for tools and tests. */
 const withoutToolsMark = ' without tools';
 const progressEveryMs = 5_000;
 
-/** They need servers that are built once, which begins while the packages are installed. */
+/** Commands that need servers, whose build starts while packages are installed. */
 const withServers = ['start', 'test', 'test:release'];
-/** They run the platform; the others also need the packages of tools and tests. */
+/** Commands that need only the packages of the platform. */
 const withoutTools = ['start', 'cli', 'demo', 'logs'];
 const serverBuilder = join(repoDir, 'libs', 'servers', 'build-servers.ts');
 
@@ -60,8 +60,8 @@ async function main() {
 }
 
 /**
- * Packages that tools and tests need stay once they were installed.
- * @param meanwhile called when packages are to be installed
+ * Packages for tools and tests are kept once they are installed.
+ * @param meanwhile called when packages must be installed
  */
 async function install(meanwhile, needsTools) {
   const packageLock = readFileSync(join(repoDir, 'package-lock.json'));
@@ -74,13 +74,13 @@ async function install(meanwhile, needsTools) {
   if (isDone()) return;
   await takeInstallLock();
   try {
-    if (isDone()) return; // another command has just done it
+    if (isDone()) return; // another command has just installed them
     const present = readText(stampFile);
     const withTools = needsTools || present?.endsWith(withoutToolsMark) === false;
     const packages = JSON.parse(packageLock.toString()).packages;
     if (!isInstalled(packages, withTools)) {
       meanwhile(packages);
-      // What is installed stays in its place when only tools are missing: the platform may be running from it.
+      // Keeps installed packages when only tools are missing: the platform may be running from them.
       await runNpm(packages, withTools, withTools && present === stampWithoutTools ? ['install', '--no-save'] : ['ci']);
       removeUnused(withTools);
     }
@@ -90,7 +90,7 @@ async function install(meanwhile, needsTools) {
   }
 }
 
-/** True when npm itself has already installed exactly what the lock file asks for. */
+/** True when npm has already installed the exact content of the lock file. */
 function isInstalled(packages, withTools) {
   const text = readText(join(modulesDir, '.package-lock.json'));
   if (text === undefined) return false;
@@ -100,7 +100,7 @@ function isInstalled(packages, withTools) {
   );
 }
 
-/** 100 MB that nothing here reads: the C headers beside the pinned Node, and source maps of what only runs. */
+/** Removes 100 MB of unused files: C headers of the pinned Node, and source maps. */
 function removeUnused(withTools) {
   rmSync(join(modulesDir, 'node', 'node_modules', nodePackage(), 'include'), { recursive: true, force: true });
   if (withTools) return;
@@ -117,20 +117,20 @@ function nodePackage() {
   return `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
 }
 
-/** Goes on beside what comes next, which waits for it where it must, and ends with us. */
+/** Starts the build in the background; it ends with this process. */
 async function buildServers(packages) {
   const node = process.features.typescript ? process.execPath : await fetchNode(packages);
   if (node === undefined) return;
   const child = spawn(node, ['--disable-warning=ExperimentalWarning', serverBuilder], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  child.once('error', () => {}); // whoever needs the servers builds them
+  child.once('error', () => {}); // the command builds the servers itself then
   process.once('exit', () => child.kill());
 }
 
 /**
- * The pinned Node ahead of the other packages, for an older one that runs no TypeScript. The package is the one that the install script of the
- * package `node` fetches too.
+ * Installs the pinned Node before the other packages, for a Node that cannot run TypeScript. It is the package that the install script of the
+ * package `node` downloads too.
  */
 function fetchNode(packages) {
   const name = nodePackage();
@@ -161,7 +161,7 @@ async function runNpm(packages, withTools, command) {
   );
   const total = expected.length;
   const what = `npm ${command[0]}`;
-  log(`Installing ${total} packages with ${what}, about a minute; later starts skip this.`);
+  log(`Installing ${total} packages with ${what}, about a minute. Later starts skip this.`);
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
@@ -191,7 +191,9 @@ async function runNpm(packages, withTools, command) {
   stop();
   clearInterval(timer);
   if (code !== 0) {
-    fail(`${what} failed:\n${output.trim()}\n\nIs the registry reachable and the disk not full? Run the command again to resume.`);
+    fail(
+      `${what} failed:\n${output.trim()}\n\nCheck that the registry is reachable and the disk is not full. Run the command again to resume.`,
+    );
   }
   log(`  packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 }
@@ -204,23 +206,23 @@ function isUnpacked(path) {
   return existsSync(join(repoDir, path, 'package.json'));
 }
 
-/** npm as the caller runs it, else the one on the PATH. */
+/** The npm of the caller, otherwise the one on the PATH. */
 function findNpm() {
   const script = process.env.npm_execpath;
   return script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script) ? [process.execPath, script] : ['npm'];
 }
 
-/** Settings of the npm that runs this script would be taken by the npm that it starts. */
+/** Removes settings of the outer npm, which the started npm would inherit. */
 function withoutNpmRun(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_(lifecycle|package|command|config_local_prefix)/.test(name)));
 }
 
 /**
- * The pinned Node. Its package brings it by an install script, which npm may have been told not to run: then it is run here.
+ * The pinned Node. Runs the install script of its package if npm was configured not to.
  */
 function findNode() {
   if (isUsable(pinnedNode)) return pinnedNode;
-  log('Fetching the pinned Node, whose install script npm did not run.');
+  log('Downloading the pinned Node: npm did not run its install script.');
   const result = spawnSync(process.execPath, ['installArchSpecificPackage.js'], {
     cwd: join(modulesDir, 'node'),
     encoding: 'utf8',
@@ -244,20 +246,20 @@ function run(node, args, name) {
     cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
     env: {
       ...process.env,
-      ...(name === 'start' ? { COHERENCE_BEGAN_AT: String(performance.timeOrigin) } : {}), // its times begin with the command
+      ...(name === 'start' ? { COHERENCE_BEGAN_AT: String(performance.timeOrigin) } : {}), // start of measured times
       PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}`,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // a third of the start of any command
     },
-    stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // by the channel it notices that we are gone
+    stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // the closed channel tells it that this process has ended
   });
   const stopForwarding = forwardSignals(child);
   stopWithNpm(child);
   child.once('error', (error) => fail(`${node} could not be started: ${error.message}`));
   child.once('exit', (code, signal) => {
     if (signal === null) process.exit(code);
-    // As the command has ended: a shell's loop stops at Ctrl-C only when what it runs dies of it.
+    // Ends with the same signal: shell loops stop at Ctrl-C only if the command dies of the signal.
     stopForwarding();
-    process.exitCode = 1; // for a signal that ends no Node
+    process.exitCode = 1; // for signals that do not end Node
     process.kill(process.pid, signal);
   });
 }
@@ -272,7 +274,7 @@ function forwardSignals(child) {
   };
 }
 
-/** An npm that is killed outright cannot tell us: notice that the parent has changed. */
+/** Detects that npm was killed: the parent process changes. */
 function stopWithNpm(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
@@ -295,7 +297,7 @@ async function takeInstallLock() {
       rmSync(lockFile, { force: true });
       continue;
     }
-    if (!answers) log(`Waiting for process ${holder}, which installs the packages of this folder.`);
+    if (!answers) log(`Waiting for process ${holder}, which is installing the packages of this folder.`);
     answers = true;
     await sleep(500);
   }
@@ -332,6 +334,6 @@ try {
   await main();
 } catch (error) {
   if (error.code === 'ENOSPC') fail(`The disk that holds ${repoDir} is full.`);
-  if (error.code === 'EACCES' || error.code === 'EROFS') fail(`${error.path ?? repoDir} cannot be written by this account.`);
+  if (error.code === 'EACCES' || error.code === 'EROFS') fail(`${error.path ?? repoDir} is not writable by this user.`);
   throw error;
 }

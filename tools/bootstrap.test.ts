@@ -178,7 +178,7 @@ fi`);
     const [first, second] = await Promise.all([run('check'), run('check')]);
     expect([first.status, second.status]).toEqual([3, 3]);
     expect(readCalls()).toHaveLength(1);
-    expect(first.output + second.output).toMatch(/Waiting for process \d+, which installs the packages/);
+    expect(first.output + second.output).toMatch(/Waiting for process \d+, which is installing the packages/);
   });
 
   it('runs the install script of the pinned Node when npm did not', async () => {
@@ -186,7 +186,7 @@ fi`);
       "mkdir -p node_modules/node && echo \"require('node:fs').mkdirSync('bin'); require('node:fs').symlinkSync(process.env.REAL_NODE, 'bin/node')\" > node_modules/node/installArchSpecificPackage.js",
     );
     const result = await run('check');
-    expect(result.output).toContain('Fetching the pinned Node, whose install script npm did not run.');
+    expect(result.output).toContain('Downloading the pinned Node: npm did not run its install script.');
     expect(result.status).toBe(3);
   });
 

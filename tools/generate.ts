@@ -1,5 +1,5 @@
 /**
- * Writes the files that are derived from the code: `node tools/generate.ts`; with `--check` it only says which are out of date.
+ * Writes the generated files: `node tools/generate.ts`; with `--check` only lists the files that are out of date.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 const repoDir = join(import.meta.dirname, '..');
 type Generators = Readonly<Record<string, () => string | Promise<string>>>;
 
-/** Files that nobody edits: forges fold them in a diff. */
+/** Files that are generated completely: diffs on forges collapse them. */
 const wholeFiles: Generators = {
   'cli/completion/commands.json': describeCommands,
   'clients/typescript/operations.ts': describeClient,
@@ -53,6 +53,6 @@ for (const [file, generate] of Object.entries(generators)) {
   else writeFileSync(path, text);
 }
 if (stale.length > 0) {
-  console.error(`Out of date: ${stale.join(', ')}. Write them anew with: npm run fix`);
+  console.error(`Out of date: ${stale.join(', ')}. Update them with: npm run fix`);
   process.exitCode = 1;
 }

@@ -14,7 +14,7 @@ import { createDatabase } from '#libs/orm';
 import { databaseTarget } from '../cli/doctor/servers.ts';
 import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
-/** True when no person, class or account is there yet. */
+/** True when no person, class or account exists. */
 async function isEmpty(url: string, logger: Logger): Promise<boolean> {
   const database = await createDatabase({ url, schema: 'directory', poolSize: 1, logger, applicationName: 'migrate' });
   try {

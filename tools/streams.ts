@@ -1,7 +1,6 @@
 /**
- * Makes the streams of the platform, or brings them up to date: `node tools/streams.ts` with NATS_URL of a user that may. Run by a job
- * beside the migrations; running it again changes nothing. Users whose address is known (`NATS_URL_<SERVICE>`) must have the permissions of this
- * release, which is checked before anything is made.
+ * Creates or updates the streams of the platform: `node tools/streams.ts` with NATS_URL of an administrator. A job runs it beside the migrations; it
+ * is idempotent. It first checks that users with a known address (`NATS_URL_<SERVICE>`) have the permissions of this release.
  */
 import { ConfigError, loadConfig, logSettings, natsSettings, buildNatsUrl, readEnvironment } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -13,14 +12,14 @@ import { describeSetupFailure } from '../cli/doctor/setup-failure.ts';
 
 type LimitName = `NATS_STREAM_${StreamName}_MAX_BYTES`;
 
-/** A stream must hold some of the largest messages. */
+/** A stream must have space for several messages of maximum size. */
 export const fewestBytes = 16 * 1024 * 1024;
 const nameOf = (stream: StreamName): LimitName => `NATS_STREAM_${stream}_MAX_BYTES`;
 const limitOf = (stream: StreamName) =>
   Type.Integer({
     default: streams[stream].maxBytes,
     minimum: fewestBytes,
-    description: `bytes that the stream ${stream} holds at most; NATS reserves them`,
+    description: `maximum size of the stream ${stream} in bytes, reserved by NATS`,
   });
 
 const limits = Object.fromEntries(streamNames.map((stream) => [nameOf(stream), limitOf(stream)])) as Record<
@@ -37,21 +36,21 @@ const replicas = {
     }),
   ),
 };
-/** What the set-up of the streams reads. */
+/** Settings of the set-up of streams. */
 export const streamSettings = Type.Object({ ...natsSettings, ...logSettings, ...limits, ...replicas });
 
-/** How much each stream may hold. @throws ConfigError */
+/** Maximum size of each stream in bytes. @throws ConfigError */
 export function readStreamLimits(env: Readonly<Record<string, string | undefined>>): StreamLimits {
   const config = loadConfig(Type.Object(limits), env);
   return Object.fromEntries(streamNames.map((stream) => [stream, config[nameOf(stream)]]));
 }
 
-/** On how many servers each stream is to be; undefined leaves it. @throws ConfigError */
+/** Number of replicas of each stream; undefined = unchanged. @throws ConfigError */
 export function readStreamReplicas(env: Readonly<Record<string, string | undefined>>): number | undefined {
   return loadConfig(Type.Object(replicas), env).NATS_STREAM_REPLICAS;
 }
 
-/** Of one installation; its user may create streams. @throws AppError unavailable */
+/** Creates or updates the streams of one installation. @throws AppError unavailable */
 export async function makeStreams(settings: {
   url: string;
   prefix: string;

@@ -1,6 +1,6 @@
 /**
- * Keeps the servers that tests need running, so that a run of a few tests starts at once: `node tools/test-stack.ts`.
- * Test runs find it by `.data/test-stack.json` as long as it lives. Ctrl-C ends it.
+ * Runs the servers of the tests until Ctrl-C, so that test runs start at once: `node tools/test-stack.ts`. Test runs find them through
+ * `.data/test-stack.json`.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const servers = await startTestServers({ repoDir, dataDir, progress: (line) => c
 writeFileSync(addressFile, JSON.stringify({ holder: identifyProcess(process.pid), addresses: servers.addresses }, null, 2), {
   mode: 0o600,
 });
-console.log(`The test servers run; addresses in ${addressFile}. Ctrl-C stops them.`);
+console.log(`The test servers are running (addresses: ${addressFile}). Stop them with Ctrl-C.`);
 
 const stop = async (): Promise<void> => {
   rmSync(addressFile, { force: true });

@@ -1,32 +1,32 @@
-/** Repeating a call where that changes nothing, and giving an attempt up after its time. */
+/** Retries and timeouts. */
 import { ApiConnectionError, ApiError, ApiTimeoutError } from './errors.ts';
 
-/** How often and how soon a call is repeated. */
+/** Retry policy. */
 export interface RetryOptions {
-  /** Attempts in all, the first included; 1 = no repetition. Default 3. */
+  /** Number of attempts including the first; 1 = no retries. Default 3. */
   readonly attempts?: number;
-  /** Wait before the second attempt; it doubles each time, with jitter. Default 250. */
+  /** Delay before the second attempt in ms; doubles each time, with jitter. Default 250. */
   readonly firstDelayMs?: number;
-  /** Longest wait, a `Retry-After` of the server included: a longer one ends the call. Default 30 000. */
+  /** Maximum delay in ms. A longer `Retry-After` of the server ends the call. Default 30 000. */
   readonly maxDelayMs?: number;
 }
 
-/** What may be done with a call of an operation when it has failed. */
+/** Whether a failed call can be retried. */
 export interface Repeatability {
-  /** Sending it twice does what sending it once does: a read, or a write under an `Idempotency-Key`. */
+  /** Reads, and writes with an `Idempotency-Key`. */
   readonly isSafe: boolean;
-  /** Its body can be sent again; a stream cannot. */
+  /** False for a body that is a stream. */
   readonly isReplayable: boolean;
 }
 
 const longestDelayMs = 30_000;
 
-/** Answers after which the same request may succeed, and which do not say whether it was worked on. */
+/** Statuses after which a retry can succeed, but which do not tell whether the request took effect. */
 const passingStatuses = new Set([408, 500, 502, 503, 504]);
 
 /**
- * Runs `attempt` until it succeeds, may not be repeated, or the attempts are used up.
- * @throws what the last attempt threw; the reason of `signal` when the caller gives up
+ * Runs `attempt` until it succeeds, cannot be retried, or the maximum number of attempts is reached.
+ * @throws the error of the last attempt; the reason of `signal` when the caller aborts
  */
 export async function repeat<Reply>(
   attempt: () => Promise<Reply>,
@@ -47,12 +47,12 @@ export async function repeat<Reply>(
   }
 }
 
-/** The wait after so many failures. */
+/** Delay after this number of failures. */
 export function backoff(failures: number, { firstDelayMs = 250, maxDelayMs = longestDelayMs }: RetryOptions = {}): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
-/** 429, and 409 that calls itself retryable, were refused before anything was done. */
+/** 429 and a retryable 409 are rejected before they take effect. */
 function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boolean {
   if (!isReplayable) return false;
   if (error instanceof ApiConnectionError) return isSafe;
@@ -62,7 +62,7 @@ function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boo
   return isSafe && passingStatuses.has(error.status);
 }
 
-/** Timers hold no longer wait: one that is told to would fire at once. */
+/** Maximum of `setTimeout`: longer delays would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** @throws the reason of `signal` */
@@ -81,8 +81,8 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
 }
 
 /**
- * Runs one attempt under its own time and the caller's signal.
- * @throws ApiTimeoutError, ApiConnectionError; the reason of `signal`; ApiError as it comes
+ * Runs one attempt with a timeout and the caller's signal.
+ * @throws ApiTimeoutError, ApiConnectionError, ApiError; the reason of `signal`
  */
 export async function withTimeout<Reply>(
   operation: string,
@@ -93,12 +93,12 @@ export async function withTimeout<Reply>(
   const timer = new AbortController();
   const timeout = setTimeout(() => timer.abort(new ApiTimeoutError(operation, timeoutMs)), timeoutMs);
   try {
-    // A body that is read as a stream still ends with the caller's signal, but not with the timer.
+    // A streamed body can still be aborted by the caller's signal, but no longer by the timeout.
     return await attempt(signal === undefined ? timer.signal : AbortSignal.any([signal, timer.signal]));
   } catch (error) {
     signal?.throwIfAborted();
     timer.signal.throwIfAborted();
-    throw error instanceof ApiError ? error : new ApiConnectionError(operation, 'no answer', { cause: error });
+    throw error instanceof ApiError ? error : new ApiConnectionError(operation, 'no response', { cause: error });
   } finally {
     clearTimeout(timeout);
   }

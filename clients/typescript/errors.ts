@@ -1,11 +1,11 @@
-/** What a call can fail with. */
+/** Errors of calls. */
 
-/** Any answer of 400 and above, and every status that the operation does not document. */
+/** A status of 400 and above, or one that the operation does not document. */
 export class ApiError extends Error {
   readonly operation: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON, else the text. */
+  /** Parsed JSON, otherwise the text. */
   readonly body: unknown;
 
   constructor(operation: string, status: number, headers: Headers, body: unknown) {
@@ -17,12 +17,12 @@ export class ApiError extends Error {
     this.body = body;
   }
 
-  /** Names the request in the server's log. */
+  /** Id of the request in the server's log. */
   get requestId(): string | undefined {
     return this.headers.get('x-request-id') ?? undefined;
   }
 
-  /** Seconds after which to try again, with 429 and 503. What stands between here and the server may say a date instead (RFC 9110). */
+  /** Seconds until a retry, for 429 and 503. Also parses dates, which proxies can send (RFC 9110). */
   get retryAfterSeconds(): number | undefined {
     const text = this.headers.get('retry-after') ?? '';
     if (/^\d+$/.test(text)) return Number(text);
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came, or it broke off: whether the operation has happened is not known. `cause` is what `fetch` said. */
+/** No complete response: the operation may have taken effect. `cause` is the error of `fetch`. */
 export class ApiConnectionError extends Error {
   readonly operation: string;
 
@@ -42,12 +42,12 @@ export class ApiConnectionError extends Error {
   }
 }
 
-/** No complete answer came within the time of an attempt. */
+/** No complete response within the timeout of an attempt. */
 export class ApiTimeoutError extends ApiConnectionError {
   readonly timeoutMs: number;
 
   constructor(operation: string, timeoutMs: number) {
-    super(operation, `no complete answer within ${timeoutMs} ms`);
+    super(operation, `no complete response within ${timeoutMs} ms`);
     this.name = 'ApiTimeoutError';
     this.timeoutMs = timeoutMs;
   }

@@ -1,4 +1,4 @@
-/** The feed of events as one sequence that does not end, over lost connections and restarts of the server. */
+/** The event feed as an endless sequence that survives lost connections and server restarts. */
 import { backoff, type RetryOptions, sleep } from './attempts.ts';
 import { ApiConnectionError, ApiError } from './errors.ts';
 import type { PlatformEvent } from './event-types.ts';
@@ -6,44 +6,44 @@ import type { Operations } from './operations.ts';
 import type { CallOptions } from './transport.ts';
 
 type TypeOf<Type> = Type extends `${infer Kind}.${string}` ? Type | `${Kind}.*` : never;
-/** A type of event, or all of a kind, such as `person.*`. */
+/** An event type, or all types of a resource, such as `person.*`. */
 export type EventType = TypeOf<PlatformEvent['type']>;
 
-/** The events that a choice of types means. */
+/** The events that match a filter of types. */
 type EventOf<Types extends EventType> = Types extends `${infer Kind}.*`
   ? Extract<PlatformEvent, { type: `${Kind}.${string}` }>
   : Extract<PlatformEvent, { type: Types }>;
 
 export interface FollowOptions<Types extends EventType = EventType> {
-  /** Only what comes behind this cursor, that of the event that you worked last; `latest` = from now on; absent = from the oldest that is kept. */
+  /** Cursor of the last processed event; `latest` = from now on; absent = from the oldest stored event. */
   readonly after?: string;
-  /** Only these. */
+  /** Only these types. */
   readonly types?: readonly Types[];
-  /** Only events of this subject, or with the type alone of all such subjects. */
+  /** Only events of this subject; with the type alone, of all subjects of this type. */
   readonly subject?: { readonly type: PlatformEvent['subject']['type']; readonly id?: number };
-  /** Events of a page; default 100. */
+  /** Events per page; default 100. */
   readonly pageSize?: number;
-  /** Seconds for which the server holds a request until something comes; default 25. */
+  /** Seconds that the server waits for new events; default 25. */
   readonly waitSeconds?: number;
   /**
-   * What comes behind the cursor is no longer kept in whole (410): read anew what you follow, then it goes on with the oldest event that is
-   * kept. Without it the iteration throws.
+   * Called when events after the cursor were removed (410). Reload the data that you follow; the iteration then continues with the oldest stored
+   * event. Without it the iteration throws.
    */
   readonly onExpired?: (error: ApiError) => void | Promise<void>;
-  /** Ends the iteration: it throws the signal's reason. */
+  /** Ends the iteration, which throws the signal's reason. */
   readonly signal?: AbortSignal;
   readonly token?: string;
-  /** Only the waits: it is tried again until `signal` says otherwise. */
+  /** Delays between retries, which are not limited in number. */
   readonly retry?: Pick<RetryOptions, 'firstDelayMs' | 'maxDelayMs'>;
 }
 
-/** An answer that came sooner was not held: the server is about to stop. */
+/** A faster empty response means that the server is stopping. */
 const heldMs = 1_000;
 
 /**
- * Every event, each once, in their order. A lost connection, a restart and a busy server are waited for, with backoff; keep `cursor` of each event
- * with what you made of it, and begin there the next time.
- * @throws ApiError when the server refuses (401, 403, 400; 410 without `onExpired`); the reason of `signal`
+ * Yields every event once, in order. Retries lost connections and unavailable servers with backoff. Store the `cursor` of each event together with
+ * its result, and start there the next time.
+ * @throws ApiError for 400, 401 and 403, and for 410 without `onExpired`; the reason of `signal`
  */
 export async function* followEvents<Types extends EventType = EventType>(
   list: Operations['listEvents'],
@@ -62,7 +62,7 @@ export async function* followEvents<Types extends EventType = EventType>(
     const requestedMs = performance.now();
     try {
       const { body } = await list({ query: { ...query, ...(cursor !== undefined && { after: cursor }) } }, call);
-      // A page may end early, without any event, where much is not seen: what is behind it is asked for at once.
+      // A page with many invisible events can be short or empty: the next page is requested at once.
       const hasMore = body.items.length > 0 || (body.has_more && body.next !== cursor);
       const isHeld = hasMore || cursor === 'latest' || waitSeconds === 0 || performance.now() - requestedMs >= heldMs;
       failures = isHeld ? 0 : failures + 1;
@@ -84,7 +84,7 @@ export async function* followEvents<Types extends EventType = EventType>(
   }
 }
 
-/** The same request may succeed later. */
+/** True when a retry can succeed. */
 function mayPass(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 408 || error.status === 429 || error.status >= 500;
   return error instanceof ApiConnectionError;

@@ -13,14 +13,14 @@ export { listItems, type Page, type PagedRequest } from './pages.ts';
 export { type ReceivedWebhook, verifyWebhook, type WebhookEvent, type WebhookOptions, type WebhookTestEvent, WebhookVerificationError } from './webhooks.ts';
 export type { ApiReply, CallOptions, ClientOptions, NotModified, Upload } from './transport.ts';
 
-/** All operations, the feed of events as one sequence, and a way to the same client with another credential. */
+/** All operations, the event feed as a sequence, and the same client with another credential. */
 export type Client = Operations & {
   withToken(token: string): Client;
-  /** What happens, event by event, until `signal` says otherwise or the server refuses. */
+  /** Yields events until `signal` aborts or the server rejects the request. */
   events<Types extends EventType = EventType>(options?: FollowOptions<Types>): ReturnType<typeof followEvents<Types>>;
 };
 
-/** A client of one server. It keeps no state but its options. */
+/** A client of one server. It has no state except its options. */
 export function createClient(options: ClientOptions): Client {
   const methods = Object.entries<OperationEntry>(operationTable).map(([name, entry]) => [
     name,
@@ -35,8 +35,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * True for an answer of this operation; its status then tells the type of its body. Statuses that the document does not
- * name (a proxy's, a fault of the server) are possible all the same.
+ * True for an error of this operation; the status then narrows the type of the body. Undocumented statuses (of proxies or server faults) are
+ * possible too.
  */
 export function isErrorOf<Name extends keyof OperationErrors>(error: unknown, operation: Name): error is ApiError & OperationErrors[Name] {
   return error instanceof ApiError && error.operation === operation;

@@ -1,25 +1,24 @@
-/** Lists that come in pages, as one sequence. */
+/** Paged lists as one sequence. */
 import type { ApiReply } from './transport.ts';
 
 /**
- * A page as the paged lists of the API answer it: of the first two kinds the next is asked for by its `offset`, of the last by the `next` of this
- * one. Of the second kind are those that tell how many items there are in all, or nothing; they go on until a page is empty at the latest.
+ * A page of a list. The first two kinds are paged by `offset`, the last one by `next`. The second kind has a total count or none; it ends at the
+ * latest with an empty page.
  */
 export type Page<Item> =
   | { readonly items: readonly Item[]; readonly has_more: boolean; readonly next?: never }
   | { readonly items: readonly Item[]; readonly count?: number; readonly has_more?: never; readonly next?: never }
   | { readonly items: readonly Item[]; readonly next: string | null; readonly has_more?: never };
 
-/** What a paged operation takes, as far as paging needs to know it. */
+/** Request parameters that paging uses. */
 export interface PagedRequest {
   readonly query?: { readonly limit?: number; readonly offset?: number; readonly cursor?: string };
 }
 
 /**
- * All items of a list, page after page, each page asked for when it is reached. Begins at the request's `offset` or `cursor`; its `limit` is the size
- * of a page. With `offset`, what is written meanwhile may shift the pages: an item that moves can come twice or not at all; sort by something that
- * does not change where that matters.
- * @throws what the operation throws
+ * Yields all items of a list and requests each page when it is reached. Starts at the request's `offset` or `cursor`; `limit` is the page size.
+ * With `offset`, concurrent writes can shift pages, so that an item appears twice or not at all; sort by a field that does not change.
+ * @throws the errors of the operation
  */
 export async function* listItems<Request extends PagedRequest, Item>(
   list: (request: Request) => Promise<ApiReply<200, Page<Item>>>,

@@ -1,8 +1,8 @@
-/** Sending the operations of the table over fetch: parameters in, typed replies and `ApiError` out. */
+/** Calls operations with `fetch`, and returns typed replies or throws `ApiError`. */
 import { repeat, type RetryOptions, withTimeout } from './attempts.ts';
 import { ApiError } from './errors.ts';
 
-/** How to call one operation; entries are generated. */
+/** Description of one operation; generated. */
 export interface OperationEntry {
   readonly method: string;
   /** Template with `{name}` for path parameters. */
@@ -13,9 +13,9 @@ export interface OperationEntry {
   readonly body?: 'json' | 'multipart';
   /** Name of the file part of a multipart body. */
   readonly part?: string;
-  /** Takes an `Idempotency-Key`, under which a repetition changes nothing. */
+  /** Accepts an `Idempotency-Key`, which makes retries safe. */
   readonly key?: true;
-  /** Time that the server gives itself; default 15 000. */
+  /** Time limit of the server in ms; default 15 000. */
   readonly deadlineMs?: number;
 }
 
@@ -24,23 +24,23 @@ export type OperationTable = Readonly<Record<string, OperationEntry>>;
 export interface ClientOptions {
   /** Origin of the server, e.g. `https://coherence.example.org`, without a path. */
   readonly baseUrl: string;
-  /** The shared token or a per-user token, or a function that knows the present one. */
+  /** A shared or per-user token, or a function that returns the current one. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
   /** The login gate key; only `login` needs it. */
   readonly loginKey?: string;
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Calls are repeated where that changes nothing: reads, writes under an `Idempotency-Key`, and what was refused for now. */
+  /** Retry policy for reads, writes with an `Idempotency-Key`, and requests that were rejected temporarily. */
   readonly retry?: RetryOptions;
-  /** Time for one attempt, the body of a JSON or text reply included; default: what the server gives itself and 15 s. */
+  /** Timeout of one attempt in ms, including a JSON or text body; default: the time limit of the server plus 15 s. */
   readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Default: `JSON.parse`, which rounds integers above 2^53; pass a lossless parser to keep them. */
+  /** Default: `JSON.parse`, which rounds integers above 2^53; pass a lossless parser if needed. */
   readonly parseJson?: (text: string) => unknown;
 }
 
-/** Per call; each wins over the client's own. `token: null` sends no credential. */
+/** Options of one call, which override those of the client. `token: null` sends no credential. */
 export interface CallOptions {
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -49,32 +49,32 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** A file to upload. A stream is sent as it comes, without being held in memory. */
+/** A file to upload. Streams are not buffered in memory. */
 export interface Upload {
-  /** File name; its extension says what it is. */
+  /** File name; the extension determines the type. */
   readonly name: string;
   readonly content: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   /** Media type of the part; default `application/octet-stream`. */
   readonly type?: string;
 }
 
-/** An answer below 400. */
+/** A response with a status below 400. */
 export interface ApiReply<Status extends number, Body> {
   readonly status: Status;
   readonly headers: Headers;
-  /** Parsed JSON, text, a stream of bytes (cancel it when you do not read it), or undefined where there is no body. */
+  /** Parsed JSON, text, a stream of bytes (cancel it if you do not read it), or undefined without a body. */
   readonly body: Body;
 }
 
-/** A request that names what the caller holds; only it can be answered with `NotModified`. */
+/** A conditional request, the only one that can return `NotModified`. */
 export interface Conditional {
   readonly headers: { readonly 'If-None-Match': string };
 }
 
-/** The caller's representation is the present one. */
+/** The caller's copy is current. */
 export type NotModified = ApiReply<304, undefined>;
 
-/** The groups of a request, as the generated types fill them in. */
+/** The parts of a request; refined by the generated types. */
 export interface AnyRequest {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -84,12 +84,12 @@ export interface AnyRequest {
 }
 
 const defaultDeadlineMs = 15_000;
-/** For the way there and back. */
+/** Added to the time limit of the server, for the network. */
 const graceMs = 15_000;
 
 /**
- * Calls one operation, again where that is safe. An operation that takes an `Idempotency-Key` gets one when the caller has given none.
- * @throws ApiError for an answer that is no documented success; ApiTimeoutError, ApiConnectionError when none arrives; the signal's reason
+ * Calls one operation and retries it if that is safe. Generates an `Idempotency-Key` if the operation accepts one and the caller sets none.
+ * @throws ApiError for every status except a documented success; ApiTimeoutError or ApiConnectionError without a response; the signal's reason
  */
 export async function send(
   name: string,
@@ -139,7 +139,7 @@ function buildPath(template: string, { path = {}, query = {} }: AnyRequest): str
     const value = path[name];
     if (value === undefined || value === '') throw new TypeError(`path parameter "${name}" is missing`);
     const text = String(value);
-    // No way to write them keeps these as they are: the address would be that of another operation.
+    // URL parsers resolve these segments even when escaped, so the request would reach another operation.
     if (text === '.' || text === '..') throw new TypeError(`path parameter "${name}" must not be "${text}"`);
     return encodeURIComponent(text);
   });
@@ -167,7 +167,7 @@ function addBody(init: RequestInit & { duplex?: 'half' }, headers: Headers, entr
   init.duplex = 'half';
 }
 
-/** The stream between the head and the end of its part. */
+/** The file stream between the head and the end of its multipart part. */
 function frame(content: ReadableStream<Uint8Array>, boundary: string, part: string, file: Upload): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const quote = (text: string): string => text.replace(/["\r\n]/g, (sign) => encodeURIComponent(sign));
@@ -194,7 +194,7 @@ async function toError(name: string, response: Response, client: ClientOptions):
   try {
     body = (client.parseJson ?? JSON.parse)(text);
   } catch {
-    // Not from the platform itself, e.g. a proxy's page: the text says more than nothing.
+    // Not JSON, e.g. the page of a proxy: keep the text.
   }
   return new ApiError(name, response.status, response.headers, body);
 }

@@ -1,30 +1,30 @@
-/** Webhooks of the platform at who receives them: whether they are genuine (Standard Webhooks). */
+/** Verifies webhooks of the platform in the receiver (Standard Webhooks). */
 import type { PlatformEvent } from './event-types.ts';
 
-/** The webhook is not genuine, or too old: answer it with 400 or 401, and look at nothing in it. */
+/** The signature is invalid or too old: return 400 or 401 and ignore the content. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-/** What the `test` of an endpoint sends. */
+/** The test event of an endpoint. */
 export interface WebhookTestEvent extends Omit<PlatformEvent, 'type' | 'subject' | 'data'> {
   readonly type: 'webhook_endpoint.test';
   readonly subject: { readonly type: 'webhook_endpoint'; readonly id: number };
   readonly data: Readonly<Record<string, never>>;
 }
 
-/** An event that was sent; `type` tells the type of `data`. There may be types of a later release. */
+/** A delivered event; `type` determines the type of `data`. Later releases can send other types. */
 export type WebhookEvent = PlatformEvent | WebhookTestEvent;
 
 export interface ReceivedWebhook {
-  /** Of the request, in whatever form the server has them. */
+  /** Headers of the request, in any of these forms. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As it came: bytes, or the text of these. JSON that was parsed and written again is another body. */
+  /** The raw body, as bytes or text. Do not parse and serialize it again. */
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
 export interface WebhookOptions {
-  /** How far the time of the webhook may be from now; default 300 s. */
+  /** Maximum difference between the timestamp and now in seconds; default 300. */
   readonly toleranceSeconds?: number;
   /** Epoch milliseconds; default: now. */
   readonly nowMs?: number;
@@ -35,8 +35,8 @@ const usualToleranceSeconds = 300;
 const maxSignatures = 16;
 
 /**
- * The event of a webhook that was signed with the secret of the endpoint, or with one of several while it is being changed. `webhook-id`, which is
- * the event's `id`, is the same for every repetition.
+ * Verifies the signature with the secret of the endpoint, or with one of several during a rotation. The event's `id`, which is also the
+ * `webhook-id`, is the same for every attempt.
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook(
@@ -47,8 +47,8 @@ export async function verifyWebhook(
   const read = (name: string): string => readHeader(headers, name);
   const id = read('webhook-id');
   const timestamp = read('webhook-timestamp');
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is no time');
-  if (Math.abs(nowMs / 1_000 - Number(timestamp)) > toleranceSeconds) throw new WebhookVerificationError('webhook-timestamp is too far from now');
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError('webhook-timestamp is not a number of seconds');
+  if (Math.abs(nowMs / 1_000 - Number(timestamp)) > toleranceSeconds) throw new WebhookVerificationError('webhook-timestamp is outside the tolerance');
   const encoder = new TextEncoder();
   const bytes = typeof body === 'string' ? encoder.encode(body) : body;
   const head = encoder.encode(`${id}.${timestamp}.`);
@@ -58,23 +58,23 @@ export async function verifyWebhook(
   const signatures = readSignatures(read('webhook-signature'));
   for (const text of typeof secret === 'string' ? [secret] : secret) {
     const bytesOfKey = decode(text.startsWith(prefix) ? text.slice(prefix.length) : text);
-    if (bytesOfKey === undefined || bytesOfKey.length === 0) throw new TypeError('the secret is no whsec_ and base64');
+    if (bytesOfKey === undefined || bytesOfKey.length === 0) throw new TypeError('the secret must be whsec_ followed by base64');
     const key = await crypto.subtle.importKey('raw', bytesOfKey, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
     // Compares in constant time.
     for (const signature of signatures)
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
   }
-  throw new WebhookVerificationError('no signature is of this secret');
+  throw new WebhookVerificationError('no signature matches the secret');
 }
 
 function readHeader(headers: ReceivedWebhook['headers'], name: string): string {
   const found =
     headers instanceof Headers ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  if (typeof found !== 'string' || found === '') throw new WebhookVerificationError(`there is no header ${name}`);
+  if (typeof found !== 'string' || found === '') throw new WebhookVerificationError(`the header ${name} is missing`);
   return found;
 }
 
-/** Those of the version 1; there may be others. */
+/** Signatures of version 1; other versions are ignored. */
 function readSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')

@@ -65,7 +65,7 @@ describe('npm start (architecture#running-it)', () => {
   it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
     const item = launch({ LLM_BASEURL: 'http://misspelt.example.org', NODE_COMPILE_CACHE: join(pad.dataDir, 'compile-cache') });
     await pad.waitUntilReady(item);
-    expect(item.output()).toContain('LLM_BASEURL is no setting and is left out. Is LLM_BASE_URL meant?');
+    expect(item.output()).toContain('LLM_BASEURL is not a setting and is ignored. Did you mean LLM_BASE_URL?');
     expect(item.output()).toMatch(/language model\s+the demo model .*LLM_BASE_URL/);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/docs`);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/v1/docs`);
@@ -147,7 +147,7 @@ describe('npm start (architecture#running-it)', () => {
   it('refuses a second start in the same folder and says who runs', async () => {
     const second = launch();
     await expect(second.status).resolves.toBe(1);
-    expect(second.output()).toContain(`already runs in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`);
+    expect(second.output()).toContain(`is already running in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`);
     await expect(readSchema()).resolves.toBe(200);
   });
 
@@ -159,7 +159,7 @@ describe('npm start (architecture#running-it)', () => {
       await waitFor(() => !isRunning(before));
       await waitFor(() => pad.findIdentity(name).pid !== before.pid, { what: `a new ${name}` });
       await waitFor(async () => (await logIn()) === 200, { what: 'a login' });
-      expect(launches[0]?.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
+      expect(launches[0]?.output()).toContain(`${name} was ended by SIGKILL; restarting`);
     },
   );
 
@@ -208,7 +208,7 @@ describe('npm start (architecture#running-it)', () => {
     const item = launch();
     await expect(item.status).resolves.toBe(1);
     blocker.close();
-    expect(item.output()).toContain(`Port ${pad.port}, where the API gateway would listen, is in use by another program.`);
+    expect(item.output()).toContain(`Port ${pad.port} of the API gateway is in use by another program.`);
     expect(item.output()).toContain(`PORT=${pad.port + 10} npm start`);
   });
 

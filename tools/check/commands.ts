@@ -1,4 +1,4 @@
-/** Runs the programs of `npm run check` and `npm run fix`, and says how each went. */
+/** Runs the steps of `npm run check` and `npm run fix`. */
 import { spawn, type StdioOptions } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ export interface Step {
 }
 
 /**
- * A worker keeps the modules of all its files: marking them is half a second's work, which waits until there is a lot to collect, and is not done
- * because a test waits. Of bytes outside the heap, such as those that a socket has read, each 64 MB would have it done; they count as the heap's own.
+ * A worker keeps the modules of all its test files, and marking them takes half a second. These flags delay the marking until much garbage exists,
+ * and prevent it while tests wait and for every 64 MB of memory outside the heap.
  */
 const heapOptions = [
   '--initial-old-space-size=512',
@@ -24,7 +24,7 @@ const heapOptions = [
 
 export const jestCommand: readonly [string, ...string[]] = ['node', ...heapOptions, join('node_modules', 'jest', 'bin', 'jest.js')];
 
-/** One after the other. @returns the titles of the steps that failed; the others run all the same. */
+/** Runs all steps in sequence. @returns the titles of the failed steps */
 export async function runSteps(steps: readonly Step[]): Promise<string[]> {
   const failed: string[] = [];
   for (const step of steps) {
@@ -35,8 +35,8 @@ export async function runSteps(steps: readonly Step[]): Promise<string[]> {
 }
 
 /**
- * As many at a time as there are processors; what each says is shown when it ends.
- * @returns as `runSteps`.
+ * Runs the steps in parallel, one per processor, and prints the output of each when it ends.
+ * @returns the titles of the failed steps
  */
 export async function runStepsTogether(steps: readonly Step[]): Promise<string[]> {
   const waiting = [...steps];
@@ -53,7 +53,7 @@ export async function runStepsTogether(steps: readonly Step[]): Promise<string[]
   return steps.map(({ title }) => title).filter((title) => failed.has(title));
 }
 
-/** @param output where what it says goes, and how it went. */
+/** @param output receives the output and the result */
 async function runStep(step: Step, output: 'inherit' | ((text: string) => void)): Promise<boolean> {
   const startedAt = performance.now();
   const status = await runCommand(step.command, {}, output);
@@ -65,8 +65,8 @@ async function runStep(step: Step, output: 'inherit' | ((text: string) => void))
 }
 
 /**
- * @param output where both of its streams go; by default they are ours.
- * @returns the exit status; 1 when a signal ended it.
+ * @param output receives both streams; inherited by default
+ * @returns the exit status; 1 when the process was ended by a signal
  */
 export function runCommand(
   [program, ...args]: readonly [string, ...string[]],

@@ -1,4 +1,4 @@
-/** `npm run fix`: mends what can be mended without thought. */
+/** `npm run fix`: fixes format and lint, and writes generated files. */
 import { runSteps } from './commands.ts';
 
 const failed = await runSteps([

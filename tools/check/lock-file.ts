@@ -1,7 +1,6 @@
 /**
- * What `npm ci` would install without being able to tell that it is the right thing: `node tools/check/lock-file.ts` fails on a dependency
- * of package-lock.json without a hash, from elsewhere than the registry, or of a platform that is left out
- * (docs/adr/no-build-step.md).
+ * `node tools/check/lock-file.ts` rejects dependencies that `npm ci` cannot verify: without a hash, from outside the registry, or with a missing
+ * platform (docs/adr/no-build-step.md).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,16 +20,16 @@ export interface LockFile {
 }
 
 const registry = 'https://registry.npmjs.org/';
-/** Versions, ranges and tags, perhaps of a package of another name; everything else is an address or a folder. */
+/** Versions, ranges, tags and aliases. Everything else is a URL or a folder. */
 const versionPattern = /^(npm:(@[\w.-]+\/)?[\w.-]+@)?[\w.*+^~<>=|\s-]*$/;
 
-/** One line for each problem; empty when the file is in order. */
+/** @returns one line per problem */
 export function findLockProblems({ packages }: LockFile): string[] {
   return Object.entries(packages).flatMap(([path, item]) => [
     ...(path === '' ? [] : findOwnProblems(path, item)),
     ...Object.entries({ ...item.dependencies, ...item.devDependencies, ...item.optionalDependencies })
       .filter(([, spec]) => !versionPattern.test(spec))
-      .map(([name, spec]) => `${path || 'package.json'}: ${name} is "${spec}", which is no version of the registry`),
+      .map(([name, spec]) => `${path || 'package.json'}: ${name} is "${spec}", which is not a version of the registry`),
     ...Object.keys(item.optionalDependencies ?? {})
       .filter((name) => !isLocked(packages, path, name))
       .map((name) => `${path}: its optional package ${name} is missing; choose a version of which the registry has every platform`),
@@ -45,7 +44,7 @@ function findOwnProblems(path: string, { resolved, integrity, link }: LockedPack
   ];
 }
 
-/** Whether the package at `path` finds `name` as Node would: beside it or further up. */
+/** True when Node's resolution finds `name` from the package at `path`. */
 function isLocked(packages: LockFile['packages'], path: string, name: string): boolean {
   for (let dir = path; ; dir = dir.slice(0, Math.max(0, dir.lastIndexOf('/node_modules/')))) {
     if (packages[`${dir === '' ? '' : `${dir}/`}node_modules/${name}`] !== undefined) return true;

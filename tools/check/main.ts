@@ -4,5 +4,5 @@ import { staticSteps } from './static-steps.ts';
 
 const unitTests: Step = { title: 'unit tests (jest)', command: [...jestCommand, '--selectProjects', 'unit', '--silent'] };
 const failed = await runStepsTogether([unitTests, ...staticSteps]);
-console.log(failed.length === 0 ? '\nEverything is in order.' : `\nTo mend: ${failed.join(', ')}. npm run fix mends what can be mended.`);
+console.log(failed.length === 0 ? '\nAll checks passed.' : `\nFailed: ${failed.join(', ')}. Some problems can be fixed with: npm run fix`);
 process.exitCode = failed.length === 0 ? 0 : 1;

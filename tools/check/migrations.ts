@@ -1,6 +1,6 @@
 /**
- * `node tools/check/migrations.ts` refuses what would stop requests on tables that hold rows: it reads the statements that the migrations since
- * the last release send, with the rules of squawk (https://squawkhq.com) and a few of our own (CONTRIBUTING.md#migrations).
+ * `node tools/check/migrations.ts` rejects migrations that would block requests on tables with rows. It checks the statements of all migrations since
+ * the last release with squawk (https://squawkhq.com) and rules of this project (CONTRIBUTING.md#migrations).
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Statement {
   readonly sql: string;
   readonly isBackfill: boolean;
 }
-/** What is sent in one transaction, or the one statement that must not be in any. */
+/** The statements of one transaction, or one statement outside a transaction. */
 interface Unit {
   readonly migration: string;
   readonly statements: readonly Statement[];
@@ -28,7 +28,7 @@ interface Unit {
 }
 
 const squawk = join(import.meta.dirname, '..', '..', 'node_modules', '.bin', 'squawk');
-/** Rules of taste; and the time of a statement, which the time for its locks bounds where it matters. */
+/** Excluded rules: style, and statement timeouts, since lock timeouts already limit the effect on requests. */
 const excluded = [
   'ban-char-field',
   'prefer-bigint-over-int',
@@ -39,10 +39,10 @@ const excluded = [
   'prefer-timestamptz',
   'require-statement-timeout',
 ];
-/** As every session of a migration has it (libs/orm/migrations). */
+/** Setting of every migration session (libs/orm/migrations). */
 const session = `set lock_timeout = '2s';`;
 
-/** One line for each problem of these migrations; the tables that they create themselves hold no rows. */
+/** @returns one line per problem; tables that the migrations create are excluded, since they have no rows */
 export async function findMigrationProblems(migrations: readonly CheckedMigration[]): Promise<string[]> {
   const units = (await Promise.all(migrations.map(collectUnits))).flat();
   const all = units.flatMap(({ statements }) => statements.map(({ sql }) => sql));
@@ -61,7 +61,7 @@ export async function findMigrationProblems(migrations: readonly CheckedMigratio
 const createTable = /\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?(\w+\.\w+)/gi;
 const createIndex = /\bcreate\s+(?:unique\s+)?index\s+(\w+)\s+on\s+((\w+)\.\w+)/gi;
 const renameIndex = /\balter\s+index\s+(\w+)\.(\w+)\s+rename\s+to\s+(\w+)/gi;
-/** What a statement about a table or an index of it names. */
+/** The table or index of a statement. */
 const subject =
   /\b(?:alter\s+table(?:\s+only)?|index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?\w+\s+on|drop\s+index(?:\s+if\s+exists)?)\s+(\w+\.\w+)/i;
 
@@ -81,7 +81,7 @@ async function collectUnits({ Class }: CheckedMigration): Promise<Unit[]> {
   }));
 }
 
-/** What squawk does not look at. */
+/** Rules that squawk does not have. */
 function findOwnProblems(unit: Unit, schemas: ReadonlySet<string>, created: ReadonlySet<string>): string[] {
   const problem = (rule: string, text: string, sql: string): string => describe(unit.migration, rule, text, sql);
   return unit.statements.flatMap(({ sql, isBackfill }) => {
@@ -106,7 +106,7 @@ function lintStatements(units: readonly Unit[], created: ReadonlySet<string>): s
       const file = join(folder, `${index}.sql`);
       const texts = [...(unit.isConcurrent ? [] : [session]), ...unit.statements.map(({ sql }) => `${sql.trim().replace(/;$/, '')};`)];
       writeFileSync(file, texts.join('\n'));
-      // Which statement each line belongs to.
+      // Maps lines to statements.
       return { file, unit, lines: texts.flatMap((text) => text.split('\n').map(() => text)) };
     });
     return [true, false].flatMap((isConcurrent) => {
@@ -137,7 +137,7 @@ interface Finding {
 
 function runSquawk(files: readonly string[], isConcurrent: boolean): Finding[] {
   if (files.length === 0) return [];
-  // It waits for its lock without stopping readers or writers (libs/orm/migrations/online.ts).
+  // Waits for its lock without blocking readers or writers (libs/orm/migrations/online.ts).
   const rules = isConcurrent ? [...excluded, 'require-lock-timeout'] : excluded;
   const args = [
     '--reporter',
@@ -161,7 +161,7 @@ function runSquawk(files: readonly string[], isConcurrent: boolean): Finding[] {
 const describe = (migration: string, rule: string, text: string, sql: string): string =>
   `${migration}: ${rule}: ${text} ${sql.replaceAll(/\s+/g, ' ').trim().slice(0, 100)}`;
 
-/** Migrations that run when the last release is upgraded to this one. */
+/** Migrations since the last release. */
 async function loadMigrationsSinceRelease(): Promise<CheckedMigration[]> {
   const names = Object.entries(listMigrations()).flatMap(([schema, all]) => all.map((name) => ({ schema, name })));
   const isNew = ({ name }: { name: string }): boolean => name.slice('Migration'.length, 'Migration'.length + 14) > previous.lastMigration;

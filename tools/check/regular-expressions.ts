@@ -1,6 +1,6 @@
 /**
- * `node tools/check/regular-expressions.ts`: no expression of the product takes super-linear time, since outsiders choose the length of most texts.
- * One that may names its reason on its line or the one before: `// super-linear: at most 200 characters`.
+ * `node tools/check/regular-expressions.ts` rejects regular expressions with super-linear time, since callers choose the length of most texts. An
+ * exception needs a reason on its line or the line before: `// super-linear: at most 200 characters`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface Node {
   readonly type?: string;
 }
 
-/** One line for each expression without a reason: where it stands, and why. */
+/** @returns one line per super-linear expression without a reason */
 export function findProblems(file: string, text: string): string[] {
   const lines = text.split('\n');
   return listExpressions(file, text).flatMap(({ source, flags, start }) => {
@@ -31,7 +31,7 @@ export function findProblems(file: string, text: string): string[] {
   });
 }
 
-/** Literals, texts that become an expression, and patterns of schemas. */
+/** Literals, arguments of `RegExp`, and patterns of schemas. */
 function listExpressions(file: string, text: string): Found[] {
   const found: Found[] = [];
   const visit = (value: unknown): void => {
@@ -57,7 +57,7 @@ function readExpression(node: Node): Expression | undefined {
   return undefined;
 }
 
-/** Of a text that is written out; one that is put together is not looked at. */
+/** Reads literal patterns; computed ones are not checked. */
 function readText(node: Node, flags: string): Expression | undefined {
   return node.type === 'Literal' && typeof node['value'] === 'string' ? { source: node['value'], flags } : undefined;
 }

@@ -1,9 +1,9 @@
 import type { Step } from './commands.ts';
 
-/** Everything of `npm run check` that runs no test, side by side; what takes longest comes first. */
+/** Steps of `npm run check` besides tests, slowest first, since they run in parallel. */
 export const staticSteps: readonly Step[] = [
   { title: 'lint (oxlint, type-aware)', command: ['oxlint'] },
-  { title: 'types (tsc)', command: ['tsc', '--noEmit', '--singleThreaded'] }, // each of several would check the same types of the libraries
+  { title: 'types (tsc)', command: ['tsc', '--noEmit', '--singleThreaded'] }, // several threads would check the types of packages repeatedly
   { title: 'dead code (knip)', command: ['knip', '--no-progress'] },
   { title: 'generated files in sync', command: ['node', 'tools/generate.ts', '--check'] },
   { title: 'format (oxfmt)', command: ['oxfmt', '--check', '.'] },

@@ -1,4 +1,4 @@
-/** Whether the time of a regular expression can grow faster than the text that it is given. */
+/** Finds regular expressions whose time can grow faster than the length of the text. */
 import { RegExpParser, type AST } from '@eslint-community/regexpp';
 import { Chars, toUnicodeSet, type ReadonlyFlags } from 'regexp-ast-analysis';
 import { analyse } from 'scslre';
@@ -10,7 +10,7 @@ export interface Expression {
 
 type CharSet = ReturnType<typeof toUnicodeSet>;
 
-/** What is wrong, in words; undefined for an expression that is linear as far as is known. */
+/** @returns a description of the problem, or undefined when none is found */
 export function findSuperLinear({ source, flags }: Expression): string | undefined {
   const { reports } = analyse({ source, flags }, { assumeRejectingSuffix: false });
   const [first] = reports;
@@ -22,8 +22,8 @@ export function findSuperLinear({ source, flags }: Expression): string | undefin
 }
 
 /**
- * `/<[a-z][^>]*>/`: an attempt that fails has read on over places where the next attempts begin. Single characters in a row are known to the library;
- * this looks at prefixes of several characters that the first loop behind them takes as well.
+ * Finds loops such as `/<[a-z][^>]*>/`, where a failed attempt has read past the start of the next attempts. The library detects loops that start
+ * with the same single character; this function detects longer prefixes that the first loop also matches.
  */
 function findRestart({ source, flags }: Expression): string | undefined {
   const known: ReadonlyFlags = {
@@ -44,7 +44,7 @@ function findRestart({ source, flags }: Expression): string | undefined {
   return undefined;
 }
 
-/** Groups of one alternative are what is in them. */
+/** Inlines groups with a single alternative. */
 function flatten(elements: readonly AST.Element[]): AST.Element[] {
   return elements.flatMap((element) => {
     const isGroup = element.type === 'Group' || element.type === 'CapturingGroup';
@@ -55,7 +55,7 @@ function flatten(elements: readonly AST.Element[]): AST.Element[] {
 
 function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFlags): AST.Quantifier | undefined {
   const [start] = elements;
-  if (start?.type === 'Assertion' && start.kind !== 'word') return undefined; // an anchor, or what stands before is looked at
+  if (start?.type === 'Assertion' && start.kind !== 'word') return undefined; // an anchor or a lookbehind
   const prefix: CharSet[] = [];
   for (const [index, element] of elements.entries()) {
     if (element.type === 'Assertion') continue;
@@ -64,7 +64,7 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
     const set = toUnicodeSet(repeated, flags);
     const min = element.type === 'Quantifier' ? element.min : 1;
     if (element.type === 'Quantifier' && element.max === Infinity && canFail(elements.slice(index + 1))) {
-      const isWithinWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // no attempt begins within a word
+      const isWithinWord = start?.type === 'Assertion' && set.isSubsetOf(Chars.word(flags)); // no attempt starts within a word
       if (prefix.length > 0 && !isWithinWord && prefix.every((one) => !one.isDisjointWith(set))) return element;
     }
     if (min > 0) prefix.push(set);
@@ -72,7 +72,7 @@ function findLoopOverPrefix(elements: readonly AST.Element[], flags: ReadonlyFla
   return undefined;
 }
 
-/** Something must follow. */
+/** True when at least one element is required. */
 function canFail(elements: readonly AST.Element[]): boolean {
   return elements.some((element) => element.type !== 'Quantifier' || element.min > 0);
 }

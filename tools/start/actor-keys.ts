@@ -1,9 +1,9 @@
-/** With which the gateway of `npm start` says who acts: made once for the folder, read by nobody else. */
+/** Keys that sign the actor assertions of `npm start`, generated once per folder and readable only by its owner. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ActorKeys, generateActorKeys } from '#libs/actor';
 
-/** ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY: the caller's, when it brings both, else those of the folder. */
+/** ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY: those of the environment if both are set, otherwise those of the folder. */
 export function provideActorKeys(env: Readonly<Record<string, string | undefined>>, dataDir: string): Record<string, string> {
   const { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic } = env;
   if (given && givenPublic) return { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic };

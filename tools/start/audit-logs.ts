@@ -1,4 +1,4 @@
-/** The audit logs of `npm start` are kept as a CronJob keeps them elsewhere (A2): verified and shortened when it is up, and every day. */
+/** Verifies and truncates the audit logs of `npm start` at the start and every day, as a CronJob does elsewhere (A2). */
 import { join } from 'node:path';
 import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
@@ -6,7 +6,7 @@ import type { Screen } from './screen.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Where nobody names the role that may (`DATABASE_URL_AUDIT`, of a database of the caller's own) nothing is kept. @returns what ends it */
+/** Does nothing without DATABASE_URL_AUDIT, e.g. for an external database. @returns a function that stops it */
 export function scheduleAuditLogs(
   settings: Readonly<Record<string, string>>,
   { repoDir, dataDir, screen }: { repoDir: string; dataDir: string; screen: Screen },

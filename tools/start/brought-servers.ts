@@ -1,10 +1,10 @@
-/** PostgreSQL, NATS and the object store that the caller brings: looked at before anything is started. */
+/** Checks external PostgreSQL, NATS and object store before anything is started. */
 import { buildDatabaseUrl, buildNatsUrl } from '#libs/config';
 import { checkBroker, checkDatabase, checkStore } from '../../cli/doctor/servers.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** @throws Error that tells of each one that cannot be used: what was tried, why it failed, what to do */
+/** @throws Error with the attempt, the cause and the fix for each server that cannot be used */
 export async function checkBroughtServers(settings: Settings): Promise<void> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = settings;
   const results = await Promise.allSettled([

@@ -1,11 +1,11 @@
-/** What is wrong with the settings of all services, told before anything is started. */
+/** Validates the settings of all services before anything is started. */
 import { ConfigError } from '#libs/config';
 import { loadServiceConfig } from '../../libs/servers/service-settings.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** In place of what the servers that are started here will bring. */
+/** Placeholders for settings of servers that are started later. */
 const placeholders: Settings = {
   DATABASE_URL: 'postgresql://127.0.0.1/coherence',
   NATS_URL: 'nats://127.0.0.1',
@@ -13,13 +13,13 @@ const placeholders: Settings = {
   S3_ACCESS_KEY_ID: 'brought-by-the-server',
   S3_SECRET_ACCESS_KEY: 'brought-by-the-server-itself',
 };
-/** Those that belong together: who brings the first brings all. */
+/** Settings that belong together: with the first, all must be set. */
 const storeSettings = ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
 
 /**
- * As the services will read them.
+ * Validates settings like the services do.
  * @param settings without those of servers that are not started yet
- * @throws Error with every problem, each once
+ * @throws Error with all problems, without duplicates
  */
 export async function checkSettings(settings: Settings): Promise<void> {
   const brought = settings['S3_ENDPOINT'] === undefined ? [] : storeSettings;

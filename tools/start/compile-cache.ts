@@ -1,6 +1,6 @@
 /**
- * Compiled code of the services, made once and before they start: six that start side by side would each strip and compile the same two thousand
- * files, and keep what that takes, 25 MB, as long as they run (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
+ * Compiles the services once before they start. Otherwise each of them would strip and compile the same two thousand files and keep 25 MB more
+ * memory (docs/performance-notes.md#shared-compile-cache-and-heap-flags).
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { serviceNames } from './environment.ts';
 
 const script = join(import.meta.dirname, 'load-services.ts');
 
-/** Once for a cache and these packages; see `compileServices`. */
+/** Runs `compileServices` once per cache and set of packages. */
 export async function warmCompileCache(repoDir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<void> {
   const packages = createHash('sha256')
     .update(readFileSync(join(repoDir, 'package-lock.json')))
@@ -23,15 +23,15 @@ export async function warmCompileCache(repoDir: string, cacheDir: string, nodeOp
     mkdirSync(cacheDir, { recursive: true });
     writeFileSync(mark, '');
   } catch {
-    // on a full disk: the next start does it again
+    // The disk is full: the next start tries again.
   }
 }
 
 /**
  * @param dir where `services` is
- * @param cacheDir NODE_COMPILE_CACHE of who loads them
- * @param nodeOptions theirs: V8 takes no code that was compiled under other flags; sizes of the young generation, which are all that services have, make no difference
- * @returns false when it could not be done: then each process compiles for itself.
+ * @param cacheDir NODE_COMPILE_CACHE of the services
+ * @param nodeOptions Node options of the services: V8 rejects code compiled with other flags, except sizes of the young generation
+ * @returns false on failure: each process compiles by itself then
  */
 export function compileServices(dir: string, cacheDir: string, nodeOptions: readonly string[] = []): Promise<boolean> {
   const names = serviceNames.filter((name) => existsSync(join(dir, 'services', name)));

@@ -1,4 +1,4 @@
-/** Accounts of the demo workspace: which password opens each, and another one where theirs is published (rules/access#passwords). */
+/** Accounts of the demo workspace: finds their passwords, and replaces published ones (rules/access#passwords). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -14,22 +14,22 @@ type Settings = Readonly<Record<string, string>>;
 
 export interface DemoAccount {
   readonly email: string;
-  /** Undefined: one that somebody has chosen. */
+  /** Undefined for a password that a user has set. */
   readonly password: string | undefined;
 }
 
-/** Of an account, revoked ones included; newest first, and 100 are not revoked at most. */
+/** Keys to list per account, newest first: includes revoked keys, and at most 100 are not revoked. */
 const maxKeys = 1_000;
 
-/** Emails of the accounts that can log in, all with DEMO_PASSWORD at first. */
+/** Emails of the accounts that can log in, initially with DEMO_PASSWORD. */
 function readEmails(repoDir: string): string[] {
   const document = parse(readFileSync(join(repoDir, demoWorkspaceFile), 'utf8')) as { accounts?: { email: string; password?: unknown }[] };
   return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
 }
 
 /**
- * Those that are there and can log in, in the order of the file.
- * @param passwords that are tried, besides the published ones
+ * Existing accounts that can log in, in the order of the file.
+ * @param passwords tried in addition to the published ones
  */
 export async function findDemoAccounts(
   repoDir: string,
@@ -75,9 +75,9 @@ async function readHashes(settings: Settings, emails: readonly string[]): Promis
 }
 
 export interface Replacement {
-  /** All of them, as they are afterwards. */
+  /** All accounts after the change. */
   readonly accounts: readonly DemoAccount[];
-  /** Gives those with a published password DEMO_PASSWORD and ends their sessions and service keys. */
+  /** Replaces published passwords with DEMO_PASSWORD, and ends sessions and service keys of these accounts. */
   run(this: void): Promise<void>;
   describe(secretsFile: string): string;
 }
@@ -92,7 +92,7 @@ export function createReplacement(accounts: readonly DemoAccount[], settings: Se
     accounts: accounts.map((account) => (isPublished(account) ? { ...account, password } : account)),
     run: () => replacePasswords(emails, password, settings),
     describe: (secretsFile) =>
-      `${emails.join(', ')}: their password was a published one. It is DEMO_PASSWORD of ${secretsFile} now, or as you set it; their sessions and service keys have ended.`,
+      `${emails.join(', ')}: their published password was replaced by DEMO_PASSWORD (${secretsFile} or your own); their sessions and service keys were revoked.`,
   };
 }
 
@@ -105,20 +105,20 @@ async function replacePasswords(emails: readonly string[], password: string, set
     for (const email of emails) {
       const { items } = await context.call(directory.rpcs.listAllKeys, { email, limit: maxKeys, offset: 0 });
       for (const { id, revoked_at: end } of items) if (end === null) await context.call(directory.rpcs.revokeAnyKey, { key_id: id });
-      await context.call(directory.rpcs.setPassword, { email, password }); // last: by the password the next start sees that there is nothing to do
+      await context.call(directory.rpcs.setPassword, { email, password }); // last, since the next start checks the password to find unfinished accounts
     }
   } finally {
     await context.close();
   }
 }
 
-/** Settings for `npm run demo`, with the password that logs in. */
+/** Settings for `npm run demo`, with the password for the login. */
 export function withDemoPassword(settings: Settings, accounts: readonly DemoAccount[]): Settings {
   const password = accounts.find((account) => account.password !== undefined)?.password;
   return password === undefined ? settings : { ...settings, DEMO_PASSWORD: password };
 }
 
-/** Of the demo workspace that was just applied. */
+/** Accounts of a demo workspace that was just applied. */
 export function listNewDemoAccounts(repoDir: string, { DEMO_PASSWORD: password }: Settings): DemoAccount[] {
   return readEmails(repoDir).map((email) => ({ email, password }));
 }

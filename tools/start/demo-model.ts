@@ -1,4 +1,4 @@
-/** The language model of a platform that has none: it answers from the agent's prompt, and says what it is. */
+/** A replacement for a language model: replies with text of the agent's prompt, and says that it is a demo. */
 import { randomBytes } from 'node:crypto';
 import { answerSensibly } from '../../libs/testing/llm-answers.ts';
 import { type LlmAnswer, startLlm } from '../../libs/testing/llm.ts';
@@ -6,14 +6,14 @@ import { type LlmAnswer, startLlm } from '../../libs/testing/llm.ts';
 const notice = '*This is the demo model, which understands nothing. For a real one set LLM_BASE_URL.*';
 
 export interface DemoModel {
-  /** DEMO_MODEL says that it is one; LLM_BASE_URL, LLM_MODEL and LLM_API_KEY lead to it. */
+  /** LLM_BASE_URL, LLM_MODEL and LLM_API_KEY of the demo model, and DEMO_MODEL as its mark. */
   readonly settings: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 export const answerAsDemo: LlmAnswer = (messages) => `${answerSensibly(messages)}\n\n${notice}`;
 
-/** On the loopback, for this start alone. */
+/** Listens on the loopback address until the platform stops. */
 export async function startDemoModel(): Promise<DemoModel> {
   const model = await startLlm({ apiKey: randomBytes(24).toString('base64url'), keepsRequests: false });
   model.answerWith(answerAsDemo);

@@ -1,15 +1,15 @@
-/** The workspace that an empty database gets, so that there is something to look at. */
+/** Applies the demo workspace to an empty database. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { pickVariables } from '../../libs/servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
-/** Where the admin CLI finds the platform. */
+/** File in which the admin CLI finds the platform. */
 const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_INTERNAL_URL', 'DEMO_PASSWORD'];
 export const demoWorkspaceFile = join('test', 'fixtures', 'demo-workspace.yaml');
 
-/** Through the admin CLI, as anybody would. */
+/** Uses the admin CLI. */
 export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
   const args = ['cli/main.ts', 'workspace', 'apply', demoWorkspaceFile];
   await runNode({

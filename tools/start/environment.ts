@@ -1,4 +1,4 @@
-/** Settings of the platform that `npm start` runs: the caller's variables first, then those of its own servers, then values for a trial. */
+/** Settings of `npm start`: environment variables, then those of its own servers, then demo values. */
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback, isPublicSecret } from '#libs/config';
@@ -14,13 +14,13 @@ export const serviceNames = ['directory', 'conversations', 'media', 'transcripts
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where the gateway listens. */
+/** Address of the gateway. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** The gateway's address, for people of this machine. */
+/** URL of the gateway for users of this machine. */
 export function urlOf(host: string, port: number | string): string {
   return `http://${isLoopback(host) ? `localhost:${port}` : reachableAddress(host, port)}`;
 }
@@ -35,37 +35,37 @@ const defaultPort = 8080;
 const defaultMediaPort = 8081;
 const defaultMediaInternalPort = 8082;
 const defaultMetricsPort = 9090;
-/** Where `npm run demo` plays the meeting provider when none is configured. */
+/** Port of the simulated meeting provider of `npm run demo`. */
 const demoProviderPort = 8790;
 const firstStartBytes = 300 * 1024 * 1024;
 const laterStartBytes = 50 * 1024 * 1024;
 
-/** Where the gateway will listen. @throws Error that says what is wrong and which variable changes it. */
+/** Reads HOST and PORT. @throws Error when the gateway cannot listen there */
 export async function readGatewayAddress(env: Variables): Promise<Address> {
   const host = env['HOST'] || '127.0.0.1';
   const text = env['PORT'] || String(defaultPort);
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT is "${text}"; it must be a number from 1 to 65535.`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT must be a number from 1 to 65535, not "${text}".`);
   const problem = await findPortProblem(port, host);
   if (problem === undefined) return { host, port };
   if (problem === 'EADDRNOTAVAIL' || problem === 'ENOTFOUND')
-    throw new Error(`HOST is "${host}", which is no address of this machine. Leave it away, or :: for every address.`);
+    throw new Error(`HOST "${host}" is not an address of this machine. Unset it, or use :: for all addresses.`);
   const what = problem === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${problem})`;
-  throw new Error(`Port ${port}, where the API gateway would listen, ${what}.\nChoose another one: PORT=${port + 10} npm start`);
+  throw new Error(`Port ${port} of the API gateway ${what}.\nChoose another port: PORT=${port + 10} npm start`);
 }
 
-/** @throws Error when the disk that holds `dir` has too little room to begin. */
+/** @throws Error when the disk of `dir` does not have enough free space for a start */
 export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
   const { bavail, bsize } = statfsSync(dir);
   const [free, needed] = [bavail * bsize, isFirstStart ? firstStartBytes : laterStartBytes];
   if (free >= needed) return;
   const megabytes = (bytes: number): number => Math.floor(bytes / 1024 / 1024);
   throw new Error(
-    `The disk of ${dir} is almost full: ${megabytes(free)} MB free, ${megabytes(needed)} MB needed.\nMake room and start again; the data are kept.`,
+    `The disk of ${dir} is almost full: ${megabytes(free)} MB free, ${megabytes(needed)} MB needed.\nFree some space and start again; the data is kept.`,
   );
 }
 
-/** Every variable that means something here: what some service declares, addresses of single services, and what is about the start itself. */
+/** All known variables: settings of services, addresses of single services, and options of `npm start`. */
 export function listKnownVariables(): Promise<ReadonlySet<string>> {
   return (known ??= readKnownVariables());
 }
@@ -79,18 +79,20 @@ async function readKnownVariables(): Promise<ReadonlySet<string>> {
   return new Set([...declared, ...own, ...programs, 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);
 }
 
-/** What the caller says about the platform. */
+/** Known variables of the environment. */
 async function readGiven(env: Variables): Promise<Record<string, string>> {
   const given = pickVariables(env, await listKnownVariables());
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
 
-/** All settings, without those of the servers that are started here. */
+/** All settings except those of servers that `npm start` starts. */
 export async function chooseSettings(env: Variables, { host, port }: Address, dataDir: string): Promise<Record<string, string>> {
   const given = await readGiven(env);
   const open = isOpen(host, env);
   if (open && isPublicSecret(given['DEMO_PASSWORD'] ?? ''))
-    throw new Error('DEMO_PASSWORD is a published password; others reach this installation. Choose another one, or leave it away.');
+    throw new Error(
+      'DEMO_PASSWORD is a published password and this installation is reachable from other machines. Choose another password, or unset it.',
+    );
   const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort), [port]);
   const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort), [port, mediaPort]);
   const metricsPorts: [string, string][] = [];
@@ -104,7 +106,7 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
     ...(await playProvider(given)),
     ...provideActorKeys(env, dataDir),
     ...given,
-    ...(open ? { NODE_ENV: 'production' } : {}), // every service refuses weak secrets then
+    ...(open ? { NODE_ENV: 'production' } : {}), // services reject weak secrets then
     HOST: host,
     PORT: String(port),
     MEDIA_PORT: String(mediaPort),
@@ -116,14 +118,14 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
   };
 }
 
-/** In place of a meeting provider that is not configured. */
+/** Settings of the simulated meeting provider when none is configured. */
 async function playProvider(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   if (given['REALTIMEKIT_BASE_URL'] !== undefined) return {};
   const port = String(await choosePort(demoProviderPort));
   return { DEMO_PROVIDER_PORT: port, REALTIMEKIT_BASE_URL: `http://127.0.0.1:${port}`, REALTIMEKIT_API_TOKEN: 'demo-provider-token' };
 }
 
-/** What one service's process gets of `settings`. */
+/** Settings for the process of one service. */
 export function settingsOf(name: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const own = { ...settingsOfService(name, settings), METRICS_PORT: settings[metricsVariable(name)] ?? '0' };
   if (name !== 'media') return own;

@@ -1,7 +1,7 @@
-/** Starts a process again whenever it ends by itself. */
+/** Restarts a process whenever it exits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A running process, as far as it matters here. */
+/** A running process. */
 interface Running {
   readonly name: string;
   /** Resolves with a description when it ends. */
@@ -10,16 +10,16 @@ interface Running {
 }
 
 export interface RestartedProcess {
-  /** Stops it for good. */
+  /** Stops it without a restart. */
   stop(): Promise<void>;
 }
 
 const firstDelayMs = 500;
 const longestDelayMs = 15_000;
-/** After this time a process counts as sound, and its next end as the first. */
+/** After this uptime the restart delay is reset. */
 const soundAfterMs = 60_000;
 
-/** @throws what the first start throws; later ones are tried again for ever, ever more slowly. */
+/** Later failures are retried with backoff. @throws the error of the first start */
 export async function keepAlive<P extends Running>(options: {
   start: () => Promise<P>;
   log: (line: string) => void;
@@ -38,7 +38,7 @@ export async function keepAlive<P extends Running>(options: {
         startedAt = Date.now();
         return;
       } catch (error) {
-        if (!stopping.signal.aborted) options.log(`${current.name} could not be started again: ${(error as Error).message}`);
+        if (!stopping.signal.aborted) options.log(`${current.name} failed to restart: ${(error as Error).message}`);
       }
     }
   };
@@ -48,10 +48,10 @@ export async function keepAlive<P extends Running>(options: {
       const end = await current.ended;
       if (stopping.signal.aborted) return;
       if (Date.now() - startedAt > soundAfterMs) delayMs = firstDelayMs;
-      options.log(`${current.name} ${end}; starting it again`);
+      options.log(`${current.name} ${end}; restarting`);
       await startAgain();
       if (stopping.signal.aborted) await current.stop();
-      else options.log(`${current.name} runs again`);
+      else options.log(`${current.name} restarted`);
     }
   };
   const watching = watch().catch((error: unknown) => {

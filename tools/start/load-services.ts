@@ -1,4 +1,4 @@
-/** Loads what the services of its arguments load, of the folder where it runs, and ends: Node keeps the compiled code (compile-cache.ts). */
+/** Loads the modules of the given services and exits, so that Node stores their compiled code (compile-cache.ts). */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

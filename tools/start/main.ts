@@ -1,8 +1,7 @@
 /**
- * `npm start`: the whole platform on this machine. Servers, migrations, the seven services as processes, the demo workspace;
- * then it watches them until Ctrl-C. Everything it keeps is in `.data`
- * (COHERENCE_DATA_DIR names another folder). With `-- --times` it tells where the time of the start has gone, with
- * `-- --servers-only` it starts no service.
+ * `npm start`: runs the whole platform on this machine: servers, migrations, the seven services as processes, and the demo workspace. Watches the
+ * processes until Ctrl-C. All data is in `.data` (or COHERENCE_DATA_DIR). `-- --times` prints the time of each step, `-- --servers-only` starts no
+ * services.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -31,9 +30,9 @@ import { describePlatform } from './welcome.ts';
 const repoDir = join(import.meta.dirname, '..', '..');
 const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
 const lockFile = join(dataDir, 'start.lock');
-/** Read by the other npm commands, so that they talk to the running platform. */
+/** Read by other npm commands to find the running platform. */
 const environmentFile = join(dataDir, 'environment.json');
-/** Signals that one Ctrl-C causes: the terminal, npm and the bootstrap each pass it on. */
+/** Number of signals per Ctrl-C: the terminal, npm and the bootstrap each send one. */
 const sameSignalMs = 2_000;
 
 const screen = new Screen();
@@ -48,7 +47,7 @@ async function start(): Promise<void> {
   checkDiskSpace(dataDir, isFirst);
   const record = new ProcessRecord(join(dataDir, 'processes.json'));
   const leftovers = await record.endLeftovers();
-  if (leftovers.length > 0) screen.log(`Ended what a killed predecessor had left running: ${leftovers.join(', ')}.`);
+  if (leftovers.length > 0) screen.log(`Stopped processes of an earlier run that was killed: ${leftovers.join(', ')}.`);
   const address = await readGatewayAddress(process.env);
   screen.log(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
 
@@ -103,7 +102,7 @@ async function start(): Promise<void> {
   writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (serversOnly) {
-    screen.log('PostgreSQL, NATS and the object store run, no service does. Ctrl-C stops them.');
+    screen.log('PostgreSQL, NATS and the object store are running, without services. Stop them with Ctrl-C.');
     return;
   }
   if (isEmpty) {
@@ -121,11 +120,11 @@ function findOwnDemoAccounts(settings: Readonly<Record<string, string>>): Promis
   return findDemoAccounts(repoDir, settings, [settings['DEMO_PASSWORD'], readOwnDemoPassword(dataDir)]);
 }
 
-/** Services first, then what they need, then the lock. */
+/** Stops services, then servers, then releases the lock. */
 function stop(status: number): Promise<void> {
   stopping ??= (async () => {
     for (const work of stops.toReversed()) {
-      await work().catch((error: unknown) => screen.log(`while stopping: ${String(error)}`));
+      await work().catch((error: unknown) => screen.log(`stop failed: ${String(error)}`));
     }
     process.exit(status);
   })();
@@ -137,23 +136,23 @@ function stopOnSignals(): void {
   const onSignal = (): void => {
     if (firstAt === 0) {
       firstAt = Date.now();
-      screen.log(`\nStopping; the data are kept in ${dataDir}.`);
+      screen.log(`\nStopping. The data is kept in ${dataDir}.`);
       void stop(0);
     } else if (Date.now() - firstAt > sameSignalMs) {
-      screen.log('Stopping at once.');
+      screen.log('Stopping immediately.');
       process.exit(130);
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   if (process.channel !== undefined) {
-    process.on('disconnect', onSignal); // npm is gone
+    process.on('disconnect', onSignal); // npm has ended
     process.channel.unref();
   }
 }
 
-process.umask(0o077); // of everything that is started here too: what they write is nobody else's
+process.umask(0o077); // inherited by all processes: their files are readable only by this user
 stopOnSignals();
-process.stdout.on('error', () => {}); // nobody reads any more
+process.stdout.on('error', () => {}); // the reader has closed the pipe
 try {
   await start();
 } catch (error) {

@@ -1,4 +1,4 @@
-/** Migrations of `npm start`, left out when the embedded database has already had exactly these. */
+/** Migrations of `npm start`, skipped when the embedded database is up to date. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashMigrationSources } from '../migration-sources.ts';
@@ -11,15 +11,15 @@ function pickMigrationVariables(env: Readonly<Record<string, string | undefined>
 }
 
 export interface Migrations {
-  /** False when there is nothing to do. */
+  /** False when the database is up to date. */
   readonly arePending: boolean;
-  /** @returns whether the database holds no set-up data yet. */
+  /** @returns true when the database has no set-up data */
   run(settings: Readonly<Record<string, string>>): Promise<{ isEmpty: boolean }>;
-  /** The database is set up: until the sources change or the database is made anew there is nothing to do. */
+  /** Records that the database is up to date with the current sources. */
   markDone(): void;
 }
 
-/** `isEmbedded`: the database lies in `dataDir`; of another one nothing is remembered. */
+/** @param isEmbedded the database is in `dataDir`; the state of external databases is not recorded */
 export function findMigrations(repoDir: string, dataDir: string, isEmbedded: boolean): Migrations {
   const mark = join(dataDir, 'migrated');
   const report = join(dataDir, 'migration-report.json');

@@ -17,7 +17,7 @@ describe('variables that look like settings', () => {
     ['BOOKING_WEBHOOKS_SECRET', 'BOOKING_WEBHOOK_SECRET'],
     ['REALTIMEKIT_BASEURL', 'REALTIMEKIT_BASE_URL'],
   ])('%s is told to be none, and %s to be meant', (given, meant) => {
-    expect(findMisspellings([given], known)).toEqual([`${given} is no setting and is left out. Is ${meant} meant?`]);
+    expect(findMisspellings([given], known)).toEqual([`${given} is not a setting and is ignored. Did you mean ${meant}?`]);
   });
 
   it('are no others: not those of the system, of npm, or of other programs', () => {

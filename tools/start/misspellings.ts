@@ -1,15 +1,15 @@
-/** Variables of the environment that are no settings, and look like one: they would be left out without a word. */
+/** Finds misspelled settings among the environment variables, which would otherwise be ignored. */
 
-/** Shorter names are like too many others. */
+/** Shorter names have too many similar ones. */
 const shortestName = 6;
 
-/** One line for each variable that is likely meant for us. */
+/** @returns one line per variable that is likely a misspelled setting */
 export function findMisspellings(names: Iterable<string>, known: ReadonlySet<string>): string[] {
   return [...names]
     .filter((name) => name.length >= shortestName && !known.has(name))
     .flatMap((name) => {
       const meant = findMeant(name, known);
-      return meant === undefined ? [] : [`${name} is no setting and is left out. Is ${meant} meant?`];
+      return meant === undefined ? [] : [`${name} is not a setting and is ignored. Did you mean ${meant}?`];
     });
 }
 
@@ -25,14 +25,14 @@ function findMeant(name: string, known: ReadonlySet<string>): string | undefined
 
 const withoutSeparators = (name: string): string => name.replaceAll(/[_.-]/g, '').toUpperCase();
 
-/** One slip, in long names two; both begin with the same word, so that other programs' variables are not ours. */
+/** At most one typo, two in long names. The first word must match, to exclude variables of other programs. */
 function isAlike(name: string, candidate: string): boolean {
   if (name.split('_')[0] !== candidate.split('_')[0] && name.slice(0, 3) !== candidate.slice(0, 3)) return false;
   const most = candidate.length < 12 ? 1 : 2;
   return Math.abs(name.length - candidate.length) <= most && countSlips(name, candidate) <= most;
 }
 
-/** Characters that are wrong, missing, too many, or the wrong way round. */
+/** Edit distance, with transpositions. */
 function countSlips(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {

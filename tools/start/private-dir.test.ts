@@ -21,18 +21,18 @@ describe('the folder of npm start', () => {
   });
 
   it.each([
-    ['/proc/coherence/data', /^\/proc\/coherence cannot be made: no folder can be there\. Choose another folder: COHERENCE_DATA_DIR=/],
-    ['/dev/null/data', /^\/dev\/null is there and is no folder\. Choose another folder/],
-    ['/dev/null', /^\/dev\/null is there and is no folder\./],
-    [`/tmp/${'x'.repeat(300)}`, /cannot be made: no folder can be there/],
+    ['/proc/coherence/data', /^\/proc\/coherence cannot be created there\. Choose another folder: COHERENCE_DATA_DIR=/],
+    ['/dev/null/data', /^\/dev\/null exists and is not a folder\. Choose another folder/],
+    ['/dev/null', /^\/dev\/null exists and is not a folder\./],
+    [`/tmp/${'x'.repeat(300)}`, /cannot be created there/],
   ])('is refused at once where none can be: %s', (path, message) => {
     expect(() => makePrivateDir(path)).toThrow(message);
   });
 
   it.each([
-    ['ENOSPC', /^The disk of .* is full\. Make room and start again, the data are kept/],
-    ['EROFS', /^\/a\/b is on a file system that cannot be written\. Choose another folder/],
-    ['EACCES', /^This account may not write \/a\/b\. Choose another folder/],
+    ['ENOSPC', /^The disk of .* is full\. Free some space and start again \(the data is kept\)/],
+    ['EROFS', /^\/a\/b is on a read-only file system\. Choose another folder/],
+    ['EACCES', /^\/a\/b is not writable by this user\. Choose another folder/],
   ])('is told to be unusable in words: %s', (code, message) => {
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code, path: '/a/b' }))).toMatch(message);
     expect(describeFolderProblem(dir, Object.assign(new Error(code), { code: 'ECONNREFUSED' }))).toBeUndefined();

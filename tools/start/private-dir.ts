@@ -1,12 +1,12 @@
-/** The folder of `npm start`: databases, secrets, logs and what visitors wrote are for the account that runs it alone. */
+/** The data folder of `npm start`, accessible only by its owner. */
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ofOthers = 0o077;
 
 /**
- * Makes the folder, and takes from others what they may do in one that an earlier release left open to them.
- * @throws Error that says what is wrong with it and what to do
+ * Creates the folder, and restricts the permissions of an existing one.
+ * @throws Error with the problem and the fix
  */
 export function makePrivateDir(dir: string): void {
   try {
@@ -18,7 +18,7 @@ export function makePrivateDir(dir: string): void {
   }
 }
 
-/** Folder by folder: where none can be made although the one above is there, as in `/proc`, Node's own way never ends. */
+/** Creates folder by folder: Node's recursive mkdir never ends where no folder can be created, e.g. in `/proc`. */
 function makeDirs(dir: string): void {
   const missing: string[] = [];
   for (let path = dir; !existsSync(path); path = dirname(path)) missing.push(path);
@@ -27,10 +27,10 @@ function makeDirs(dir: string): void {
 
 function closeToOthers(dir: string): void {
   const stat = statSync(dir);
-  if (!stat.isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR', path: dir });
+  if (!stat.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path: dir });
   if ((stat.mode & ofOthers) === 0) return;
   closeContent(dir);
-  chmodSync(dir, stat.mode & 0o700); // last: an interrupted work is done again
+  chmodSync(dir, stat.mode & 0o700); // last, so that an interrupted change is repeated
 }
 
 function closeContent(dir: string): void {
@@ -43,28 +43,28 @@ function closeContent(dir: string): void {
   }
 }
 
-/** What an error of the file system means for the folder of the platform; undefined when it is no such error. */
+/** Explains an error of the file system; undefined for other errors. */
 export function describeFolderProblem(dir: string, { code, path = dir }: NodeJS.ErrnoException): string | undefined {
   const another = 'Choose another folder: COHERENCE_DATA_DIR=/a/folder/of/yours npm start';
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return `The disk of ${dir} is full. Make room and start again, the data are kept; or choose a folder on another disk with COHERENCE_DATA_DIR.`;
+      return `The disk of ${dir} is full. Free some space and start again (the data is kept), or choose a folder on another disk with COHERENCE_DATA_DIR.`;
     case 'EROFS':
-      return `${path} is on a file system that cannot be written. ${another}`;
+      return `${path} is on a read-only file system. ${another}`;
     case 'EACCES':
     case 'EPERM':
       return isOfAnother(path)
-        ? `${path} belongs to another account. Start as that one, or choose another folder with COHERENCE_DATA_DIR.`
-        : `This account may not write ${path}. ${another}`;
+        ? `${path} belongs to another user. Start as that user, or choose another folder with COHERENCE_DATA_DIR.`
+        : `${path} is not writable by this user. ${another}`;
     case 'ENOTDIR':
     case 'EEXIST':
-      return `${existsSync(path) ? path : dirname(path)} is there and is no folder. ${another}`;
+      return `${existsSync(path) ? path : dirname(path)} exists and is not a folder. ${another}`;
     case 'ENOENT':
     case 'EINVAL':
     case 'ELOOP':
     case 'ENAMETOOLONG':
-      return `${path} cannot be made: no folder can be there. ${another}`;
+      return `${path} cannot be created there. ${another}`;
     default:
       return undefined;
   }

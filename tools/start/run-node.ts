@@ -3,15 +3,15 @@ import { closeSync } from 'node:fs';
 import { pickBasics } from '../../libs/servers/process-environment.ts';
 import { openLog } from '../../libs/servers/server-process.ts';
 
-/** Runs a program of this repository with its output in a log. @throws Error with the end of the log when it fails. */
+/** Runs a program of this repository with its output in a log file. @throws Error with the end of the log on failure */
 export async function runNode(options: {
   title: string;
   repoDir: string;
   args: readonly string[];
-  /** Beside what any program gets. */
+  /** Additional environment variables. */
   env: Readonly<Record<string, string>>;
   logFile: string;
-  /** Ends it before its time. */
+  /** Aborts the program. */
   signal?: AbortSignal;
 }): Promise<void> {
   const log = openLog(options.logFile);

@@ -1,6 +1,6 @@
-/** What people see of a start: one line per step, with its time, and where it stands while it lasts. */
+/** Terminal output of a start: one line per step with its duration, and progress lines. */
 export class Screen {
-  /** Of the command, as `performance.now()` counts: packages may have been installed since. */
+  /** Start of the command on the clock of `performance.now()`; packages may have been installed since. */
   readonly #startedAt = Number(process.env['COHERENCE_BEGAN_AT'] ?? performance.timeOrigin) - performance.timeOrigin;
   readonly #steps: { readonly title: string; readonly from: number; readonly to: number }[] = [];
 
@@ -12,7 +12,7 @@ export class Screen {
     process.stdout.write(`${line}\n`);
   }
 
-  /** Runs a step and says how long it took; its progress is shown indented. */
+  /** Runs a step and prints its duration; progress is indented. */
   async step<T>(title: string, work: (progress: (line: string) => void) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const result = await work((line) => this.log(`    ${line}`));
@@ -21,7 +21,7 @@ export class Screen {
     return result;
   }
 
-  /** A step that is told of by `describeTimes` alone. */
+  /** Runs a step that only `describeTimes` reports. */
   async quietStep<T>(title: string, work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
@@ -31,7 +31,7 @@ export class Screen {
     }
   }
 
-  /** Where the time has gone: a line for each step, in the order in which they began; some go on side by side. */
+  /** One line per step in order of start; steps can overlap. */
   describeTimes(): string {
     const rows = this.#steps.toSorted((a, b) => a.from - b.from);
     const cells = rows.map(({ title, from, to }) => [title, ...[from, to, to - from].map((time) => seconds(time).padStart(8))]);
@@ -44,7 +44,7 @@ export class Screen {
     this.#steps.push({ title, from: startedAt - this.#startedAt, to: performance.now() - this.#startedAt });
   }
 
-  /** Since the command began. */
+  /** Time since the start of the command. */
   get elapsed(): string {
     return seconds(performance.now() - this.#startedAt);
   }

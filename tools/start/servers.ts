@@ -1,4 +1,4 @@
-/** PostgreSQL, NATS and the object store of `npm start`: those that the caller does not bring, kept alive on their ports. */
+/** PostgreSQL, NATS and object store of `npm start`, unless external ones are set. Restarted on the same ports when they end. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { ProcessRecord } from './start-lock.ts';
 import { keepAlive, type RestartedProcess } from './keep-alive.ts';
 
 export interface Servers {
-  /** DATABASE_URL, NATS_URL, S3_… of what was started. */
+  /** DATABASE_URL, NATS_URL, S3_… of the started servers. */
   settings: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -29,8 +29,8 @@ interface ServerLocation {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Starts what `env` names no address of, side by side. When one fails the others are stopped.
- * @param prepareDatabase called with the settings of the database as soon as that runs: the others may still be built
+ * Starts the servers without an address in `env` in parallel. Stops all when one fails.
+ * @param prepareDatabase called with the settings of the database as soon as it runs, while other servers may still be built
  */
 export async function startServers(
   env: Variables,
@@ -49,7 +49,7 @@ export async function startServers(
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((item) => item.restarted.stop()));
   };
-  // A database that does not start fails its preparation too, with the same error.
+  // A database that fails to start also fails its preparation, with the same error.
   const failures = new Set([...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])));
   if (failures.size > 0) {
     await stop();
@@ -63,7 +63,7 @@ interface Started {
   restarted: RestartedProcess;
 }
 
-/** From which the passwords of the services' accounts are derived: made once for the folder, read by nobody else. */
+/** Secret from which the passwords of the services' accounts are derived: generated once per folder, readable only by its owner. */
 function readServiceSecret(dataDir: string): string {
   const file = join(dataDir, 'service-secret');
   if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
@@ -112,7 +112,7 @@ function runNats(location: ServerLocation): Promise<Started> {
   });
 }
 
-/** A folder that an earlier release has put objects into with MinIO keeps it. */
+/** Keeps MinIO for folders in which an earlier release stored objects with it. */
 function runObjectStore(location: ServerLocation, env: Variables): Promise<Started> {
   const kind = existsSync(join(location.dataDir, 'minio')) ? 'minio' : 'versitygw';
   return location.screen.step(`${kind}, the object store`, (progress) => {
@@ -139,7 +139,7 @@ function runObjectStore(location: ServerLocation, env: Variables): Promise<Start
   });
 }
 
-/** Starts it on any port, and from then on again on the same one whenever it ends. */
+/** Starts a server on a free port, and restarts it on the same port when it ends. */
 async function run<S extends ServerProcess>(
   { record, screen }: ServerLocation,
   start: (port: { port?: number }) => Promise<S>,

@@ -1,4 +1,4 @@
-/** The seven services of `npm start`: started together, watched, started again when they end. */
+/** The seven services of `npm start`: started in parallel, and restarted when they end. */
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServiceProcess, startServiceProcess } from '../../libs/servers/service-process.ts';
@@ -12,9 +12,9 @@ const readyTimeoutMs = 120_000;
 const reportMissingEveryMs = 5_000;
 
 /**
- * Resolves when all are ready.
- * @param beforeGateway done when all others are ready; the gateway starts after it
- * @throws Error with the end of the log of the service that is not
+ * Resolves when all services are ready.
+ * @param beforeGateway called when all other services are ready, before the gateway starts
+ * @throws Error with the end of the log of a service that does not become ready
  */
 export async function startServices(
   settings: Readonly<Record<string, string>>,

@@ -1,15 +1,15 @@
-/** One platform per folder: who holds it, and which processes belong to it. */
+/** Allows one platform per folder, and records its processes. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '#libs/process-identity';
 
 interface LockContent {
   holder: ProcessIdentity;
-  /** Where it can be reached. */
+  /** URL of the platform. */
   url: string;
 }
 
-/** @throws Error that says who runs already, and where. */
+/** @throws Error with process and URL of a platform that is already running */
 export function takeStartLock(file: string, url: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const holder = identifyProcess(process.pid);
@@ -23,28 +23,27 @@ export function takeStartLock(file: string, url: string): void {
     const other = findStarted(file);
     if (other !== undefined) {
       throw new Error(
-        `Coherence already runs in this folder: process ${other.holder.pid}, ${other.url}\n` +
+        `Coherence is already running in this folder: process ${other.holder.pid}, ${other.url}\n` +
           `Stop it with Ctrl-C in its terminal or with: kill ${other.holder.pid}`,
       );
     }
-    rmSync(file, { force: true }); // left behind by a killed predecessor
+    rmSync(file, { force: true }); // stale file of a killed process
   }
 }
 
-/** Who holds the folder; undefined when nobody who lives does. */
+/** The running holder of the folder, if any. */
 export function findStarted(file: string): LockContent | undefined {
   const content = readJson(file) as LockContent | undefined;
   return content !== undefined && isRunning(content.holder) ? content : undefined;
 }
 
-/** As it stands in the record. */
 export interface RecordedProcess {
   name: string;
   identity: ProcessIdentity;
   signal: NodeJS.Signals;
 }
 
-/** The processes that were started, on disk, so that the next start can end those that outlived a killed launcher. */
+/** Stores the started processes, so that the next start can stop those that survived a killed launcher. */
 export class ProcessRecord {
   readonly #file: string;
   #processes: RecordedProcess[] = [];
@@ -53,7 +52,7 @@ export class ProcessRecord {
     this.#file = file;
   }
 
-  /** Ends what a predecessor left running. @returns the names. */
+  /** Stops processes of an earlier run. @returns their names */
   async endLeftovers(): Promise<string[]> {
     const recorded = (readJson(this.#file) as RecordedProcess[] | undefined) ?? [];
     const running = recorded.filter((item) => isRunning(item.identity));
@@ -73,6 +72,6 @@ function readJson(file: string): unknown {
   try {
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   } catch {
-    return undefined; // a write that a crash cut off
+    return undefined; // truncated by a crash
   }
 }

@@ -6,7 +6,7 @@ import { readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';
 import { isOpen, readOwnDemoPassword, secretsFileOf } from './secrets.ts';
 
-/** What to do next, for people: addresses, documents, credentials. */
+/** Describes the running platform: URLs, documents, credentials. */
 export function describePlatform({
   repoDir,
   dataDir,
@@ -24,9 +24,9 @@ export function describePlatform({
   const host = settings['HOST'] ?? '';
   const secretsFile = isOpen(host, settings) ? secretsFileOf(dataDir) : undefined;
   const base = urlOf(host, settings['PORT'] ?? '');
-  /** Not on a screen that others may see. */
+  /** Secrets that others could see on the screen are replaced by their location. */
   const log = (name: string): string =>
-    secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or as you set it`;
+    secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or your own`;
   const describePassword = (password: string | undefined): string => {
     if (password === undefined) return 'a password of its own';
     if (secretsFile !== undefined) return log('DEMO_PASSWORD');
@@ -41,7 +41,7 @@ export function describePlatform({
     [
       'language model',
       settings['DEMO_MODEL'] === undefined
-        ? `${settings['LLM_MODEL'] ?? 'as set'} of ${settings['LLM_BASE_URL']}`
+        ? `${settings['LLM_MODEL'] ?? 'the configured model'} of ${settings['LLM_BASE_URL']}`
         : 'the demo model   (a real one: LLM_BASE_URL, LLM_MODEL and LLM_API_KEY before npm start)',
     ],
     ['conversations', conversationAccess[settings['CONVERSATION_ACCESS'] === 'members' ? 'members' : 'open']],
@@ -61,6 +61,6 @@ export function describePlatform({
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(16)}${value}`),
     '',
-    `Ctrl-C stops everything; the data stay in ${displayDir}.`,
+    `Stop everything with Ctrl-C; the data stays in ${displayDir}.`,
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 /**
- * `npm test`: the checks, then every tier of tests on servers of its own; drills in their smoke form. Arguments go to jest and leave the checks out:
+ * `npm test`: the checks, then all tiers of tests with their own servers; drills in their smoke form. Arguments are passed to Jest and skip the checks:
  * `npm test -- test/e2e/audio.test.ts`.
  */
 import { staticSteps } from '../check/static-steps.ts';

@@ -1,2 +1,2 @@
-/** Projects of jest that `npm run test:release` runs and `npm test` leaves out: long drills, and what needs tools that take minutes to build. */
+/** Jest projects that only `npm run test:release` runs: long drills, and tests whose tools take minutes to build. */
 export const releaseProjects = ['release', 'helm', 'load'];

@@ -1,6 +1,6 @@
 /**
- * `npm run test:release`: the drills in full (test/drill.ts), the Helm chart and the load tests; run before a release and before an issue about one
- * of them is closed. Arguments go to jest: `npm run test:release -- test/e2e/upgrade.release.test.ts`.
+ * `npm run test:release`: full drills (test/drill.ts), the Helm chart and the load tests. Run it before a release and before a change to what a drill
+ * covers is finished. Arguments are passed to Jest: `npm run test:release -- test/e2e/upgrade.release.test.ts`.
  */
 import { helmTool, k6Tool, kubeconformTool } from '../../libs/servers/go-tools.ts';
 import { releaseProjects } from './release-projects.ts';

@@ -1,4 +1,4 @@
-/** One run of tests: the programs that it needs, the checks if it has any, jest, and a summary. */
+/** A test run: required programs, checks, Jest and the summary. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestCommand, repoDir, runCommand, runStepsTogether, type Step } from '../check/commands.ts';
@@ -22,9 +22,9 @@ const resultFile = join(dataDir, 'test-result.json');
 const programs = [ffmpegProgram, chromiumProgram, pgBouncerProgram, natsServerTool, versitygwTool];
 
 export interface TestRun {
-  /** Run before the tests, while the programs are fetched. */
+  /** Steps before the tests, while programs are built. */
   readonly checks?: readonly Step[];
-  /** Names of jest's projects. */
+  /** Names of Jest projects. */
   readonly projects: { readonly only: readonly string[] } | { readonly allBut: readonly string[] };
   /** Built while the first tests run. */
   readonly laterTools?: readonly GoTool[];
@@ -32,8 +32,8 @@ export interface TestRun {
 }
 
 /**
- * Arguments go to jest and leave the rest out: a run of single files fetches what it needs itself. The last line is `N passed, N failed`; the result
- * is also kept in `.data/test-result.json`.
+ * Arguments are passed to Jest and skip the other steps: single test files build the programs that they need. The last line is `N passed, N failed`;
+ * the result is also stored in `.data/test-result.json`.
  */
 export async function runTests({ checks = [], projects, laterTools = [], env = {} }: TestRun, args: readonly string[]): Promise<void> {
   Object.assign(process.env, env);
@@ -70,7 +70,7 @@ function report(status: number, failedSteps: readonly string[], args: readonly s
   const isSelection = args.some((argument) => /^(-t|--testNamePattern)/.test(argument));
   const summary = summarize(result, status, failedSteps, { isSelection });
   writeFileSync(resultFile, JSON.stringify(summary));
-  /** By name, shown once more at the end: a log is read from there. */
+  /** Names of failed tests, printed again at the end of the log. */
   const failures = [
     ...(result === undefined ? [] : listFailures(result, repoDir)),
     ...(existsSync(unseenFile) ? readFileSync(unseenFile, 'utf8').split('\n') : []),
@@ -81,7 +81,7 @@ function report(status: number, failedSteps: readonly string[], args: readonly s
   process.exitCode = summary.failed === 0 ? 0 : 1;
 }
 
-/** One after the other. A failure is shown here and is one of the tests that need the program. */
+/** Builds the programs in sequence. A failure is printed here and fails the tests that need the program. */
 async function provide(requested: readonly (DebianProgram | GoTool)[]): Promise<void> {
   const say = (line: string): void => console.log(`   ${line}`);
   for (const item of requested) {

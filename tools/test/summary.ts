@@ -1,19 +1,18 @@
 import { relative } from 'node:path';
 
-/** What jest tells of a run, as far as it is used here (`--json`). */
+/** The used part of Jest's result (`--json`). */
 export interface JestResult {
   success: boolean;
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  /** Files that could not be run at all. */
+  /** Files that could not run. */
   numRuntimeErrorTestSuites: number;
   testResults: readonly TestFile[];
 }
 
 interface TestFile {
-  /** Its path. */
   name: string;
   status: string;
   assertionResults: readonly { status: string; fullName: string }[];
@@ -22,13 +21,13 @@ interface TestFile {
 export interface Summary {
   passed: number;
   failed: number;
-  /** What failed besides single tests, in words. */
+  /** Descriptions of failures other than single tests. */
   problems: string[];
 }
 
 /**
- * Counts what passed and what failed. A failed check, a test file that could not run, a skipped test and a crash of jest
- * count as one failure each, so that nothing that went wrong can look like success. Of a selection by name jest counts all others as skipped.
+ * Counts passed and failed tests. A failed check, a test file that could not run, a skipped test and a crash of Jest count as one failure each.
+ * With a selection by name, tests that Jest skips are not failures.
  */
 export function summarize(
   result: JestResult | undefined,
@@ -55,7 +54,7 @@ export function summarize(
   return { passed, failed: failedTests + problems.length, problems };
 }
 
-/** What failed, by name: tests, and files of which none ran. */
+/** Names of failed tests, and of files that could not run. */
 export function listFailures({ testResults }: JestResult, root: string): string[] {
   return testResults
     .filter(({ status }) => status === 'failed')

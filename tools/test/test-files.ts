@@ -1,18 +1,17 @@
-/** Which test files the arguments of `npm test` name; found before anything is started, so that a misspelled name is answered at once. */
+/** Finds the test files that the arguments of `npm test` match before anything starts, so that misspelled names fail at once. */
 import { globSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 
-/** Of jest's configuration. */
 interface Project {
   readonly displayName: string;
   readonly testMatch: readonly string[];
   readonly testPathIgnorePatterns: readonly string[];
 }
 
-/** Options of jest whose value follows as an argument of its own. */
+/** Jest options whose value is the next argument. */
 const optionsWithValue =
   /^(-t|-w|-c|-i|--(testNamePattern|maxWorkers|config|shard|seed|reporters|outputFile|testTimeout|coverageDirectory|changedSince))$/;
-/** Their values go on to the next option. */
+/** Jest options whose values continue up to the next option. */
 const optionsWithList = /^--(selectProjects|ignoreProjects|testPathPatterns|testPathIgnorePatterns)$/;
 const maxSuggestions = 5;
 const minLikeness = 0.35;
@@ -22,7 +21,7 @@ export async function readProjects(root: string): Promise<readonly Project[]> {
   return config.projects;
 }
 
-/** Paths below `root`. @param only names of projects; undefined for all */
+/** @returns paths relative to `root`. @param only names of projects; undefined for all */
 export function listTestFiles(projects: readonly Project[], root: string, only?: readonly string[]): string[] {
   const files = projects
     .filter(({ displayName }) => only?.includes(displayName) !== false)
@@ -37,7 +36,7 @@ export function listTestFiles(projects: readonly Project[], root: string, only?:
   return [...new Set(files)].toSorted();
 }
 
-/** Arguments that are patterns of paths; jest takes all others as options. */
+/** Arguments that are path patterns and not options. */
 export function listPatterns(args: readonly string[]): string[] {
   let isValue = false;
   let isList = false;
@@ -53,7 +52,7 @@ export function listPatterns(args: readonly string[]): string[] {
   });
 }
 
-/** One message for each pattern that matches no file, with names that are alike. */
+/** @returns one message, with similar names, per pattern without a match */
 export function findUnmatched(patterns: readonly string[], files: readonly string[], root: string): string[] {
   return patterns
     .filter((pattern) => !files.some((file) => matches(pattern, join(root, file))))
@@ -63,12 +62,12 @@ export function findUnmatched(patterns: readonly string[], files: readonly strin
     });
 }
 
-/** As jest matches: a regular expression anywhere in the path, whatever the case. */
+/** Matches like Jest: a case-insensitive regular expression anywhere in the path. */
 function matches(pattern: string, path: string): boolean {
   try {
     return new RegExp(pattern, 'i').test(path);
   } catch {
-    return true; // jest says what is wrong with it
+    return true; // Jest reports the invalid pattern
   }
 }
 
@@ -83,7 +82,7 @@ function suggest(requested: string, files: readonly string[]): string[] {
 
 const nameOf = (path: string): string => basename(path).replace(/(\.(release|drill))?(\.test)?(\.ts)?$/, '');
 
-/** Share of pairs of neighbouring characters that both texts have, from 0 to 1. */
+/** Similarity from 0 to 1: the share of common character pairs. */
 function likenessOf(one: string, other: string): number {
   const [pairs, others] = [pairsOf(one), pairsOf(other)];
   const common = [...pairs].filter((pair) => others.has(pair)).length;
