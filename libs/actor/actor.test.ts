@@ -110,21 +110,21 @@ describe('an assertion', () => {
     const { signer, verifier } = createSides();
     const text = signer.encode(ada);
     expect(verifier.encode(verifier.decode(text))).toBe(text);
-    expect(() => verifier.encode(ada)).toThrow('not vouched for');
-    expect(() => verifier.encode({ ...verifier.decode(text) })).toThrow('not vouched for');
+    expect(() => verifier.encode(ada)).toThrow('without an assertion of the gateway');
+    expect(() => verifier.encode({ ...verifier.decode(text) })).toThrow('without an assertion of the gateway');
     expect(Object.isFrozen(verifier.decode(text))).toBe(true);
   });
 
   it('for one HTTP request is good for no other one', () => {
     const { signer, verifier } = createSides();
-    const text = signer.writeFor(ada, 'POST', '/internal/conversations/1/audio');
-    expect(verifier.readFor(text, 'POST', '/internal/conversations/1/audio')).toEqual(ada);
-    expect(reasonOf(() => verifier.readFor(text, 'PUT', '/internal/conversations/1/audio'))).toBe('other_request');
-    expect(reasonOf(() => verifier.readFor(text, 'POST', '/internal/conversations/2/audio'))).toBe('other_request');
-    expect(reasonOf(() => verifier.readFor(signer.encode(ada), 'POST', '/internal/conversations/1/audio'))).toBe('other_request');
-    const read = signer.writeFor(ada, 'HEAD', '/a');
-    expect(verifier.readFor(read, 'GET', '/a')).toEqual(ada);
-    expect(verifier.encode(verifier.readFor(read, 'HEAD', '/a'))).toBe(read);
+    const text = signer.encodeFor(ada, 'POST', '/internal/conversations/1/audio');
+    expect(verifier.decodeFor(text, 'POST', '/internal/conversations/1/audio')).toEqual(ada);
+    expect(reasonOf(() => verifier.decodeFor(text, 'PUT', '/internal/conversations/1/audio'))).toBe('other_request');
+    expect(reasonOf(() => verifier.decodeFor(text, 'POST', '/internal/conversations/2/audio'))).toBe('other_request');
+    expect(reasonOf(() => verifier.decodeFor(signer.encode(ada), 'POST', '/internal/conversations/1/audio'))).toBe('other_request');
+    const read = signer.encodeFor(ada, 'HEAD', '/a');
+    expect(verifier.decodeFor(read, 'GET', '/a')).toEqual(ada);
+    expect(verifier.encode(verifier.decodeFor(read, 'HEAD', '/a'))).toBe(read);
   });
 });
 

@@ -11,8 +11,8 @@ import { tracingSettings } from './tracing.ts';
 
 export { readEnvironment } from './environment/index.ts';
 export { tracingSettings } from './tracing.ts';
-export { replaceSecrets } from './name-secrets.ts';
 export {
+  replaceSecrets,
   demoValues,
   isLoopback,
   isExposed,

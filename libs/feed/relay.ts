@@ -8,7 +8,7 @@ import { feedSubjectOf } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { type PollRun, Poller } from '#libs/poller';
+import { type PollRun, Poller } from '#libs/concurrency';
 import { claimOutbox, findOutboxRow, lockOutbox, type OutboxRow, setLockTimeout } from './statements.ts';
 
 export interface RelayTuning {

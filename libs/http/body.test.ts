@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { maxBodyBytes } from './body-size.ts';
+import { maxBodyBytes } from './body.ts';
 import { countValues, readRawBody } from './body.ts';
 import type { HttpContext } from './exchange.ts';
 import { ByteBudget } from './byte-budget.ts';
@@ -48,7 +48,7 @@ describe('readRawBody (D62, D77)', () => {
   /** Answers with what it has read, whether that was there at once, and whether the room counted it. */
   const server = createServer((req, res) => {
     void (async () => {
-      const ctx = { req, res, state: { startedAt: performance.now(), refused: () => undefined } } as unknown as HttpContext;
+      const ctx = { req, res, state: { startedAt: performance.now(), countRefusal: () => undefined } } as unknown as HttpContext;
       const reading = readRawBody(ctx, room);
       await new Promise(setImmediate);
       const wasHere = req.complete;

@@ -8,7 +8,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '#libs/errors';
 import { maxJsonDepth, NumberExpansionError, parseJson } from '#libs/json';
 import { IncomingBody } from './incoming-body.ts';
-import { maxBodyBytes } from './body-size.ts';
 import { UnparsableBody } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
 import { ClientDisconnected, hasBody } from './incoming.ts';
@@ -21,11 +20,13 @@ export interface BufferedBody {
   readonly leave: () => void;
 }
 
+/** Largest JSON or hook body in bytes; exactly that passes (rules/http#json-body-cap). */
+export const maxBodyBytes = 4_194_304;
 const empty = Buffer.alloc(0);
 const nothing: BufferedBody = { bytes: empty, leave: () => undefined };
 const tooMany: BufferedBody = { ...nothing, bytes: undefined };
 
-const gathered = (): Promise<void> => Promise.resolve();
+const noop = (): Promise<void> => Promise.resolve();
 
 /**
  * The body as it came: the one reader of bodies that are kept in memory.
@@ -39,14 +40,15 @@ export async function readRawBody(ctx: HttpContext, room: ByteBudget): Promise<B
   if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
   if (req.destroyed) throw new ClientDisconnected();
   if (req.complete) return takeWhole(req, room);
-  const { bufferBody: gather } = await import('./gather.ts'); // with the first body that does not come with its head
+  const { koaBody } = await import('koa-body'); // loads more than two hundred modules; most bodies never need it
   if (req.destroyed) throw new ClientDisconnected();
   const arriving = new IncomingBody(ctx, room);
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
   try {
     // koa-body gets the bytes alone: which methods and types may have a body is decided by the route.
-    await gather({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof gather>[0], gathered);
+    const buffer = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
+    await buffer({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Parameters<typeof buffer>[0], noop);
     return { bytes: request.body, leave };
   } catch (error) {
     leave();

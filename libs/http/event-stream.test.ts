@@ -24,9 +24,9 @@ async function open(
     const state = {
       surface: 'api',
       startedAt: performance.now(),
-      refused: () => undefined,
-      answers: new ByteBudget(1e9),
-      beginAnswer: () => undefined,
+      countRefusal: () => undefined,
+      responseBudget: new ByteBudget(1e9),
+      beginResponse: () => undefined,
     };
     const asked = Promise.resolve(chunks).then((found) => ({ kind: 'stream', chunks: found }) as const);
     sendEvents({ req, res, state } as unknown as HttpContext, asked, silenceMs).catch(() => res.writeHead(503).end());

@@ -1,7 +1,7 @@
 /** The span of an HTTP request that is served, by OpenTelemetry's conventions (rules/operations#traces). */
 import type { IncomingMessage } from 'node:http';
 import { findTracer, type Span } from '#libs/telemetry';
-import { redactPath } from './redact-path.ts';
+import { redactPath } from './exchange.ts';
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE']);
 const maxHostLength = 255;

@@ -22,7 +22,7 @@ function begin(status: number) {
     resume: () => undefined,
   });
   const refused: string[] = [];
-  const state = { startedAt: performance.now(), refused: (reason: string) => void refused.push(reason) };
+  const state = { startedAt: performance.now(), countRefusal: (reason: string) => void refused.push(reason) };
   const res = { headersSent: false, writableEnded: true, setHeader: () => undefined };
   const ctx = { req: Object.assign(req, { isPaused: () => false, pause: () => undefined }), res, state, status } as unknown as HttpContext;
   /** Seconds in each of which so many bytes come. */
@@ -36,7 +36,7 @@ function begin(status: number) {
 }
 const [fast, slow] = [4_000, 500];
 
-describe('ArrivingBody (D62)', () => {
+describe('IncomingBody (D62)', () => {
   const read = () => {
     const { ctx, ...request } = begin(200);
     const body = new IncomingBody(ctx, new ByteBudget(1_000_000));

@@ -2,15 +2,13 @@
 export { createApp } from './app.ts';
 export { type Asset, createAsset, sendAsset } from './asset.ts';
 export { readRawBody } from './body.ts';
-export { type HttpContext, clientAddressOf, rewritePath, type Refusal, type HttpExchange } from './exchange.ts';
+export { type HttpContext, clientAddressOf, rewritePath, type Refusal, type HttpExchange, redactPath, countRefusals } from './exchange.ts';
 export { createDocs, createDocsAssets, createDocument } from './docs.ts';
 export { endRequestSpan, startRequestSpan, unmatchedRoute } from './exchange-span.ts';
 export { rejectMalformed } from './malformed.ts';
 export { hasBody, awaitsContinue, enforceBodyPace } from './incoming.ts';
 export { chooseFormat } from './formats.ts';
 export { publishSchema } from './openapi-models.ts';
-export { redactPath } from './redact-path.ts';
-export { countRefusals } from './metrics.ts';
 export { type HandlerCall, mountRoutes, type RouteHandler, type RouteHandlers } from './mount.ts';
 export { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from './openapi.ts';
 export { enforceResponsePace } from './outgoing.ts';

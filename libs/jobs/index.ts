@@ -8,7 +8,6 @@
 export { jobAdminHandlers } from './admin.ts';
 export { LeaseLost, PermanentJobError, RetryLater } from './errors.ts';
 export { createJobs } from './jobs.ts';
-export { redactStoredErrors } from './redact-stored.ts';
-export { rebuildQueue } from './restored.ts';
-export { failedJobs, sentRemoteJobs, jobAttempts, jobTables } from './tables.ts';
+export { redactStoredErrors, failedJobs, sentRemoteJobs, jobAttempts, jobTables } from './tables.ts';
+export { rebuildQueue } from './rebuild-queue.ts';
 export type { DeadJob, JobHandler, JobRun, Jobs, JobTuning, OnDead } from './types.ts';

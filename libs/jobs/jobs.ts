@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, ServiceContract } from '#libs/contract';
 import type { Tx } from '#libs/orm';
 import { createJobAdmin } from './admin.ts';
-import { Outbox } from './enqueue.ts';
+import { Outbox } from './outbox.ts';
 import { createJobMetrics } from './metrics.ts';
 import { Relay } from './relay.ts';
 import { wakeJobs } from './statements.ts';

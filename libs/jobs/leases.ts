@@ -2,11 +2,10 @@
  * Keeps what this process holds: every third of the lease it renews the rows of running jobs, then tells the broker that their
  * messages are worked on. The row first, so that the broker never delivers again before the row's lease has ended.
  */
-import { renewPeriodically } from '#libs/lease';
+import { renewPeriodically, Slab } from '#libs/concurrency';
 import type { Logger } from '#libs/logger';
 import type { Delivery } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { Slab } from '#libs/slab';
 import { describeFault } from './errors.ts';
 import { renewLeases } from './statements.ts';
 

@@ -5,8 +5,7 @@
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { createBatcher, type Batcher } from '#libs/batch';
-import { Poller } from '#libs/poller';
+import { createBatcher, type Batcher, Poller } from '#libs/concurrency';
 import { describeFault } from './errors.ts';
 import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, claimDueJobs, claimOutbox, markUnsent } from './statements.ts';
 import type { JobTuning } from './types.ts';

@@ -8,8 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '#libs/config';
 import { collectSoon } from '#libs/transfer';
 
-export { listen, reachableAddress } from './listen.ts';
-export { prepareDrain, type DrainOptions } from './drain-server.ts';
+export { listen, reachableAddress, prepareDrain, type DrainOptions } from './http-server.ts';
 
 export interface Service {
   /** Resolves when the service can work; rejects when it cannot. */

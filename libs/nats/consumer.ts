@@ -4,8 +4,7 @@
  */
 import { type Msg, nanos } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
-import { drainSubscription } from './drain-subscription.ts';
-import type { BusSubscription } from './subscriptions.ts';
+import { drainSubscription, type BusSubscription } from './subscriptions.ts';
 import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
 import type { Publisher, ConnectionParts } from './publisher.ts';

@@ -4,7 +4,7 @@
  */
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
-import { Slab } from '#libs/slab';
+import { Slab } from '#libs/concurrency';
 import type { Subscriptions } from './subscriptions.ts';
 import { randomToken, tokenLength } from './token.ts';
 

@@ -25,6 +25,5 @@ export { type CallRefusal, isClockSkew } from './admission.ts';
 export type { BusMetrics, Handler, HandlerReply, Handlers, HandlersOf } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
-export type { CallContext } from './wire.ts';
-export { newContext, withoutActor } from './context.ts';
-export { consumeEvent } from './follow.ts';
+export { type CallContext, newContext, withoutActor } from './wire.ts';
+export { consumeEvent } from './consume-event.ts';

@@ -1,5 +1,5 @@
 import type { Metrics } from '#libs/telemetry';
-import { permissionOperations } from './access.ts';
+import { permissionOperations } from './permission-monitor.ts';
 import { refusals } from './admission.ts';
 import type { Bus } from './types.ts';
 import type { StreamSize } from './jetstream.ts';

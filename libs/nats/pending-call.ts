@@ -1,11 +1,12 @@
 /** One call that waits for its answer: a message, the first piece of a stream, a refusal, or nobody there. */
-import type { Msg } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import type { InboxListener } from './inbox.ts';
 import type { ConnectionParts } from './publisher.ts';
 import type { RawReply } from './reply.ts';
 import { StreamReader } from './stream-reader.ts';
 import { deadlineExceeded, header, isNoResponders, parseErrorBody, readReplyMetadata, readHeader } from './wire.ts';
+import { findTracer, serverAttributes, type Span } from '#libs/telemetry';
 
 export class PendingCall implements InboxListener {
   readonly expiresAtMs: number;
@@ -55,4 +56,17 @@ export class PendingCall implements InboxListener {
   onBroken(error: AppError): void {
     this.#settle(undefined, error);
   }
+}
+
+/** The span of a call, by OpenTelemetry's conventions for RPC; nothing where there is neither a parent nor an active span. */
+export function startCall(
+  connection: Pick<NatsConnection, 'getServer'>,
+  subject: string,
+  traceparent: string | undefined,
+): Span | undefined {
+  const tracer = findTracer();
+  if (tracer === undefined) return undefined;
+  const address = URL.parse(`nats://${connection.getServer()}`);
+  const attributes = { 'rpc.system.name': 'nats', 'rpc.method': subject, ...(address === null ? {} : serverAttributes(address)) };
+  return tracer.startChild(subject, 'client', attributes, traceparent);
 }

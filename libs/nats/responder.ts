@@ -11,16 +11,15 @@ import { parseJson } from '#libs/json';
 import { releaseVersion } from '#libs/release';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer, type Span } from '#libs/telemetry';
-import type { PermissionOperation } from './access.ts';
+import type { PermissionOperation } from './permission-monitor.ts';
 import { type CallRefusal, CallRejected, isCall, listKinds } from './admission.ts';
-import { drainSubscription } from './drain-subscription.ts';
+import { drainSubscription, type BusSubscription } from './subscriptions.ts';
 import { announceService, EndpointStats } from './micro.ts';
 import type { ConnectionParts } from './publisher.ts';
 import { JsonStream, RawJson, type ReplyMetadata, TaggedReply } from './reply.ts';
 import { InvalidReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
 import { ReaderDisconnected, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
-import type { BusSubscription } from './subscriptions.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
 
 export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;

@@ -7,6 +7,7 @@ import type { Actor } from '#libs/contract';
 import { AppError, type ErrorBody, errorCodes, ReplayedError, unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { ReplyMetadata } from './reply.ts';
+import { randomUUID } from 'node:crypto';
 
 /** Who asks, until when, and in which trace; handed from hop to hop. */
 export interface CallContext {
@@ -167,4 +168,14 @@ export function deadlineExceeded(subject: string): AppError {
 /** 503 of everything that was waiting when the connection to the broker broke. */
 export function connectionLost(): AppError {
   return unavailable('The message broker is not reachable');
+}
+
+/** Context of work that no client caused (start-up, sweeps, jobs, the CLI): a new request id and no actor, the process acts for itself. */
+export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): CallContext {
+  return { requestId: randomUUID(), ...given };
+}
+
+/** What a service asks for itself while it serves a call: the same request, trace and deadline, for no client. */
+export function withoutActor({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
+  return { requestId, traceparent, deadlineMs };
 }

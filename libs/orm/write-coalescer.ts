@@ -3,7 +3,7 @@
  * the service more than to change the row. Two at most of a statement are under way, and whoever comes meanwhile travels with the next; one that
  * comes alone is sent alone, as it is.
  */
-import { type Batcher, createBatcher } from '#libs/batch';
+import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { CoalescedPrepared, CoalescedRow } from '#libs/sql';
 
 export interface CoalescedRunner {

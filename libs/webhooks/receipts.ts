@@ -1,6 +1,6 @@
 /** Receipts of webhooks: what they store, limits for rejected webhooks, retention and metrics (D20, D64, D68). The same rules in every service. */
 import { createHash } from 'node:crypto';
-import { createBatcher } from '#libs/batch';
+import { createBatcher } from '#libs/concurrency';
 import { removeInBatches } from '#libs/retention';
 import type { Queryable } from '#libs/sql';
 import type { Metrics } from '#libs/telemetry';

@@ -145,16 +145,16 @@ describe("the media service's ports", () => {
     it('lets nobody write in the name of another', async () => {
       const body = (): FormData => formOf('audio', 'forged.mp3', forged);
       const assertions: Record<string, string> = {
-        'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).writeFor(ada, 'POST', audioPath()),
+        'signed with a key of their own': createActorSigner(generateActorKeys().signingKey).encodeFor(ada, 'POST', audioPath()),
         'seen in a call over NATS': signer.encode(ada),
-        'seen three minutes ago': createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() - 180_000).writeFor(
+        'seen three minutes ago': createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() - 180_000).encodeFor(
           ada,
           'POST',
           audioPath(),
         ),
-        'seen when she read': signer.writeFor(ada, 'GET', audioPath()),
-        'seen with another conversation': signer.writeFor(ada, 'POST', mediaPaths.conversationAudio(conversation + 1)),
-        'seen with a logo': signer.writeFor(ada, 'POST', logoPath()),
+        'seen when she read': signer.encodeFor(ada, 'GET', audioPath()),
+        'seen with another conversation': signer.encodeFor(ada, 'POST', mediaPaths.conversationAudio(conversation + 1)),
+        'seen with a logo': signer.encodeFor(ada, 'POST', logoPath()),
       };
       for (const [what, actor] of Object.entries(assertions)) {
         expect({ what, told: told(await askInside('POST', audioPath(), { headers: { actor }, body: body() })) }).toEqual({
@@ -168,14 +168,14 @@ describe("the media service's ports", () => {
 
     it('lets clients ask again where its own clock may be behind that of the gateway', async () => {
       const ahead = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + 3_600_000);
-      const headers = { actor: ahead.writeFor(ada, 'POST', audioPath()) };
+      const headers = { actor: ahead.encodeFor(ada, 'POST', audioPath()) };
       const reply = await askInside('POST', audioPath(), { headers, body: formOf('audio', 'forged.mp3', forged) });
       expect(told(reply)).toEqual([503, refused[1]]);
       await expectUntouched();
     });
 
     it('takes an assertion for the request that it was made for, and for no other', async () => {
-      const headers = { actor: signer.writeFor(ada, 'GET', audioPath()) };
+      const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
       expect((await askInside('GET', audioPath(), { headers })).text).toBe(`${kept} talk.mp3`);
       for (const [method, path] of [
         ['PUT', `${audioPath()}?name=forged.mp3`],
@@ -186,7 +186,7 @@ describe("the media service's ports", () => {
       ] as const)
         expect(told(await askInside(method, path, { headers }))).toEqual(refused);
       // What only a ticket is for.
-      const put = { actor: signer.writeFor(ada, 'PUT', audioPath()) };
+      const put = { actor: signer.encodeFor(ada, 'PUT', audioPath()) };
       expect(told(await askInside('PUT', `${audioPath()}?name=forged.mp3`, { headers: put, body: forged }))).toEqual(refused);
       await expectUntouched();
     });
@@ -196,7 +196,7 @@ describe("the media service's ports", () => {
       ['is believed by another clock', 503, 3_600_000],
     ])('reads not a byte of the body of somebody who %s', async (_who, status, aheadMs) => {
       const away = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + aheadMs);
-      const credential = aheadMs === 0 ? '' : `Actor: ${away.writeFor(ada, 'PUT', recordingPath())}\r\n`;
+      const credential = aheadMs === 0 ? '' : `Actor: ${away.encodeFor(ada, 'PUT', recordingPath())}\r\n`;
       const { hostname, port } = new URL(setting('MEDIA_INTERNAL_URL'));
       const socket = connect(Number(port), hostname);
       let received = '';
@@ -296,7 +296,7 @@ describe("the media service's ports", () => {
         (await platform.call('POST', path(), { token: tokens.carl, headers, body: formOf('audio', 'forged.mp3', forged) })).status,
       ).toBe(404);
       await expectUntouched();
-      const own = { ...headers, actor: signer.writeFor(ada, 'POST', audioPath()) };
+      const own = { ...headers, actor: signer.encodeFor(ada, 'POST', audioPath()) };
       const uploaded = await platform.call('POST', path(), {
         token: tokens.ben,
         headers: own,
@@ -331,12 +331,12 @@ describe("the media service's ports", () => {
   });
 
   it('are apart: neither serves what is the other’s, whatever is brought', async () => {
-    const headers = { actor: signer.writeFor(ada, 'GET', audioPath()) };
+    const headers = { actor: signer.encodeFor(ada, 'GET', audioPath()) };
     expect((await ask('MEDIA_URL', 'GET', audioPath(), { headers })).status).toBe(404);
     for (const [, method, path, body] of operations())
       expect((await ask('MEDIA_URL', method, path, body === undefined ? {} : { body })).status).toBe(404);
     expect(told(await askInside('GET', video))).toEqual(refused);
-    const inside = { actor: signer.writeFor(ada, 'GET', video.split('?')[0] ?? '') };
+    const inside = { actor: signer.encodeFor(ada, 'GET', video.split('?')[0] ?? '') };
     expect((await askInside('GET', video, { headers: inside })).status).toBe(404);
     expect((await ask('MEDIA_URL', 'GET', video)).text).toBe(`${kept} film.mp4`);
     expect((await ask('MEDIA_URL', 'PUT', video, { body: forged })).status).toBe(405);

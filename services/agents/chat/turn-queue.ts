@@ -4,7 +4,7 @@
  * ticket and less often for later ones. The ticket of a crashed replica expires with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renewLease } from '#libs/lease';
+import { renewLease } from '#libs/concurrency';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
 import { deleteTicket, issueTicket, redeemTicket, renewTicket } from './statements.ts';

@@ -2,7 +2,7 @@
  * Webhooks of one kind that come in one turn of the event loop go to the broker as one message, which it syncs once
  * (docs/performance-notes.md#batching-per-event-loop-turn).
  */
-import { type Batcher, createBatcher } from '#libs/batch';
+import { type Batcher, createBatcher } from '#libs/concurrency';
 import type { SpoolEntry } from './webhook-spool.ts';
 
 /** One that is redelivered for one of its webhooks stays small. */

@@ -54,7 +54,7 @@ export function createMediaProxy(options: {
     const path = route.forwardTo?.(input) ?? ctx.path;
     // A request without a credential may only have what needs none; that has a port of its own.
     const base = call.actor === undefined ? bases.open : bases.internal;
-    const vouched = call.actor === undefined ? undefined : options.actors.writeFor(call.actor, ctx.method, path);
+    const vouched = call.actor === undefined ? undefined : options.actors.encodeFor(call.actor, ctx.method, path);
     const target: RequestOptions = {
       host: base.hostname,
       port: base.port === '' ? 80 : Number(base.port),

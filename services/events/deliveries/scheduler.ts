@@ -2,7 +2,7 @@
  * Schedules endpoints when the feed grows, takes due endpoints from the queue, and dispatches each (V7). Every process does this; the lease of an
  * endpoint determines which one sends to it.
  */
-import { renewPeriodically } from '#libs/lease';
+import { renewPeriodically } from '#libs/concurrency';
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { type DeliveryAttempt, attemptErrors } from '../delivery-log/contract.ts';

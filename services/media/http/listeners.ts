@@ -110,7 +110,7 @@ async function authenticate(
     return (await redeemTicket(ticket, requestName(request.method ?? '', path))) ? undefined : refuse('bad_ticket');
   }
   try {
-    return actors.readFor(assertion, request.method ?? '', path);
+    return actors.decodeFor(assertion, request.method ?? '', path);
   } catch (error) {
     if (error instanceof AssertionRejected) return refuse(error.reason);
     throw error;

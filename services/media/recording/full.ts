@@ -1,7 +1,7 @@
 /** The whole recording in the object store: found there, gone on with, or begun; one job at a time works at it. */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
-import { renewLease } from '#libs/lease';
+import { renewLease } from '#libs/concurrency';
 import type { Database } from '#libs/orm';
 import type { MeetingProvider, MeetingRecording } from '#libs/realtimekit';
 import type { Dependencies } from '../dependencies.ts';

@@ -8,7 +8,7 @@ import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
-import { renewLease } from '#libs/lease';
+import { renewLease } from '#libs/concurrency';
 import {
   type ClaimUpload,
   claimVideohostUpload,

@@ -24,7 +24,7 @@ afterAll(() => fixture.stop());
 function begin(conversationId: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = `/internal/conversations/${conversationId}/audio`;
-    const headers = { actor: fixture.env.actors.writeFor(fixture.actor, 'GET', path) };
+    const headers = { actor: fixture.env.actors.encodeFor(fixture.actor, 'GET', path) };
     sendRequest({ port: media.internalPort, host: '127.0.0.1', path, headers, agent: false }, resolve).on('error', reject).end();
   });
 }

@@ -172,7 +172,7 @@ export function speakTo(
   stop: () => Promise<void>,
 ): RunningMedia {
   const path = (id: number): string => `/internal/conversations/${id}/audio`;
-  const headersFor = (method: string, id: number) => ({ 'request-id': 'test', actor: env.actors.writeFor(actor, method, path(id)) });
+  const headersFor = (method: string, id: number) => ({ 'request-id': 'test', actor: env.actors.encodeFor(actor, method, path(id)) });
   const open: RunningMedia['open'] = (id, fileName, sizeBytes) => {
     const first = head(fileName);
     const length = first.byteLength + sizeBytes + tail.byteLength;

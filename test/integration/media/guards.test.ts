@@ -53,7 +53,7 @@ const head = (method: string, path: string, headers: Readonly<Record<string, str
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 const audioPath = (): string => mediaPaths.conversationAudio(id);
-const vouched = (method: string) => ({ Actor: fixture.env.actors.writeFor(fixture.actor, method, audioPath()) });
+const vouched = (method: string) => ({ Actor: fixture.env.actors.encodeFor(fixture.actor, method, audioPath()) });
 const formType = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const part = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
 const beginUpload = (): Promise<Wire> =>

@@ -53,7 +53,7 @@ function post(holonId: number, form: FormData, actor: Actor | undefined = host, 
     const path = mediaPaths.holonLogo(holonId);
     const headers = {
       'content-type': body.headers.get('content-type') ?? '',
-      ...(actor === undefined ? {} : { actor: fixture.env.actors.writeFor(actor, 'POST', path) }),
+      ...(actor === undefined ? {} : { actor: fixture.env.actors.encodeFor(actor, 'POST', path) }),
     };
     const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
     readReply(request).then(resolve, reject);
@@ -166,7 +166,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     }
     const broken = await new Promise<Reply>((resolve, reject) => {
       const path = mediaPaths.holonLogo(walk(4));
-      const actor = fixture.env.actors.writeFor(host, 'POST', path);
+      const actor = fixture.env.actors.encodeFor(host, 'POST', path);
       const headers = { 'content-type': 'multipart/form-data; boundary=x', actor };
       const request = sendRequest({ port: media.internalPort, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
       readReply(request).then(resolve, reject);

@@ -109,7 +109,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     const body = 30 * mebibyte;
-    const actor = fixture.env.actors.writeFor(fixture.actor, 'POST', '/internal/conversations/999999/audio');
+    const actor = fixture.env.actors.encodeFor(fixture.actor, 'POST', '/internal/conversations/999999/audio');
     socket.write(
       `POST /internal/conversations/999999/audio HTTP/1.1\r\nHost: media\r\nConnection: close\r\nActor: ${actor}\r\nContent-Length: ${body}\r\n` +
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n',
@@ -159,7 +159,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
       method: 'POST',
       path,
       headers: {
-        actor: fixture.env.actors.writeFor(fixture.actor, 'POST', path),
+        actor: fixture.env.actors.encodeFor(fixture.actor, 'POST', path),
         'content-type': 'multipart/form-data; boundary=b',
         'content-length': String(body.length),
       },

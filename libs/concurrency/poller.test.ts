@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { waitFor } from '#libs/testing';
-import { type PollRun, Poller } from './index.ts';
+import { type PollRun, Poller } from './poller.ts';
 
 const longMs = 600_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createWeightedSemaphore } from './weighted-semaphore.ts';
+import { createWeightedSemaphore } from './capacity.ts';
 
 const soon = (): number => Date.now() + 5_000;
 

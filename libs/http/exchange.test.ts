@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toAddressBlock } from './address-block.ts';
+import { toAddressBlock } from './exchange.ts';
 
 describe('toAddressBlock (D71)', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBatcher } from './index.ts';
+import { createBatcher } from './batcher.ts';
 
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

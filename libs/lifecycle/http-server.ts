@@ -1,8 +1,8 @@
 /** The orderly end of an HTTP server whose clients keep connections and hear of the end only after a moment. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Socket, AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Slab } from '#libs/slab';
+import { Slab } from '#libs/concurrency';
 
 export interface DrainOptions {
   /** Time in which requests are still taken, on connections old and new, until whoever distributes them has noticed. */
@@ -61,4 +61,31 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
 
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+/**
+ * Resolves with the port really used (0 takes any free one). `::` means every address of the machine, on one without IPv6 too.
+ * @throws Error that names the setting of the port, or the host, when nobody can listen there.
+ */
+export function listen(server: Server, options: { host: string; port: number; portName: string }): Promise<number> {
+  const { host, port, portName } = options;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const problem = explain(error.code, portName, port, host);
+      reject(problem === undefined ? error : new Error(problem, { cause: error }));
+    });
+    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** `host:port` by which this machine reaches who listens on `host`. */
+export function reachableAddress(host: string, port: number | string): string {
+  const name = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function explain(code: string | undefined, portName: string, port: number, host: string): string | undefined {
+  if (code === 'EADDRINUSE') return `${portName} ${port} is in use by another process`;
+  if (code === 'EACCES') return `${portName} ${port} is not allowed to this account`;
+  return code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? `${host} is no address of this machine` : undefined;
 }

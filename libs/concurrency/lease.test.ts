@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { renewLease, type Lease } from './index.ts';
+import { renewLease, type Lease } from './lease.ts';
 
 interface Kept {
   readonly lease: Lease;

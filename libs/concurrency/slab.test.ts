@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Slab } from './index.ts';
+import { Slab } from './slab.ts';
 
 describe('a slab', () => {
   it('has what was added and not removed, at the place that was told, like a map', () => {
