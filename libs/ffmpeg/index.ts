@@ -6,7 +6,7 @@ import { PermanentJobError } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 
 /** Allowed input. Files come from other parties: playlists that refer to other files or addresses are rejected. */
-export interface InputLimits {
+interface InputLimits {
   /** Protocols, comma-separated. */
   readonly protocols: string;
   /** Containers by demuxer name, comma-separated. */
@@ -14,7 +14,7 @@ export interface InputLimits {
 }
 
 /** Recordings are read in these containers only, through the local object port. */
-export const recordingInput: InputLimits = { protocols: 'http,tcp', formats: 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm' };
+const recordingInput: InputLimits = { protocols: 'http,tcp', formats: 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm' };
 /** Formats of canonical audio, read from disk. */
 export const audioInput: InputLimits = { protocols: 'file', formats: 'aac,flac,mov,mp4,m4a,3gp,3g2,mj2,mp3,ogg,wav,matroska,webm' };
 

@@ -97,9 +97,9 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     'and ends its answers with %s gives answers',
     async (finish) => {
       await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole('Hi', finish)))).resolves.toBe('Hi');
-      const heard = (): void => undefined;
+      const received = (): void => undefined;
       const streamed = answerWith((_request, response) => response.writeHead(200, events).end(event('Hi') + event('', finish)), {
-        listener: heard,
+        listener: received,
       });
       await expect(streamed).resolves.toBe('Hi');
     },
@@ -120,17 +120,17 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(thoughts + answer, 'stop')))).resolves.toBe(
       answer,
     );
-    const heard: string[] = [];
+    const received: string[] = [];
     const pieces = (thoughts + answer)
       .split('')
       .map((letter) => event(letter))
       .join('');
     const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces + event('', 'stop')), {
-      listener: (words) => heard.push(words),
+      listener: (text) => received.push(text),
     });
     await expect(streamed).resolves.toBe(answer);
-    expect(heard.map((words) => words.trim()).filter((words) => !answer.startsWith(words))).toEqual([]);
-    expect(heard.at(-1)?.trim()).toBe(answer);
+    expect(received.map((text) => text.trim()).filter((text) => !answer.startsWith(text))).toEqual([]);
+    expect(received.at(-1)?.trim()).toBe(answer);
   });
 
   it('are streamed without parts that are not text', async () => {
@@ -143,13 +143,13 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
       null,
     ];
     await expect(answerWith((_request, response) => response.writeHead(200, json).end(whole(parts, 'stop')))).resolves.toBe('Hi, Ann');
-    const heard: string[] = [];
+    const received: string[] = [];
     const pieces = event([thoughts]) + event([{ type: 'text', text: 'Hi, ' }]) + event('Ann', 'stop');
     const streamed = answerWith((_request, response) => response.writeHead(200, events).end(pieces), {
-      listener: (words) => heard.push(words),
+      listener: (text) => received.push(text),
     });
     await expect(streamed).resolves.toBe('Hi, Ann');
-    expect(heard.at(-1)).toBe('Hi, Ann');
+    expect(received.at(-1)).toBe('Hi, Ann');
     expect((await failureWith((_request, response) => response.writeHead(200, json).end(whole([thoughts], 'stop')))).kind).toBe('empty');
   });
 
@@ -161,14 +161,14 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   });
 
   it.each(['text/plain; charset=utf-8', 'application/octet-stream', undefined])('are streamed with the content type %s', async (type) => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const streamed = answerWith(
       (_request, response) =>
         response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(event('Hi') + event('', 'stop')),
-      { listener: (words) => heard.push(words) },
+      { listener: (text) => received.push(text) },
     );
     await expect(streamed).resolves.toBe('Hi');
-    expect(heard.at(-1)).toBe('Hi');
+    expect(received.at(-1)).toBe('Hi');
   });
 
   it('may send a complete response with the content type of a stream', async () => {
@@ -211,11 +211,11 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const asked: boolean[] = [];
-    const learnt: boolean[] = [];
+    const recorded: boolean[] = [];
     let plain = 0;
     const habit = {
       isPlain: async () => (asked.push(plain >= plainRepliesRequired), plain >= plainRepliesRequired),
-      record: async (isUnopened: boolean) => void (learnt.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
+      record: async (isUnopened: boolean) => void (recorded.push(isUnopened), (plain = isUnopened ? 0 : plain + 1)),
     };
     const model = createModel({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'k', model: 'm', timeoutMs: 120_000, habit });
     const others = ['{"a":"Hi"}', '<think>I greet.</think> Hi'];
@@ -223,7 +223,7 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
       await model.complete([{ role: 'user', content: 'Hi' }], AbortSignal.timeout(120_000), () => undefined);
     const plainOnes = Array.from({ length: plainRepliesRequired }, () => false);
     expect(asked).toEqual([...plainOnes, true, true, true, false]);
-    expect(learnt).toEqual([...plainOnes, true, false]);
+    expect(recorded).toEqual([...plainOnes, true, false]);
   });
 
   it.each([
@@ -244,9 +244,9 @@ describe('OpenAI-compatible servers (rules/providers#language-models)', () => {
   });
 
   it('are not waited for when they keep the connection open', async () => {
-    const heard = (): void => undefined;
+    const received = (): void => undefined;
     const streamed = answerWith((_request, response) => response.writeHead(200, events).write(`${event('Hi')}data: [DONE]\n\n`), {
-      listener: heard,
+      listener: received,
     });
     await expect(streamed).resolves.toBe('Hi');
   });

@@ -94,10 +94,10 @@ export function createModel(settings: ModelSettings): Model {
 
 /** Starts with the first visible character and stops at the maximum reply length. */
 function skipLeadingSpace(listener: TextListener): TextListener {
-  let hasBegun = false;
+  let hasStarted = false;
   return (content) => {
-    hasBegun ||= content.trim() !== '';
-    if (hasBegun && content.length <= maxReplyCharacters) listener(content);
+    hasStarted ||= content.trim() !== '';
+    if (hasStarted && content.length <= maxReplyCharacters) listener(content);
   };
 }
 

@@ -39,8 +39,8 @@ export function withStreaming(client: OpenAI, streaming: StreamOptions): OpenAI 
 }
 
 /**
- * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some servers stream
- * although nobody asked for it; their events are combined here.
+ * Reads the whole body, bounded, within the timeout of the attempt; the client's own timer stops at the headers. Some servers stream although nobody
+ * asked for it; their events are combined here.
  */
 async function fetchWhole(url: string | URL | Request, init?: RequestInit, streaming?: StreamOptions): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });

@@ -165,22 +165,22 @@ const codes = ['code', 'status', 'status_code', 'error_code', 'state', 'type', '
 const errorWord = /error|exception|fail|denied|abort|unavailable|overload/i;
 
 /** An event name, data or line that only keeps the connection alive. */
-export function isKeepAlive(text: string): boolean {
+function isKeepAlive(text: string): boolean {
   return text.length < 40 && keepAlives.has(text.replace(/[^a-z]/gi, '').toLowerCase());
 }
 
-export function isErrorName(event: string): boolean {
+function isErrorName(event: string): boolean {
   return errorWord.test(event);
 }
 
 /** Whether a line is a field or a comment. Other lines are written by servers or proxies that fail (D85). */
-export function isStreamField(line: string): boolean {
+function isStreamField(line: string): boolean {
   const [, name] = /^([a-z][\w-]*)?(?::|$)/i.exec(line) ?? [];
   return name === undefined ? line.startsWith(':') || isKeepAlive(line) : !errorWord.test(name);
 }
 
 /** @param event an object or array. */
-export function isErrorEvent(event: object): boolean {
+function isErrorEvent(event: object): boolean {
   if (Array.isArray(event)) return event.some((item) => typeof item === 'object' && item !== null && isErrorEvent(item));
   const fields = event as Readonly<Record<string, unknown>>;
   const choice = Array.isArray(fields['choices']) ? (fields['choices'][0] as { readonly error?: unknown } | null | undefined) : undefined;

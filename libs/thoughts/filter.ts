@@ -1,8 +1,7 @@
 /**
  * Removes a model's thoughts from its reply (D84; rules/providers#language-models). Most servers return thoughts in a separate field; others leave
- * them
- * in the text between markers, often without the opening marker, which is part of the prompt template. Thoughts can quote confidential parts of the
- * prompt. The reply is the text after the last closing marker. Markers inside code are code. Code is read line by line, so that a stray backtick
+ * them in the text between markers, often without the opening marker, which is part of the prompt template. Thoughts can quote confidential parts of
+ * the prompt. The reply is the text after the last closing marker. Markers inside code are code. Code is read line by line, so that a stray backtick
  * affects its own line only; a fence without an end is not code.
  */
 import { type Marker, markerStarts, mayBecomeStripped, readMarker, startsInChannel } from './markers.ts';
@@ -78,9 +77,9 @@ export class ThoughtFilter {
   get text(): string {
     if (this.#mayBeJson) return '';
     if (this.#isThinking || this.#isAtStart) return this.#answer;
-    const { text = '', markerAt: markAt } = this.#code ?? {};
+    const { text = '', markerAt } = this.#code ?? {};
     const tail = strippedRole.startsWith(this.#tail) ? this.#tail : '';
-    return this.#answer + (markAt === undefined ? text + tail : text.slice(0, markAt));
+    return this.#answer + (markerAt === undefined ? text + tail : text.slice(0, markerAt));
   }
 
   /** Whether thoughts precede the reply. */
@@ -118,8 +117,8 @@ export class ThoughtFilter {
 
   #read(isEnd: boolean): void {
     this.#at = 0;
-    let goesOn = !this.#isAtStart || this.#readStart(isEnd);
-    while (goesOn && this.#at < this.#tail.length) goesOn = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
+    let canContinue = !this.#isAtStart || this.#readStart(isEnd);
+    while (canContinue && this.#at < this.#tail.length) canContinue = this.#isLineStart ? this.#readLineStart(isEnd) : this.#readOn(isEnd);
     this.#tail = this.#tail.slice(this.#at);
   }
 
@@ -218,10 +217,10 @@ export class ThoughtFilter {
   }
 
   #readRun({ length }: string): true {
-    const left = this.#remainingRuns === undefined ? Infinity : (this.#remainingRuns.get(length) ?? 0) - 1;
-    this.#remainingRuns?.set(length, left);
+    const remaining = this.#remainingRuns === undefined ? Infinity : (this.#remainingRuns.get(length) ?? 0) - 1;
+    this.#remainingRuns?.set(length, remaining);
     const code = this.#code;
-    if (code === undefined && left > 0) this.#code = { isFence: false, sign: '`', length, text: '', markerAt: undefined };
+    if (code === undefined && remaining > 0) this.#code = { isFence: false, sign: '`', length, text: '', markerAt: undefined };
     this.#appendCharacters(length);
     if (code?.isFence === false && code.length === length) this.#closeCode(code);
     return true;
@@ -258,9 +257,9 @@ export class ThoughtFilter {
 
   /** Reads text as prose that looked like code: its line has no closing backtick, or its fence no end. */
   #discardCode(code: Code): void {
-    const { isFence, length, text, markerAt: markAt } = code;
-    if (markAt === undefined) return this.#closeCode(code);
-    const readAt = isFence ? markAt : length;
+    const { isFence, length, text, markerAt } = code;
+    if (markerAt === undefined) return this.#closeCode(code);
+    const readAt = isFence ? markerAt : length;
     this.#code = undefined;
     this.#append(text.slice(0, readAt));
     const rest = text.slice(readAt);
@@ -303,8 +302,7 @@ function hasMarker(text: string): boolean {
 
 /**
  * The reply without thoughts. `isUnopened`: some thoughts had no opening marker; undefined for JSON, where this is unknown. Strings of a JSON reply
- * are filtered one
- * by one, so that it remains valid JSON.
+ * are filtered one by one, so that it remains valid JSON.
  */
 export function readThoughts(answer: string): { readonly text: string; readonly isUnopened: boolean | undefined } {
   if (isJson(answer)) return { text: mapStrings(answer, dropThoughts), isUnopened: undefined };
@@ -332,12 +330,12 @@ export function isJson(text: string): boolean {
 }
 
 /** Whether a text starts like JSON. Links also start with a bracket. */
-export function mayBecomeJson(text: string): boolean {
+function mayBecomeJson(text: string): boolean {
   return /^\s*(?:\{|\[\s*[[{"])/.test(text);
 }
 
 /** @param json valid JSON. */
-export function mapStrings(json: string, clean: (text: string) => string): string {
+function mapStrings(json: string, clean: (text: string) => string): string {
   return json.replace(stringLiteral, (literal) => {
     const text = JSON.parse(literal) as string;
     const cleaned = clean(text);

@@ -1,7 +1,6 @@
 /**
  * Markers of thoughts in replies (D84), as chat templates and servers write them: tags, words in brackets, control tokens, and channels of the
- * harmony format,
- * which some servers return without control tokens.
+ * harmony format, which some servers return without control tokens.
  */
 
 export interface Marker {
@@ -111,8 +110,8 @@ function readChannel(text: string, at: number): Marker | undefined {
 function mayBecomeMarker(rest: string): boolean {
   if (rest === '[think]') return true;
   if (Object.keys(words).some((word) => word.length > rest.length && word.startsWith(rest))) return true;
-  const [, name = '', behind = ''] = tagBeginning.exec(rest) ?? [];
-  if (name !== '' && (behind === '' ? tagNames.some((known) => known.startsWith(name)) : tagNames.includes(name))) return true;
+  const [, name = '', attributes = ''] = tagBeginning.exec(rest) ?? [];
+  if (name !== '' && (attributes === '' ? tagNames.some((known) => known.startsWith(name)) : tagNames.includes(name))) return true;
   if (/^<\/?\s{0,3}$/.test(rest)) return true;
   if (!rest.startsWith(channelToken)) return false;
   return channelBeginning.test(rest) && !rest.includes(messageToken);

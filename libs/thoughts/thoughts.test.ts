@@ -48,11 +48,11 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     ['the end of the message', 'b<|im_end|>\n<|im_start|>user\na', 'b'],
     ['a final channel with a format', '<|channel|>analysis<|message|>a<|end|><|channel|>final <|constrain|>text<|message|>b', 'b'],
     ['such channels on lines', 'analysis\n\nWe need.\n\nassistantfinal\n\nb', '\n\nb'],
-  ])('omits thoughts marked by %s, also character by character', (_what, answer, words) => {
-    expect(dropThoughts(answer)).toBe(words);
+  ])('omits thoughts marked by %s, also character by character', (_what, answer, expected) => {
+    expect(dropThoughts(answer)).toBe(expected);
     const filter = new ThoughtFilter();
     for (const letter of answer) filter.push(letter);
-    expect(filter.finish()).toBe(words);
+    expect(filter.finish()).toBe(expected);
   });
 
   it.each([
@@ -87,8 +87,8 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
       '{ "n": 12345678901234567890.0, "a": "x</think>\\n" }',
       '{ "n": 12345678901234567890.0, "a": "\\n" }',
     ],
-  ])('keeps JSON valid and removes thoughts from its strings: %s', (_what, answer, words) => {
-    expect(dropThoughts(answer)).toBe(words);
+  ])('keeps JSON valid and removes thoughts from its strings: %s', (_what, answer, expected) => {
+    expect(dropThoughts(answer)).toBe(expected);
     const filter = new ThoughtFilter();
     for (const letter of answer) {
       filter.push(letter);
@@ -143,8 +143,8 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
     ['the end of a fence', 'a\n```js\nx\n```</think>b\n```\nc\n```', 'b\n```\nc\n```'],
     ['the beginning of a fence', '```</think>b', 'b'],
     ['a fence behind the marker', '<think>a</think>```\n</think>\n```', '```\n</think>\n```'],
-  ])('distinguishes markers from code: %s', (_what, answer, words) => {
-    expect(dropThoughts(answer)).toBe(words);
+  ])('distinguishes markers from code: %s', (_what, answer, expected) => {
+    expect(dropThoughts(answer)).toBe(expected);
   });
 
   it('is the same for any chunks, and never shows more', () => {
@@ -198,7 +198,7 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
   });
 
   it('never shows part of a thought, for any chunks', () => {
-    for (const [answer, words] of [
+    for (const [answer, expected] of [
       ['<think>secret</think>Hello', 'Hello'],
       [harmony('secret', 'Hello'), 'Hello'],
       ['analysisThe secret.assistantfinalHello', 'Hello'],
@@ -209,9 +209,9 @@ describe('a reply without thoughts (D84; rules/providers#thoughts)', () => {
         const filter = new ThoughtFilter();
         for (let at = 0; at < answer.length; at += size) {
           filter.push(answer.slice(at, at + size));
-          expect(words.startsWith(filter.text)).toBe(true);
+          expect(expected.startsWith(filter.text)).toBe(true);
         }
-        expect(filter.finish()).toBe(words);
+        expect(filter.finish()).toBe(expected);
       }
   });
 

@@ -1,7 +1,6 @@
 /**
  * Bare addresses in Markdown, `https://…` and `mailto:…`, become links as written; markup characters in them have no effect (D88). They end before
- * white
- * space, angle brackets, quotation marks, trailing punctuation and unmatched closing brackets, as in other linkers.
+ * white space, angle brackets, quotation marks, trailing punctuation and unmatched closing brackets, as in other linkers.
  */
 import type { MarkdownIt as Parser, StateInline } from 'markdown-it';
 

@@ -1,7 +1,6 @@
 /**
  * Converts Markdown to HTML for messaging platforms (rules/agents#visitor-chat; rules/providers#telegram-html): a, b, i, s, code, pre and blockquote,
- * with line breaks as
- * `\n`. Text is collected as runs with marks and tags are written from the runs, so the result is always well-formed.
+ * with line breaks as `\n`. Text is collected as runs with marks and tags are written from the runs, so the result is always well-formed.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 import { readBareAddresses } from './bare-address.ts';
@@ -60,8 +59,7 @@ export function createMessagingHtml(): MessagingHtml {
 
 /**
  * The parser adds missing cells, so that many columns and short rows grow a thousandfold (16 KB took seconds). Such tables are shown as source; in a
- * complete
- * table each cell has at least one character.
+ * complete table each cell has at least one character.
  */
 function limitTables({ block: { ruler } }: Parser): void {
   const readTable = ruler.getRules('').find(({ name }) => name === 'table');

@@ -1,8 +1,7 @@
 /**
- * Text of the language model: token estimates, JSON replies, and replies without thoughts.
- * Estimates need no tokenizer, since servers behind `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a high
- * one
- * only some history: prose counts 1.5 to 2 times the tokens of byte-pair tokenizers, and digits, inner capitals and emoji count as split.
+ * Text of the language model: token estimates, JSON replies, and replies without thoughts. Estimates need no tokenizer, since servers behind
+ * `LLM_BASE_URL` use different ones. They are high, since a low estimate costs the reply and a high one only some history: prose counts 1.5 to 2
+ * times the tokens of byte-pair tokenizers, and digits, inner capitals and emoji count as split.
  */
 import { toStorableText } from '#libs/json';
 import { dropThoughts } from '#libs/thoughts';

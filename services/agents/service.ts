@@ -10,7 +10,7 @@ import { measureReceipts, sweepReceipts, receiptSweepIntervalMs } from '#libs/we
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './telegram/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
-import { createAdmit } from './chat/rate-limit.ts';
+import { createAdmit } from './chat/index.ts';
 import { sweepTicketsAndHits } from './chat/statements.ts';
 import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';

@@ -6,7 +6,7 @@ import { isBlank } from '#libs/text';
 import { findAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { visitorKey } from './rate-limit.ts';
+import { visitorKey } from './index.ts';
 import type { AgentChatOut } from './contract.ts';
 import { PartialReply, writeEvents } from './reply-events.ts';
 import { visitorThreadKey, visitorTurnKey } from './rules.ts';
@@ -87,7 +87,7 @@ export function createChatHandlers(deps: ChatDependencies): Pick<Handlers<typeof
 
 function rethrowTurnFailure(error: unknown): never {
   if (!(error instanceof TurnFailure)) throw error;
-  const reason = error.kind === 'over_budget' ? 'The agent has used its daily token budget' : 'The agent cannot reply now';
+  const reason = error.kind === 'over_budget' ? 'The agent has reached its limit for today' : 'The agent cannot reply now';
   const base = unavailable(`${reason}. Nothing was recorded.`);
   throw new AppError({ ...base.toBody(), details: { retry_after: error.retryAfter } }, { cause: error });
 }

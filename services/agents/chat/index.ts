@@ -1,12 +1,24 @@
-/** Threads, turns and takeovers, for other features. */
-import type { Tx } from '#libs/orm';
-import { addTurns, deleteThread, lockThreads, moveMessages, moveTakeovers, negateTurns, renameThread, restoreTurns } from './statements.ts';
-export { type Admit, visitorKey } from './rate-limit.ts';
+/** Threads, turns, takeovers and rate limits (D71), for other features. */
+import { AppError } from '#libs/errors';
+import type { Database, Tx } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import {
+  addTurns,
+  admitMessage,
+  deleteThread,
+  lockThreads,
+  moveMessages,
+  moveTakeovers,
+  negateTurns,
+  renameThread,
+  restoreTurns,
+} from './statements.ts';
+
 export type { ChatRuntime } from './runtime.ts';
 export { findTakeover, findTakeoverByKey, findTurn, lockThread } from './statements.ts';
 export { TurnFailure } from './turn-queue.ts';
 
-export type Rekeyed =
+type Rekeyed =
   /** The thread has the new key; a running turn continues. */
   | 'renamed'
   /** Both keys had a thread: the old turns precede the new ones, and the memory is rebuilt with the next turn. */
@@ -32,4 +44,29 @@ export async function rekeyThread(tx: Tx, agentId: number, from: string, to: str
   await addTurns(tx, { id: current.id, oldId: old.id, turns: old.turns });
   await deleteThread(tx, { id: old.id });
   return 'merged';
+}
+
+const limits = ['visitor', 'address'] as const;
+type ChatLimit = (typeof limits)[number];
+
+/** Messages per minute of one visitor at one address, and of one address; 0 = unlimited. */
+type RequestsPerMinute = Readonly<Record<ChatLimit, number>>;
+
+/** Counts a message. @throws AppError rate_limited */
+export type Admit = (limit: ChatLimit, key: string) => Promise<void>;
+
+export function createAdmit({ db, metrics, perMinute }: { db: Database; metrics: Metrics; perMinute: RequestsPerMinute }): Admit {
+  const refusals = metrics.counter('chat_refused_total', 'Chat messages rejected by a rate limit', { limit: limits });
+  return async (limit, key) => {
+    if (perMinute[limit] === 0) return;
+    const { admitted, retryAfter } = await admitMessage(db, { key, limit: perMinute[limit] });
+    if (admitted) return;
+    refusals.inc({ limit });
+    throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
+  };
+}
+
+/** Messages without a known visitor share a key per address, so that omitting the id does not lift the limit. */
+export function visitorKey(agentId: number, visitorId: string, ip: string): string {
+  return `${agentId}:${visitorId}:${ip}`;
 }

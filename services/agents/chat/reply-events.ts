@@ -40,8 +40,7 @@ export class PartialReply {
 
 /**
  * Events of the current state whenever the consumer is ready. A consumer that leaves does not end the turn; the generator waits for it, so that a
- * stopping
- * service does too (C2).
+ * stopping service does too (C2).
  */
 export async function* writeEvents<Turn>(
   reply: PartialReply,

@@ -28,8 +28,8 @@ export interface PastTurn {
 const operatorPrefix = '[A person of the team answered here in your place:]\n';
 
 /**
- * Agent prompt and message are always included. The remaining budget goes to memory, at most a third of it, and to complete turns, newest first,
- * in chronological order.
+ * Agent prompt and message are always included. The remaining budget goes to memory, at most a third of it, and to complete turns, newest first, in
+ * chronological order.
  * @param latestTurns newest first.
  * @param budget estimated tokens.
  */

@@ -1,8 +1,7 @@
 /**
  * Runs one turn from a message to the recorded reply, for visitors and messaging channels (rules/agents#visitor-chat, rules/agents#messaging-webhook;
- * D32
- * to D33a). Both messages are stored in one transaction after the model has replied, with the rows of the caller. During a takeover the
- * model is not called and only the visitor's message is recorded (H1, H2).
+ * D32 to D33a). Both messages are stored in one transaction after the model has replied, with the rows of the caller. During a takeover the model is
+ * not called and only the visitor's message is recorded (H1, H2).
  */
 import type { Logger } from '#libs/logger';
 import { ModelFailure, type TextListener } from '#libs/openai';
@@ -56,8 +55,7 @@ export interface TurnRequest {
   readonly thread: ThreadKey;
   /**
    * `new`: the key is unguessable and the thread is created with its first turn. `existing`: a deleted thread is not created again. `any`: found or
-   * created,
-   * possibly concurrently.
+   * created, possibly concurrently.
    */
   readonly opening: 'new' | 'existing' | 'any';
   /** Markdown as received. */
@@ -76,8 +74,7 @@ export interface TurnRequest {
   readonly onTakenOver?: (() => void) | undefined;
   /**
    * Writes rows of the caller in the transaction that records the turn; an error rolls the turn back. Not called for a repeated turn. Can run more
-   * than
-   * once, so it must have no other effects.
+   * than once, so it must have no other effects.
    */
   readonly inTransaction?: ((tx: Tx, turn: StoredTurn) => Promise<void>) | undefined;
 }
@@ -232,14 +229,14 @@ function turnKeyOf({ agent, idempotencyKey }: TurnRequest): string | undefined {
 }
 
 /** An operator has taken the thread; the running reply is discarded (H1). */
-export class ThreadTakenOver extends Error {
+class ThreadTakenOver extends Error {
   override readonly name = 'TakenOver';
 }
 
 /** Calls `onChange` on each change of a takeover or operator message, on any replica, until the returned function is called. */
-export type WatchThread = (threadId: number, onChange: () => void) => () => void;
+type WatchThread = (threadId: number, onChange: () => void) => () => void;
 
-export async function isThreadTakenOver(db: Queryable, threadId: number | undefined): Promise<boolean> {
+async function isThreadTakenOver(db: Queryable, threadId: number | undefined): Promise<boolean> {
   return threadId !== undefined && (await findTakeover(db, { threadId })) !== undefined;
 }
 
@@ -247,7 +244,7 @@ export async function isThreadTakenOver(db: Queryable, threadId: number | undefi
  * Runs `work` unless an operator has the thread. Its signal aborts when an operator takes it. A missed change is detected when the turn is recorded.
  * @returns null during a takeover.
  */
-export async function runUnlessTakenOver<T>(
+async function runUnlessTakenOver<T>(
   { db, watchThread }: { readonly db: Queryable; readonly watchThread?: WatchThread | undefined },
   threadId: number | undefined,
   work: (takenOver: AbortSignal) => Promise<T>,

@@ -120,8 +120,7 @@ export const recordTurn = statement.maybeOne({
 
 /**
  * Tickets for the turn of a thread, which runs one turn at a time (D33). They are numbered under the thread's row lock, i.e. in commit order; tickets
- * with an
- * expired lease are skipped. Undefined when the thread does not exist.
+ * with an expired lease are skipped. Undefined when the thread does not exist.
  */
 export const issueTicket = statement.maybeOne({
   name: 'tickets.take',
@@ -217,7 +216,7 @@ export const admitMessage = statement.one({
       hit_at = (
         select case when count(*) < ${limit} then coalesce(array_agg(at order by at), '{}') || clock_timestamp()
           else array_agg(at order by at) || 'infinity'::timestamptz end
-        from unnest(c.hit_at) as kept (at)
+        from unnest(c.hit_at) as hits (at)
         where at <> 'infinity' and at > statement_timestamp() - interval '1 minute'
       )
     returning not ('infinity' = any (hit_at)) as admitted, greatest(1, ceil(extract(epoch from
@@ -263,7 +262,7 @@ export const moveTakeovers = statement.none({
   params: { from: t.bigint, to: t.bigint },
   sql: ({ from, to }) => sql`update agents.thread_takeovers o set thread_id = ${to},
       ended_at = case when o.ended_at is null and exists (
-        select from agents.thread_takeovers held where held.thread_id = ${to} and held.ended_at is null) then clock_timestamp() else o.ended_at end
+        select from agents.thread_takeovers existing where existing.thread_id = ${to} and existing.ended_at is null) then clock_timestamp() else o.ended_at end
     where o.thread_id = ${from}`,
 });
 

@@ -1,7 +1,6 @@
 /**
  * Runs one turn at a time in each thread across replicas (D33). Waiting holds no connection and polls with one small statement, every 150 ms for the
- * next
- * ticket and less often for later ones. The ticket of a crashed replica expires with its lease.
+ * next ticket and less often for later ones. The ticket of a crashed replica expires with its lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renewLease } from '#libs/concurrency';
@@ -96,7 +95,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 }
 
 /** Reason of a failed turn. Nothing is recorded; the caller can retry. */
-export type TurnFailureKind =
+type TurnFailureKind =
   /** The model returned no usable reply. */
   | 'no_answer'
   /** The daily token budget is used up; the model was not called. */

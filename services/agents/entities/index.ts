@@ -1,7 +1,7 @@
 /** Tables of the schema `agents`, except those of the job library. */
 import { columns, defineEntity, p } from '#libs/orm/entities';
 
-export const AgentSchema = defineEntity({
+const AgentSchema = defineEntity({
   name: 'Agent',
   tableName: 'agents',
   schema: 'agents',
@@ -19,7 +19,7 @@ export const AgentSchema = defineEntity({
 });
 
 /** By agent, day (UTC) and purpose. */
-export const ModelUsageSchema = defineEntity({
+const ModelUsageSchema = defineEntity({
   name: 'ModelUsage',
   tableName: 'model_usage',
   schema: 'agents',
@@ -38,7 +38,7 @@ export const ModelUsageSchema = defineEntity({
 });
 
 /** Latest day (UTC) only. A call adds an estimate before it runs and the difference after it. */
-export const TokenBudgetSchema = defineEntity({
+const TokenBudgetSchema = defineEntity({
   name: 'TokenBudget',
   tableName: 'token_budgets',
   schema: 'agents',
@@ -50,7 +50,7 @@ export const TokenBudgetSchema = defineEntity({
 });
 
 /** Consecutive complete replies of a model at an address without unopened thoughts. */
-export const ThinkingHabitSchema = defineEntity({
+const ThinkingHabitSchema = defineEntity({
   name: 'ThinkingHabit',
   tableName: 'thinking_habits',
   schema: 'agents',
@@ -61,7 +61,7 @@ export const ThinkingHabitSchema = defineEntity({
 });
 
 /** Times of admitted chat messages in the last minute; `infinity` marks a rejected one. Unlogged. */
-export const ChatHitSchema = defineEntity({
+const ChatHitSchema = defineEntity({
   name: 'ChatHit',
   tableName: 'chat_hits',
   schema: 'agents',
@@ -73,7 +73,7 @@ export const ChatHitSchema = defineEntity({
 });
 
 /** One per visitor and agent, or per chat and agent. */
-export const ThreadSchema = defineEntity({
+const ThreadSchema = defineEntity({
   name: 'Thread',
   tableName: 'threads',
   schema: 'agents',
@@ -93,10 +93,9 @@ export const ThreadSchema = defineEntity({
 
 /**
  * A turn is a `chat_visitor` message and the `chat_agent` message that answers it. During a takeover (H1) each `chat_visitor` and `chat_operator`
- * message is
- * a turn.
+ * message is a turn.
  */
-export const MessageSchema = defineEntity({
+const MessageSchema = defineEntity({
   name: 'Message',
   tableName: 'messages',
   schema: 'agents',
@@ -118,7 +117,7 @@ export const MessageSchema = defineEntity({
 });
 
 /** Periods in which an operator answers instead of the agent; at most one is open. */
-export const ThreadTakeoverSchema = defineEntity({
+const ThreadTakeoverSchema = defineEntity({
   name: 'ThreadTakeover',
   tableName: 'thread_takeovers',
   schema: 'agents',
@@ -133,7 +132,7 @@ export const ThreadTakeoverSchema = defineEntity({
 });
 
 /** The lowest ticket with a valid lease has the turn of the thread. */
-export const TurnTicketSchema = defineEntity({
+const TurnTicketSchema = defineEntity({
   name: 'TurnTicket',
   tableName: 'turn_tickets',
   schema: 'agents',
@@ -145,7 +144,7 @@ export const TurnTicketSchema = defineEntity({
 });
 
 /** `version` is incremented by every change, and jobs with an older version write nothing. `upToTurn`: last turn included. */
-export const ThreadMemorySchema = defineEntity({
+const ThreadMemorySchema = defineEntity({
   name: 'ThreadMemory',
   tableName: 'thread_memories',
   schema: 'agents',
@@ -159,7 +158,7 @@ export const ThreadMemorySchema = defineEntity({
 });
 
 /** `thread` is the source of the fact, also for knowledge of the agent: both are deleted together. */
-export const MemoryFactSchema = defineEntity({
+const MemoryFactSchema = defineEntity({
   name: 'MemoryFact',
   tableName: 'memory_facts',
   schema: 'agents',
@@ -176,7 +175,7 @@ export const MemoryFactSchema = defineEntity({
   },
 });
 
-export const AgentMemorySchema = defineEntity({
+const AgentMemorySchema = defineEntity({
   name: 'AgentMemory',
   tableName: 'agent_memories',
   schema: 'agents',
@@ -188,7 +187,7 @@ export const AgentMemorySchema = defineEntity({
   },
 });
 
-export const TelegramChatSchema = defineEntity({
+const TelegramChatSchema = defineEntity({
   name: 'TelegramChat',
   tableName: 'telegram_chats',
   schema: 'agents',
@@ -209,7 +208,7 @@ export const TelegramChatSchema = defineEntity({
   },
 });
 
-export const WebhookReceiptSchema = defineEntity({
+const WebhookReceiptSchema = defineEntity({
   name: 'WebhookReceipt',
   tableName: 'webhook_receipts',
   schema: 'agents',
@@ -249,7 +248,7 @@ export const WebhookReceiptSchema = defineEntity({
 });
 
 /** Parts of replies, stored as `sending` before each call to detect crashes. */
-export const TelegramSendSchema = defineEntity({
+const TelegramSendSchema = defineEntity({
   name: 'TelegramSend',
   tableName: 'telegram_sends',
   schema: 'agents',
@@ -269,7 +268,7 @@ export const TelegramSendSchema = defineEntity({
 });
 
 /** Parts of messages that operators write in a chat, sent like replies. */
-export const OperatorSendSchema = defineEntity({
+const OperatorSendSchema = defineEntity({
   name: 'OperatorSend',
   tableName: 'operator_sends',
   schema: 'agents',

@@ -48,7 +48,7 @@ export const listThreads = statement.many({
         and (${beforeId} is null or (th.updated_at, th.id) < (${beforeAt}, ${beforeId}))
         and (${taken} is not true or th.id in (select thread_id from agents.thread_takeovers where ended_at is null))
         and (${taken} is not false or not exists (
-          select from agents.thread_takeovers held where held.thread_id = th.id and held.ended_at is null))
+          select from agents.thread_takeovers open where open.thread_id = th.id and open.ended_at is null))
       order by th.updated_at desc, th.id desc limit ${limit}
     )`)} order by t.updated_at desc, t.id desc`,
 });
@@ -151,8 +151,8 @@ export const listUpdates = statement.many({
       m.turn, m.html, agents.iso_utc(m.created_at) as "createdAt"
     from agents.agents a left join agents.threads t on t.agent_id = a.id and t.visitor_id = ${visitorId} and t.channel = 'web'
     left join lateral (
-      select * from agents.messages said
-      where said.thread_id = t.id and said.note_type = 'chat_operator' and said.turn > ${after} order by said.turn limit ${limit}
+      select * from agents.messages own
+      where own.thread_id = t.id and own.note_type = 'chat_operator' and own.turn > ${after} order by own.turn limit ${limit}
     ) m on true
     where a.slug = ${agentSlug} order by m.turn`,
 });

@@ -42,7 +42,7 @@ export interface ModelRequest {
 
 export interface MeasuredModel {
   /** @throws ModelFailure; BudgetExceeded before the model is called */
-  complete(call: ModelRequest): Promise<Completion>;
+  complete(request: ModelRequest): Promise<Completion>;
 }
 
 /** `models` contains the model of each purpose. */
@@ -59,14 +59,14 @@ export function createMeasuredModel(deps: {
 
   /** Failing to store usage does not fail the call. */
   async function recordUsage(
-    call: ModelRequest,
-    took: CallResult,
+    request: ModelRequest,
+    result: CallResult,
     startedMs: number,
     spend: (tokens: number) => Promise<void>,
     traceparent?: string,
   ): Promise<void> {
-    const { agentId, purpose } = call;
-    const { outcome, usage } = took;
+    const { agentId, purpose } = request;
+    const { outcome, usage } = result;
     const durationMs = performance.now() - startedMs;
     answers.observe({ purpose }, outcome, durationMs / 1000, traceparent);
     tokens.inc({ purpose, direction: 'in' }, usage.promptTokens ?? 0);
@@ -82,28 +82,28 @@ export function createMeasuredModel(deps: {
       completionTokens: Math.round(completionTokens ?? 0),
       durationMs: Math.round(durationMs),
     };
-    await Promise.all([addUsage(db, used), spend(costOf(call, took))]).catch((error: unknown) => {
+    await Promise.all([addUsage(db, used), spend(costOf(request, result))]).catch((error: unknown) => {
       logger.warn({ err: error }, 'language model: failed to store usage');
     });
   }
 
   return {
-    complete: async (call) => {
-      const { agentId, purpose, messages, signal, listener } = call;
+    complete: async (request) => {
+      const { agentId, purpose, messages, signal, listener } = request;
       const spend = agentId === null ? async () => undefined : await budget.reserve(agentId, estimatePrompt(messages) + assumedReplyTokens);
       const startedMs = performance.now();
       const model = deps.models[purpose];
       const span = startSpan(purpose, model);
       try {
-        const request = (): Promise<Completion> => model.complete(messages, signal, listener);
-        const answer = await (span === undefined ? request() : span.run(request));
+        const send = (): Promise<Completion> => model.complete(messages, signal, listener);
+        const answer = await (span === undefined ? send() : span.run(send));
         span?.end({ attributes: usageAttributes(answer) });
-        await recordUsage(call, { outcome: 'ok', ...answer }, startedMs, spend, span?.traceparent);
+        await recordUsage(request, { outcome: 'ok', ...answer }, startedMs, spend, span?.traceparent);
         return answer;
       } catch (error) {
         const isFailure = error instanceof ModelFailure;
         span?.end({ error: isFailure ? error.kind : errorTypeOf(error), attributes: isFailure ? usageAttributes(error) : {} });
-        if (isFailure) await recordUsage(call, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
+        if (isFailure) await recordUsage(request, { outcome: error.kind, usage: error.usage }, startedMs, spend, span?.traceparent);
         throw error;
       }
     },
@@ -157,8 +157,7 @@ function estimatePrompt(messages: readonly PromptMessage[]): number {
 
 /**
  * Daily token budget of an agent (D71). A call reserves an estimate and corrects it afterwards, so that concurrent calls see each other: the budget
- * is exceeded at most
- * by one estimate and by what running calls cost beyond theirs. The estimate of a crashed process remains counted.
+ * is exceeded at most by one estimate and by what running calls cost beyond theirs. The estimate of a crashed process remains counted.
  */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
@@ -212,7 +211,7 @@ export function createStoredHabit(
   return {
     isPlain: async () => ((await findPlainReplies(db, { model }).catch(warn))?.plainAnswers ?? initial) >= plainRepliesRequired,
     record: async (isUnopened) => {
-      await countPlainReply(db, { model, isUnopened, initial, most: plainRepliesRequired }).catch(warn);
+      await countPlainReply(db, { model, isUnopened, initial, max: plainRepliesRequired }).catch(warn);
     },
   };
 }

@@ -44,8 +44,7 @@ export const renderUsage = statement.one({
 
 /**
  * Reserves `tokens` unless the agent has used `limit`; `day` is the day they count for, null = rejected. While a call waits for the row, another call
- * may start a new
- * day (D71).
+ * may start a new day (D71).
  */
 export const reserveTokens = statement.one({
   name: 'token-budget.take',
@@ -86,12 +85,12 @@ export const findPlainReplies = statement.maybeOne({
   sql: ({ model }) => sql`select plain_answers as "plainAnswers" from agents.thinking_habits where model = ${model}`,
 });
 
-/** Counts a reply, starting at `initial` for a new model, up to `most`. Takes no lock without a change (D84). */
+/** Counts a reply, starting at `initial` for a new model, up to `max`. Takes no lock without a change (D84). */
 export const countPlainReply = statement.none({
   name: 'thinking-habits.count',
-  params: { model: t.text, isUnopened: t.boolean, initial: t.integer, most: t.integer },
-  sql: ({ model, isUnopened, initial, most }) => sql`insert into agents.thinking_habits as h (model, plain_answers)
-    select ${model}, case when ${isUnopened} then 0 else least(${most}, ${initial} + 1) end
-    where ${isUnopened} or coalesce((select plain_answers from agents.thinking_habits where model = ${model}), ${initial}) < ${most}
-    on conflict (model) do update set plain_answers = case when ${isUnopened} then 0 else least(${most}, h.plain_answers + 1) end`,
+  params: { model: t.text, isUnopened: t.boolean, initial: t.integer, max: t.integer },
+  sql: ({ model, isUnopened, initial, max }) => sql`insert into agents.thinking_habits as h (model, plain_answers)
+    select ${model}, case when ${isUnopened} then 0 else least(${max}, ${initial} + 1) end
+    where ${isUnopened} or coalesce((select plain_answers from agents.thinking_habits where model = ${model}), ${initial}) < ${max}
+    on conflict (model) do update set plain_answers = case when ${isUnopened} then 0 else least(${max}, h.plain_answers + 1) end`,
 });

@@ -1,7 +1,7 @@
 /**
- * Prompts of the memory jobs, validation of replies, and the filter for shared sentences.
- * Facts concern the person of one thread and stay there. Knowledge is shared between threads, so it must not concern a person or steer the agent: the
- * prompt says so, and {@link filterPersonal} drops what still looks like it.
+ * Prompts of the memory jobs, validation of replies, and the filter for shared sentences. Facts concern the person of one thread and stay there.
+ * Knowledge is shared between threads, so it must not concern a person or steer the agent: the prompt says so, and {@link filterPersonal} drops what
+ * still looks like it.
  */
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
@@ -186,8 +186,7 @@ const commonWords = new Set(
 
 /**
  * Drops sentences with contact data, instructions to the agent, or names and other capitalised words known from the person, unless the agent's own
- * prompt contains
- * them. Prefers to drop too much.
+ * prompt contains them. Prefers to drop too much.
  */
 export function filterPersonal(
   knowledge: readonly string[],

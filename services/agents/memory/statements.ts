@@ -74,8 +74,8 @@ export const replaceThreadMemory = statement.many({
       union all
       select 'knowledge', body, 1000 + position from unnest(${knowledge}) with ordinality as k (body, position)
       where not exists (
-        select from agents.memory_facts known
-        where known.thread_id = ${threadId} and known.kind = 'knowledge' and lower(known.body) = lower(k.body)
+        select from agents.memory_facts existing
+        where existing.thread_id = ${threadId} and existing.kind = 'knowledge' and lower(existing.body) = lower(k.body)
       )
     ) as item
     where t.id = ${threadId} order by item.position

@@ -1,7 +1,7 @@
 /**
  * Jobs that maintain the memory of threads and agents (rules/agents#memory) after a reply. They call the model outside a transaction and write only
- * if the version is unchanged, so that repetitions have no effect and erased data does not return. Errors, logs, payloads and results contain
- * no messages.
+ * if the version is unchanged, so that repetitions have no effect and erased data does not return. Errors, logs, payloads and results contain no
+ * messages.
  */
 import type { PayloadOf } from '#libs/contract';
 import { AppError } from '#libs/errors';

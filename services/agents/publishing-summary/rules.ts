@@ -7,7 +7,7 @@ import { estimateTokens, parseJsonReply, UnusableReply } from '../model-text.ts'
 /** Increment when the prompts change: texts of older versions are then replaced. */
 export const promptVersion = 'publishing-summary-1';
 
-export interface WritingOptions {
+interface WritingOptions {
   readonly language: string;
   readonly guidance: string;
 }

@@ -1,8 +1,7 @@
 /**
  * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): writes title, summary and description from the transcript, in provenance
- * envelopes. Long
- * transcripts are read in parts. Fields written from the same transcript or edited by a person stay unchanged. Errors, logs, payloads and
- * results contain no speech.
+ * envelopes. Long transcripts are read in parts. Fields written from the same transcript or edited by a person stay unchanged. Errors, logs, payloads
+ * and results contain no speech.
  */
 import { createHash } from 'node:crypto';
 import { AppError, unavailable } from '#libs/errors';

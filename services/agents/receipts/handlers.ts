@@ -16,15 +16,15 @@ type ReceiptHandlers = Pick<
   'listReceipts' | 'showReceipt' | 'replayReceipt' | 'replayReceipts' | 'listWebhooks' | 'showWebhook' | 'replayWebhooks'
 >;
 
-type BeginReplay = (tx: Tx, context: CallContext) => Replay;
+type StartReplay = (tx: Tx, context: CallContext) => Replay;
 
 const defaultLimit = 100;
 
 export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, 'config' | 'db' | 'jobs'>): ReceiptHandlers {
   const allowUnsigned = config.ALLOW_UNSIGNED_WEBHOOKS;
-  const beginReplay: BeginReplay = (tx, context) => createReplay({ tx, jobs, allowUnsigned }, context);
+  const startReplay: StartReplay = (tx, context) => createReplay({ tx, jobs, allowUnsigned }, context);
   return {
-    ...createWebhookHandlers(db, jobs, beginReplay),
+    ...createWebhookHandlers(db, jobs, startReplay),
     listReceipts: async ({ limit = defaultLimit, outcome, since, until, text, before }) => {
       const filter = { outcome, since, until, ...textFilterValues(text), limit };
       const items = await collectVisibleMatches({ db, search: receiptSearch, q: text }, { limit, before }, async (cursor) => {
@@ -42,8 +42,8 @@ export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, '
     },
     replayReceipt: ({ id }, context) =>
       jobs.transaction(async (tx) => {
-        const { isReplayed: isWorked, jobId } = await beginReplay(tx, context)(id);
-        if (isWorked) recordAudit(tx, context, { target: { type: 'receipt', id } });
+        const { isReplayed, jobId } = await startReplay(tx, context)(id);
+        if (isReplayed) recordAudit(tx, context, { target: { type: 'receipt', id } });
         return { id, job_id: jobId ?? null };
       }),
     replayReceipts: async ({ limit, dry_run: dryRun, outcome, since, until, text }, context) => {
@@ -53,7 +53,7 @@ export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, '
       const replayable = stored.filter((row) => !row.is_answered);
       const result = dryRun
         ? { ...noCounts, replayed: replayable.length }
-        : await replayMany({ jobs, beginReplay }, replayable, context, (counts) =>
+        : await replayMany({ jobs, startReplay }, replayable, context, (counts) =>
             describeBulkAct(
               { filter: { outcome, since, until, text } },
               { matched: rows.length, changed: counts.replayed, failed: rows.length - replayable.length + failuresOf(counts) },
@@ -72,14 +72,14 @@ export function createReceiptHandlers({ config, db, jobs }: Pick<Dependencies, '
 }
 
 /** Webhooks for operators (P4). */
-function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, beginReplay: BeginReplay) {
+function createWebhookHandlers(db: Database, jobs: Jobs<typeof agents>, startReplay: StartReplay) {
   return webhookAdminHandlers({
     db,
     search: receiptSearch,
     isDone: (outcome) => outcome === 'answered' || outcome === 'left_to_person',
     replay: async (receipts, context, describe) => {
       const outcome = (counts: typeof noCounts) => ({ changed: counts.replayed, failed: failuresOf(counts) });
-      return outcome(await replayMany({ jobs, beginReplay }, receipts, context, (counts) => describe(outcome(counts))));
+      return outcome(await replayMany({ jobs, startReplay }, receipts, context, (counts) => describe(outcome(counts))));
     },
   });
 }
@@ -91,14 +91,14 @@ const failuresOf = ({ no_agent: noAgent, without_body: withoutBody }: typeof noC
 
 /** Replays receipts in order until the deadline, in one transaction with the audit entry (A1). */
 async function replayMany(
-  { jobs, beginReplay }: { readonly jobs: Jobs<typeof agents>; readonly beginReplay: BeginReplay },
+  { jobs, startReplay }: { readonly jobs: Jobs<typeof agents>; readonly startReplay: StartReplay },
   receipts: readonly { readonly id: number }[],
   context: RequestContext,
   describe: (counts: typeof noCounts) => NewAuditEntry,
 ): Promise<typeof noCounts> {
   return await jobs.transaction(async (tx) => {
     const counts = { ...noCounts, remaining: receipts.length };
-    const replay = beginReplay(tx, context);
+    const replay = startReplay(tx, context);
     for (const { id } of receipts) {
       if (Date.now() > context.deadlineMs - reserveMs) break;
       counts[await tryReplay(replay, id)] += 1;

@@ -62,7 +62,7 @@ export const recordRpcs = {
         slug: Type.String(),
         name: Type.String(),
         memory: Type.Object({
-          summary: Type.String({ description: 'Knowledge of the agent; `""` if there is none.' }),
+          summary: Type.String({ description: 'Knowledge of the agent; `""` if it has none.' }),
           notes: Type.Array(Type.String(), { description: 'Sources of the summary, newest first.' }),
         }),
       }),

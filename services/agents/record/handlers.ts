@@ -130,14 +130,14 @@ async function lockChats(tx: Tx, receipts: readonly Receipts[]): Promise<number[
 }
 
 /** One of the last three, or none for all threads of the agent. */
-export interface ForgetTarget {
+interface ForgetTarget {
   readonly agentId?: number | undefined;
   readonly threadKey?: string | undefined;
   readonly visitorId?: string | undefined;
   readonly telegramUserId?: number | undefined;
 }
 
-export interface ForgetResult {
+interface ForgetResult {
   readonly threads: number;
   readonly messages: number;
   readonly facts: number;
@@ -147,7 +147,7 @@ export interface ForgetResult {
   readonly agentIds: readonly number[];
 }
 
-export async function forgetThreadsOf(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<ForgetResult> {
+async function forgetThreadsOf(tx: Tx, { agentId, threadKey, visitorId, telegramUserId }: ForgetTarget): Promise<ForgetResult> {
   const sender = telegramUserId === undefined ? null : telegramSender(telegramUserId);
   const userId = telegramUserId === undefined ? null : String(telegramUserId);
   const found = await lockThreads(tx, { agentId, threadKey, visitorId, sender, userId });

@@ -124,8 +124,7 @@ export const deleteThreads = statement.none({
 
 /**
  * Deletes both messages of a turn, since the reply can repeat the question, and later messages of operators. Running turns have read them and lose
- * their
- * tickets.
+ * their tickets.
  */
 export const deleteTurns = statement.one({
   name: 'forget.turns',
@@ -135,9 +134,9 @@ export const deleteTurns = statement.one({
       select thread_id, turn from agents.messages where thread_id = any(${threadIds}) and sender = ${sender}
     ), messages as (
       delete from agents.messages m
-      using (select thread_id, array_agg(turn) as numbers, min(turn) as first from turns group by thread_id) as gone
-      where m.thread_id = gone.thread_id
-        and (m.turn = any(gone.numbers) or (m.note_type = 'chat_operator' and m.turn > gone.first)) returning 1
+      using (select thread_id, array_agg(turn) as numbers, min(turn) as first from turns group by thread_id) as affected
+      where m.thread_id = affected.thread_id
+        and (m.turn = any(affected.numbers) or (m.note_type = 'chat_operator' and m.turn > affected.first)) returning 1
     ), facts as (
       delete from agents.memory_facts where thread_id = any(${threadIds}) returning 1
     ), tickets as (
@@ -153,8 +152,7 @@ const isTheirs = sql`(m.thread_id in (select id from own) or (m.thread_id, m.tur
 
 /**
  * `users` are Telegram ids as text; questions in groups include their replies. Messages that `accounts` wrote as operators omit the thread key, which
- * would grant access
- * as the visitor.
+ * would grant access as the visitor.
  */
 export const listMessagesOf = statement.many({
   name: 'person-data.messages',

@@ -1,7 +1,6 @@
 /**
  * Client of the Bot API (rules/providers#telegram-updates): grammY's `Api` over checked outgoing connections. The result of a send says what can have
- * arrived
- * (D33b). Addresses contain the token, so they are never logged.
+ * arrived (D33b). Addresses contain the token, so they are never logged.
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import { type Outbound, OutboundError } from '#libs/outbound';

@@ -1,5 +1,5 @@
 /** Updates, chats, replies and the Bot API, for other features. */
-export type { BotApi, OutgoingMessage, SendResult } from './bot-api.ts';
+export type { BotApi } from './bot-api.ts';
 export { type Admission, admitUpdate, enqueueOperatorMessage, startChat, updateKey } from './chat-queue.ts';
 export { decodeSecretDigest, readTelegramThreadKey, readUpdate, telegramSender, type Update, verifyUpdate } from './rules/update.ts';
 export { deleteIdleChats, findChatJob, listChatIds, lockPrivateChats, openChat } from './statements/chats.ts';

@@ -77,8 +77,8 @@ export const agentRoutes = [
       429: { description: 'Too many messages of this visitor, or of all visitors from this address; see `Retry-After`.' },
       503: {
         description:
-          'The agent runtime is not configured, or cannot answer now or today; nothing was recorded. See `Retry-After`: when the agent has used ' +
-          'its tokens of the day, the seconds until the next (UTC).',
+          'The agent runtime is not configured, or the agent cannot reply now or today. Nothing was recorded. See `Retry-After`: when the agent has used ' +
+          'its daily token budget, the seconds until the next day (UTC).',
       },
     },
   }),

@@ -106,7 +106,7 @@ describe('daily token budget of an agent (D71)', () => {
     const error = await failureOf(fixture.say('One too many'));
     expect(error.toBody()).toEqual({
       code: 'unavailable',
-      message: 'The agent has used its daily token budget. Nothing was recorded.',
+      message: 'The agent has reached its limit for today. Nothing was recorded.',
       details: { retry_after: expect.any(Number) },
     });
     const secondsLeft = 86_400 - Math.floor((Date.now() % 86_400_000) / 1_000);

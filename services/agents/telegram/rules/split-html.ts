@@ -1,7 +1,7 @@
 /**
  * Splits messaging HTML into messages (D32, D33b; rules/providers#telegram-sending). Cuts are never inside a tag, entity or grapheme, unless one
- * alone is too long; open
- * tags are closed before a cut and reopened after it. The visible texts of the parts joined are the visible text of the whole.
+ * alone is too long; open tags are closed before a cut and reopened after it. The visible texts of the parts joined are the visible text of the
+ * whole.
  */
 
 import { toVisibleText } from '../../messaging-html.ts';
@@ -133,13 +133,13 @@ function entityWidth(entity: string): number {
 
 /** Drops tags that leave hardly any room for text, e.g. links of thousands of characters. Their text is kept. */
 function dropLongTags(tokens: readonly Token[], maxBytes: number): Token[] {
-  const isKept: boolean[] = [];
+  const openTagsIncluded: boolean[] = [];
   return tokens.filter((token) => {
     if (token.kind === 'open') {
-      isKept.push(token.bytes <= maxBytes);
+      openTagsIncluded.push(token.bytes <= maxBytes);
       return token.bytes <= maxBytes;
     }
-    return token.kind === 'text' || (isKept.pop() ?? false);
+    return token.kind === 'text' || (openTagsIncluded.pop() ?? false);
   });
 }
 

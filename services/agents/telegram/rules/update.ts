@@ -1,7 +1,6 @@
 /**
  * Reads Telegram updates leniently: fields of the wrong type count as missing (rules/providers#telegram-updates). Texts of people in private chats,
- * groups and
- * supergroups are answered, everything else is echoed (D32).
+ * groups and supergroups are answered, everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { isBlank } from '#libs/text';
@@ -197,7 +196,7 @@ export interface Bot {
   readonly username: string | undefined;
 }
 
-export type AddressedMessage =
+type AddressedMessage =
   | { readonly kind: 'ours'; /** Text for the agent. */ readonly text: string }
   /** A command for another bot. */
   | { readonly kind: 'other_bot'; readonly username: string };
@@ -213,8 +212,7 @@ export function needsBotName(question: Question): boolean {
 
 /**
  * Reads `/cmd`, `/cmd@bot` and mentions (rules/providers#telegram-updates), and removes what only addresses this bot. Commands for other bots are not
- * answered; all
- * other texts the bot receives are (D32).
+ * answered; all other texts the bot receives are (D32).
  */
 export function readAddress(question: Question, bot: Bot): AddressedMessage {
   const isOwnName = (name: string): boolean => bot.username === undefined || name.toLowerCase() === bot.username.toLowerCase();
@@ -263,7 +261,7 @@ export function telegramThreadKey(chatId: number, agentId: number): string {
   return `telegram:chat:${chatId}:agent:${agentId}`;
 }
 
-export interface AgentChat {
+interface AgentChat {
   readonly agentId: number;
   readonly chatId: number;
 }

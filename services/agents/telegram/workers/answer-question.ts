@@ -5,7 +5,7 @@ import type { Tx } from '#libs/orm';
 import { type ChatRuntime, findTakeoverByKey, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { findCurrentChatId } from '../chat-queue.ts';
-import type { BotApi } from '../index.ts';
+import type { BotApi } from '../bot-api.ts';
 import { splitReply } from '../rules/split-html.ts';
 import { needsBotName, type Question, readAddress, telegramSender, telegramThreadKey } from '../rules/update.ts';
 import { lockChat, unmarkBlocked } from '../statements/chats.ts';
@@ -138,11 +138,11 @@ export async function runWhileTyping<T>(
       await sleep(repeatMs, undefined, { signal: done.signal }).catch(() => undefined);
     }
   };
-  const showing = show();
+  const typing = show();
   try {
     return await work();
   } finally {
     done.abort();
-    await showing;
+    await typing;
   }
 }

@@ -1,7 +1,6 @@
 /**
  * Sends texts to chats in parts (D32, D33b). Each part is stored as `sending` before its call and with the result after it; a send is repeated only
- * if nothing can
- * have arrived. Parts left as `sending` by a crash are not sent again automatically.
+ * if nothing can have arrived. Parts left as `sending` by a crash are not sent again automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobRun, LeaseLost, RetryLater } from '#libs/jobs';
@@ -11,7 +10,7 @@ import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { toVisibleText } from '../../messaging-html.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { findCurrentChatId, migrateChat } from '../chat-queue.ts';
-import type { BotApi, OutgoingMessage, SendResult } from '../index.ts';
+import type { BotApi, OutgoingMessage, SendResult } from '../bot-api.ts';
 import { splitReply } from '../rules/split-html.ts';
 import { isMigration, type Question, readUpdate } from '../rules/update.ts';
 import { type ClaimedChat, markBlocked } from '../statements/chats.ts';
@@ -37,7 +36,7 @@ const maxCalls = 10;
 const neverAborted = new AbortController().signal;
 
 /** Changes of a part. */
-export interface SendChange {
+interface SendChange {
   readonly status: SendStatus;
   /** Absent = unchanged. */
   readonly chatId?: number | undefined;
@@ -48,7 +47,7 @@ export interface SendChange {
 }
 
 /** A part to send. */
-export interface ReplyPart {
+interface ReplyPart {
   readonly html: string;
   /** Set by earlier attempts. */
   readonly plain: boolean;
@@ -61,7 +60,7 @@ export interface ReplyPart {
   readonly logFields: Readonly<Record<string, number>>;
 }
 
-export interface PartDependencies {
+interface PartDependencies {
   readonly db: Database;
   readonly bot: BotApi;
   readonly run: Pick<JobRun<unknown>, 'signal' | 'logger'>;
@@ -71,7 +70,7 @@ export interface PartDependencies {
 }
 
 /** False when the chat accepts no further messages. @throws RetryLater when it cannot be sent yet and nothing is in flight */
-export async function deliverPart(deps: PartDependencies, part: ReplyPart): Promise<boolean> {
+async function deliverPart(deps: PartDependencies, part: ReplyPart): Promise<boolean> {
   return await new PartDelivery(deps, part).deliver();
 }
 

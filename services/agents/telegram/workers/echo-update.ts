@@ -1,7 +1,6 @@
 /**
  * Echo channel (rules/agents#messaging-webhook; D33c): questions with their replies, or raw updates. Best effort: tried once, truncated to fit, and
- * independent of
- * replies.
+ * independent of replies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PayloadOf } from '#libs/contract';
@@ -11,7 +10,7 @@ import type { Database } from '#libs/orm';
 import { truncateText } from '#libs/text';
 import { decodeBody } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
-import type { BotApi, SendResult } from '../index.ts';
+import type { BotApi, SendResult } from '../bot-api.ts';
 import { findTurn } from '../../chat/index.ts';
 import type { agents } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';

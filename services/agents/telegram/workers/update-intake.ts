@@ -35,14 +35,14 @@ const noUpdateFields = {
 
 export function startUpdateIntake(dependencies: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
-  const deps = { ...dependencies, turns: createChatSequencer() };
+  const deps = { ...dependencies, sequencer: createChatSequencer() };
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
   const refusals = createRefusalReceipts({ db: deps.db, source: 'telegram' });
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
 }
 
 async function storeUpdate(
-  { config, db, jobs, turns }: IntakeDependencies & { readonly turns: ChatSequencer },
+  { config, db, jobs, sequencer }: IntakeDependencies & { readonly sequencer: ChatSequencer },
   refusals: RefusalReceipts,
   webhook: Static<typeof TelegramWebhook>,
   received: ReceivedWebhook,
@@ -92,7 +92,7 @@ async function storeUpdate(
       );
     });
   const { content } = update;
-  await (content.kind === 'other' ? admit() : turns.run(`${agent.id}/${content.chatId}`, admit));
+  await (content.kind === 'other' ? admit() : sequencer.run(`${agent.id}/${content.chatId}`, admit));
 }
 
 /** Ids of an unverified update stored until its agent exists, so that erasure finds it. */
@@ -107,16 +107,15 @@ function dedupeDigest(outcome: string, slug: string, body: Buffer | string): str
 
 /**
  * Stores updates of one chat one after the other, since each locks the chat's row. Waiting happens here, without a connection; otherwise a busy or
- * locked chat
- * would use up all connections of the service.
+ * locked chat would use up all connections of the service.
  */
-export interface ChatSequencer {
+interface ChatSequencer {
   /** Runs `work` after earlier work of the same chat. @throws ChatLocked also when earlier work found the row locked */
   run<T>(chat: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process holds the chat's row for longer than storing an update takes. */
-export class ChatLocked extends Error {
+class ChatLocked extends Error {
   constructor(cause: unknown) {
     super('The chat is held by another process', { cause });
   }
@@ -124,7 +123,7 @@ export class ChatLocked extends Error {
 
 const lockNotAvailable = '55P03';
 
-export function createChatSequencer(): ChatSequencer {
+function createChatSequencer(): ChatSequencer {
   const last = new Map<string, Promise<unknown>>();
   return {
     run: async (chat, work) => {

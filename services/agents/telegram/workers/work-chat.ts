@@ -1,7 +1,6 @@
 /**
  * Processes the updates of a chat (D32). A chat with waiting updates has exactly one job, which enqueues the next one in the transaction that ends
- * it, so messages of
- * one chat are answered in order and chats do not block each other. The fence prevents writes of earlier attempts.
+ * it, so messages of one chat are answered in order and chats do not block each other. The fence prevents writes of earlier attempts.
  */
 import { AppError } from '#libs/errors';
 import type { Queryable } from '#libs/sql';

@@ -30,7 +30,7 @@ const message = Type.Object({
 });
 
 const params = Type.Object({ thread_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' }) });
-const noThread = { not_found: { code: 'not_found', when: 'There is no such thread.' } } as const;
+const noThread = { not_found: { code: 'not_found', when: 'The thread does not exist.' } } as const;
 const taken = { thread_taken: { code: 'conflict', when: 'Somebody else has the thread; `taken_by` says who.' } } as const;
 const nothing = { schema: Type.Object({}), optional: true };
 
