@@ -1,7 +1,7 @@
 /** `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): stored chats with agents. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position } from '#libs/merged-list';
+import { operatorLists, type Position } from '#libs/cursor';
 import { agents } from '#services/agents';
 import { media } from '#services/media';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';

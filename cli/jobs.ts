@@ -12,7 +12,7 @@ import {
   type MergedCursor,
   nextCursor,
   encodeMergedCursor,
-} from '#libs/merged-list';
+} from '#libs/cursor';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';

@@ -1,6 +1,6 @@
 /** Values of options and arguments on the command line. */
 import { InvalidArgumentError } from 'commander';
-import { type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/merged-list';
+import { type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/cursor';
 
 /** An id on the command line. @throws InvalidArgumentError */
 export function parseId(text: string): number {

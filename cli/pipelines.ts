@@ -1,7 +1,7 @@
 /** `pipelines list|retry`: conversations in pipeline steps and their jobs (P5; rules/steps#pipeline-jobs). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
-import { operatorLists, type Position, encodePosition } from '#libs/merged-list';
+import { operatorLists, type Position, encodePosition } from '#libs/cursor';
 import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** `threads list|show|take|say|hand-back`: chats with agents, taken over by operators (H1 to H5). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/merged-list';
+import { operatorLists, type Position, parseInstantKey, encodePosition } from '#libs/cursor';
 import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';

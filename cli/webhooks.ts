@@ -13,7 +13,7 @@ import {
   parseInstantKey,
   formatInstantKey,
   encodeMergedCursor,
-} from '#libs/merged-list';
+} from '#libs/cursor';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';

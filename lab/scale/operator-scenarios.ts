@@ -1,5 +1,5 @@
 /** What is measured of `/api/ops` (P7): lists, the same at every size, and acts on many. */
-import { operatorLists, encodePosition, formatInstantKey } from '#libs/merged-list';
+import { operatorLists, encodePosition, formatInstantKey } from '#libs/cursor';
 import { pick, type Request } from '../bench/load.ts';
 import type { Act } from './acts.ts';
 import {

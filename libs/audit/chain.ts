@@ -1,7 +1,7 @@
 /** The hash chain (A2; docs/adr/audit-log-hash-chain.md), verified without a database: computes the same hashes as `appendEntry`. */
 import { createHash } from 'node:crypto';
 import type { AuditLink } from '#libs/contract';
-import { toMicroseconds } from '#libs/merged-list';
+import { toMicroseconds } from '#libs/cursor';
 
 /** Id and hash of an entry. */
 export interface ChainEnd {

@@ -1,6 +1,6 @@
 /** Merges the audit logs of all services (A3): newest first, by instant, position in the log, and service. */
 import type { AuditEntry } from '#libs/contract';
-import * as merged from '#libs/merged-list';
+import * as merged from '#libs/cursor';
 
 export interface ServiceEntry extends AuditEntry {
   readonly service: string;

@@ -5,8 +5,7 @@
 import type { Static } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
-import { nullable } from './nullable.ts';
-import { Type } from './type.ts';
+import { nullable, Type } from './type.ts';
 
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });

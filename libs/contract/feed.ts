@@ -3,8 +3,7 @@
  * feed. Documents, filters and client types are derived from these declarations.
  */
 import type { Static, TSchema } from 'typebox';
-import { maxId } from './ids.ts';
-import { Type } from './type.ts';
+import { maxId, Type } from './type.ts';
 
 /** Types of event subjects. */
 export const feedSubjects = ['conversation', 'person', 'holon', 'membership', 'relationship', 'note', 'webhook_endpoint'] as const;

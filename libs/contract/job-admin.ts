@@ -5,8 +5,7 @@
 import type { Static } from 'typebox';
 import { byOperators, byUsers, type Callers } from './callers.ts';
 import { rpc } from './declarations.ts';
-import { nullable } from './nullable.ts';
-import { Type } from './type.ts';
+import { nullable, Type } from './type.ts';
 
 /** Every state of a job. */
 export const jobStates = ['queued', 'running', 'succeeded', 'dead', 'cancelled'] as const;

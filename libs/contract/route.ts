@@ -2,11 +2,10 @@
  * HTTP operations of the gateway as frozen data. `route()` infers from the schemas of a declaration what its functions and its handler get,
  * and wants from them what the operation takes: the schemas are the only place where a type is written.
  */
-import type { Static, TSchema } from 'typebox';
-import type { Actor } from './callers.ts';
+import type { Static, TSchema, TObject } from 'typebox';
+import type { Actor, Scope } from './callers.ts';
 import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
-import { addIdempotencyKeyHeader } from './idempotency-key.ts';
-import type { Scope } from './scopes.ts';
+import { Type } from './type.ts';
 
 /**
  * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
@@ -226,4 +225,42 @@ export function route(declaration: Route): Route {
   if (declaration.formats !== undefined && !('format' in properties))
     throw new Error(`route ${declaration.method} ${declaration.path}: its query has no \`format\` to choose by`);
   return Object.freeze(addIdempotencyKeyHeader(declaration));
+}
+
+/** Visible ASCII. */
+const key = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+    description:
+      'A random value, new for each intent. For 24 hours, the same request with the same key changes nothing and returns the first response ' +
+      'with `Idempotent-Replayed: true`.',
+  }),
+);
+
+const keyErrors: ErrorReasons = {
+  idempotency_in_progress: { code: 'conflict', when: 'The first request with this key is still in progress; retry.' },
+  idempotency_key_reused: { code: 'unprocessable', when: 'The key was used for another request.' },
+};
+
+export const idempotencyKeyHeader = 'Idempotency-Key';
+
+interface IdempotentRoute {
+  readonly idempotent?: true;
+  readonly rpc?: Rpc | undefined;
+  readonly headers?: TSchema;
+  readonly errors?: ErrorReasons;
+}
+
+/** Adds the header and its errors to an idempotent route; returns other routes unchanged. */
+export function addIdempotencyKeyHeader<R extends IdempotentRoute>(route: R): R {
+  if (route.idempotent !== true && route.rpc?.idempotent !== true) return route;
+  const { properties = {} } = (route.headers ?? {}) as Partial<TObject>;
+  return {
+    ...route,
+    idempotent: true,
+    headers: Type.Object({ ...properties, [idempotencyKeyHeader]: key }),
+    errors: { ...route.errors, ...keyErrors },
+  };
 }

@@ -2,7 +2,8 @@
  * TypeBox's builders, as many as contracts use: what they make and its types are TypeBox's (`type.test.ts`), without the modules of
  * the library, which would be loaded at every start (docs/performance-notes.md#schemas-without-typebox-at-run-time).
  */
-import type { TObject, TProperties, TSchema, Type as TypeBox } from 'typebox';
+import type { TObject, TProperties, TSchema, Type as TypeBox, TString } from 'typebox';
+import { lineFormat, linePattern } from '#libs/text';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -43,3 +44,43 @@ const builders = {
 
 /** Each gives JSON Schema 2020-12; `options` are further keywords. */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;
+
+/** A value or null. */
+export const nullable = <S extends TSchema>(schema: S, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** A name, title or slug in a request: one line without control and invisible formatting characters, which are 422 (D74). */
+export const singleLine = (options: Readonly<Record<string, unknown>> = {}): TString =>
+  Type.String({ pattern: linePattern, format: lineFormat, ...options });
+
+/** The largest that a row can have. */
+export const maxId = 2_147_483_647;
+
+/** Of a row that there may be. */
+export const rowId = Type.Integer({ minimum: 1, maximum: maxId });
+
+export function isPossibleId(id: number): boolean {
+  return Number.isInteger(id) && id >= 1 && id <= maxId;
+}
+
+export const limitParameter = ({ usual, most, of = 'Items of a page' }: { usual: number; most: number; of?: string }) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: usual, description: `${of}, default ${usual}, at most ${most}.` }));
+
+interface ListOptions {
+  readonly description: string;
+  /** The words that there are; the operation itself refuses others. Absent = any word. */
+  readonly words?: readonly string[];
+  /** What an absent parameter means. */
+  readonly usual?: readonly string[];
+  /** Characters of the whole list. */
+  readonly maxLength?: number;
+}
+
+/** The operation gets one text, the words joined by commas, however the request spells the list. */
+export const listParameter = ({ description, words, usual, maxLength }: ListOptions) =>
+  Type.String({
+    listOf: words ?? [],
+    ...(usual === undefined ? {} : { default: usual.join(',') }),
+    ...(maxLength === undefined ? {} : { maxLength }),
+    description,
+  });

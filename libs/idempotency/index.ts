@@ -3,8 +3,8 @@
  * `IdempotencyStore` also stores the response and replays it (I1, I4); `runOncePerKey` is for operations that answer a repeated call from the
  * present state.
  */
-export { cleanupIntervalMs, removeExpiredKeys, removeOldRecords } from './cleanup.ts';
+export { cleanupIntervalMs, removeExpiredKeys, removeOldRecords } from './keys.ts';
 export { runOncePerKey } from './keys.ts';
 export { keyStatements, removeRecordsOfPerson } from './statements.ts';
 export { IdempotencyStore } from './store.ts';
-export { idempotencyRecordsTable } from './tables.ts';
+export { idempotencyRecordsTable } from './statements.ts';

@@ -4,9 +4,8 @@ import { AppError, appError, type ErrorBody, ReplayedError } from '#libs/errors'
 import { parseJson } from '#libs/json';
 import { RawJson, rawJson, TaggedReply } from '#libs/nats';
 import { type Tx, transactionOrDryRun } from '#libs/orm';
-import { retentionHours } from './cleanup.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import { listNamedPeople } from './named-people.ts';
+import { retentionHours } from './keys.ts';
+import { fingerprintOf, listNamedPeople } from './request.ts';
 import { findRecord, insertRecord, tryLock } from './statements.ts';
 
 /** Fields of a served call's context. */

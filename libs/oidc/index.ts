@@ -1,7 +1,7 @@
 /** Sign-in by an identity provider (OpenID Connect; rules/access#identity-provider): whether its tokens are good, and whom they name. */
 export { type CodeSignIn, createCodeSignIn, signInSeconds } from './code-sign-in.ts';
 export { explainFailure, SignInError } from './sign-in-error.ts';
-export { signInFailures } from './provider-error.ts';
+export { signInFailures } from './sign-in-error.ts';
 export { createProvider, findUrlProblem } from './provider.ts';
 export { createSigningKeys } from './signing-keys.ts';
 export { createVerifier, TokenRejectedError, tokenRejections, type Verifier } from './verifier.ts';

@@ -1,7 +1,7 @@
 /** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
 import { type Outbound, namesHost } from '#libs/outbound';
 import { isJsonObject } from '#libs/json';
-import { ProviderError } from './provider-error.ts';
+import { ProviderError } from './sign-in-error.ts';
 
 export interface Provider {
   readonly issuer: string;

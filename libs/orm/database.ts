@@ -3,15 +3,13 @@
  */
 import pg from 'pg';
 import type { SpanAttributes } from '#libs/telemetry';
-import { registerConnection } from './connections.ts';
+import { registerConnection, type Connection, Transaction } from './transaction.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
-import type { DatabaseOptions } from './options.ts';
+import { type DatabaseOptions, createPool } from './pool.ts';
 import { WriteCoalescer } from './write-coalescer.ts';
-import { describeDatabase, startStatement, traceStatement } from './statement-span.ts';
+import { describeDatabase, startStatement, traceStatement } from './telemetry.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
-import { createPool } from './pool.ts';
-import { type Connection, Transaction } from './transaction.ts';
 import type { CoalescedPrepared, CoalescedRow, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */

@@ -4,8 +4,14 @@
  * takes no writes.
  */
 import pg from 'pg';
-import { type ReadPassword, readPasswordSource } from './password.ts';
-import { createTlsOptions, listTlsWays, readTlsSettings, type TlsSettings } from './tls.ts';
+import {
+  type ReadPassword,
+  readPasswordSource,
+  createTlsOptions,
+  listTlsWays,
+  readTlsSettings,
+  type TlsSettings,
+} from './connection-settings.ts';
 
 export interface Hosts {
   /** Each server's address by itself, without what `tls` and `readPassword` say. */

@@ -1,6 +1,5 @@
 /** One advisory lock for the whole database: a migration holds it alone, backups and restores share it. */
 import type pg from 'pg';
-import { MigrationError } from './migration-error.ts';
 
 const migrationLock = 0x636f6865; // 'cohe'
 /** Table in which an online migration notes what it has done; it is dropped when the migration is complete. */
@@ -78,4 +77,12 @@ export function describeSessions(sessions: readonly Session[]): string {
 function describeAge(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
+}
+
+/** Why a migration did not run or was not completed, or what it keeps from running, for the operator. */
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
 }

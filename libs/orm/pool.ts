@@ -1,11 +1,10 @@
 /** The pool of connections of one service, and how each of them is set up. */
 import type pg from 'pg';
-import { CoalescingSocket } from './coalescing-socket.ts';
+import { Socket } from 'node:net';
+import type { Logger } from '#libs/logger';
 import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
-import type { DatabaseOptions } from './options.ts';
 import { entityParsers } from './parsers.ts';
-import { plannerOptions } from './planner.ts';
-import { createRoleCheck } from './pooled-role.ts';
+import { plannerOptions, createRoleCheck } from './role.ts';
 
 /** Nothing is connected before the first statement. @throws Error when the URL is malformed (its text is not repeated) */
 export function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
@@ -38,4 +37,41 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
   });
   pool.on('error', () => {});
   return pool;
+}
+
+/**
+ * A socket on which the statements of one turn of the event loop leave in one write. pg corks the socket around the messages of each
+ * statement; the first of a turn keeps it corked until the turn ends.
+ */
+export class CoalescingSocket extends Socket {
+  #gathers = false;
+
+  override cork(): void {
+    super.cork();
+    if (this.#gathers) return;
+    this.#gathers = true;
+    super.cork();
+    setImmediate(() => {
+      this.#gathers = false;
+      this.uncork();
+    });
+  }
+}
+
+export interface DatabaseOptions {
+  /** `postgresql://…`; never part of a message. */
+  readonly url: string;
+  /** The service's schema, first on the search path of every connection. */
+  readonly schema: string;
+  /** Most connections of this process. */
+  readonly poolSize: number;
+  readonly logger: Logger;
+  /** A pooler gives a connection for one transaction at a time: nothing is kept on it between two of them (rules/operations#a-pooler). */
+  readonly pooled?: boolean | undefined;
+  /** Shown by PostgreSQL in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Time that one statement may take, default 30 000. */
+  readonly statementTimeoutMs?: number;
+  /** Time to wait for a connection, a new one or one of a busy pool; default 10 000, which is how long most callers wait. */
+  readonly connectTimeoutMs?: number;
 }

@@ -2,10 +2,10 @@
  * The role of one service: it logs in, reads and writes the rows of its own schema, and owns nothing. Made by the migration, whose own
  * role may create roles; where it may not, the role must exist already and only its rights are set.
  */
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { unavailable } from '#libs/errors';
 import { listHosts } from './hosts.ts';
-import { roleSettings } from './pooled-role.ts';
 
 export interface ServiceRole {
   readonly name: string;
@@ -100,4 +100,49 @@ function makeVerifier(password: string): string {
   const keyOf = (label: string): Buffer => createHmac('sha256', salted).update(label).digest();
   const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
   return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyOf('Server Key').toString('base64')}`;
+}
+
+/**
+ * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
+ * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
+ * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
+ * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway. The memory of a statement
+ * holds the rows that an index found in a table of a gigabyte or two; with less, PostgreSQL compares every row of the pages that they are in.
+ */
+export const plannerSettings = {
+  random_page_cost: '1.1',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  work_mem: '16MB',
+} as const;
+
+/** The same for the start of a connection. */
+export const plannerOptions = Object.entries(plannerSettings)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+
+/** Statements that set them, in the form of `format`: `%1$I` is the role, `%2$I` the database, `%3$I` the schema. */
+export const roleSettings: readonly string[] = [
+  'search_path = %3$I, public',
+  ...Object.entries(plannerSettings).map(([name, value]) => `${name} = '${value}'`),
+];
+
+/**
+ * A check of the first connection of a pool: that of a role which does not know the schema would find no table. `public` is known to all.
+ * @returns a function that throws AppError `unavailable` until a set-up has given the role its schema
+ */
+export function createRoleCheck(schema: string): (client: pg.ClientBase) => Promise<void> {
+  let known = schema === 'public';
+  return async (client) => {
+    if (known) return;
+    const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
+    known = rows[0]?.path.split(',')[0]?.trim() === schema;
+    if (known) return;
+    throw unavailable('The database is not set up for this service', {
+      cause: new Error(
+        `the role of DATABASE_URL does not begin its search path with ${schema}. With DATABASE_POOLER=transaction each service has a role of its own: ` +
+          `run tools/migrate.ts with DATABASE_URL_${schema.toUpperCase()}`,
+      ),
+    });
+  };
 }

@@ -1,5 +1,6 @@
 /** One transaction (read committed) on a connection of the pool, which is given back at its end. */
 import type pg from 'pg';
+import type { Queryable } from '#libs/sql';
 import { isRefusedAfterFailure } from './errors.ts';
 
 /** What runs statements on a connection. */
@@ -60,4 +61,17 @@ export class Transaction implements Connection {
     }
     this.client.release(this.broken);
   }
+}
+
+const connections = new WeakMap<Queryable, pg.PoolClient>();
+
+export function registerConnection(tx: Queryable, client: pg.PoolClient): void {
+  connections.set(tx, client);
+}
+
+/** @throws Error for what is no transaction of this library */
+export function connectionOf(tx: Queryable): pg.PoolClient {
+  const client = connections.get(tx);
+  if (client === undefined) throw new Error('The transaction is of another database');
+  return client;
 }

@@ -4,13 +4,12 @@
  */
 import type { Agent, Dispatcher } from 'undici';
 import { findTracer, type Metrics, serverAttributes, type Span } from '#libs/telemetry';
-import { listAllowedHosts } from './address.ts';
+import { listAllowedHosts, OutboundError, type OutboundFailure } from './address.ts';
 import type { AgentOptions } from './agent.ts';
-import { OutboundError, type OutboundFailure } from './error.ts';
 
 export { isPublicAddress, namesHost } from './address.ts';
-export { OutboundError } from './error.ts';
-export type { OutboundFailure } from './error.ts';
+export { OutboundError } from './address.ts';
+export type { OutboundFailure } from './address.ts';
 
 export interface OutboundRequest {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -2,7 +2,7 @@
  * Secrets behind a label in words, in all usual languages and forms: `Passcode: 123456`, `**Passwort:** x`, `PIN 1234`, `password => 'x'`. A label is
  * followed by a bounded gap (markup, a remark in parentheses, a separator), so each one costs a bounded time.
  */
-import { label } from './label-words.ts';
+import { label } from './names.ts';
 import { findQuote, quoteAt, readAt } from './reading.ts';
 import { looksRandom, redacted, replaceSpans, type Span } from './shapes.ts';
 

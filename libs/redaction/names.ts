@@ -1,6 +1,5 @@
 /** Names of fields, headers and parameters whose values are secrets, whatever separates their words. */
 import { isJsonObject, isRawNumber } from '#libs/json';
-import { labelName } from './label-words.ts';
 
 /** Anywhere in a name, without what separates its words. */
 const secretPart =
@@ -65,3 +64,57 @@ function holdsSecret(value: unknown, isCount: boolean): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsSecret(item, isCount));
   return isJsonObject(value) && Object.values(value).some((item) => holdsSecret(item, isCount));
 }
+
+/** Words before secrets in texts, and names of fields in other languages than English. */
+
+/** Found within longer words too: `Besprechungspasswort`. */
+const passwordParts = [
+  'password passwd passwort passcode passphrase kennwort kenncode zugangscode zugriffscode zugangsschlüssel sicherheitscode einwahlcode konferenzcode',
+  'wachtwoord toegangscode beveiligingscode lösenord lösenkod adgangskode passord salasana jelszó',
+  'пароль пинкод 密码 密碼 口令 访问码 存取碼 通行码 通行碼 验证码 驗證碼 密钥 密鑰 パスワード パスコード 暗証番号 アクセスコード 認証コード 確認コード 会議コード 秘密鍵 合言葉',
+  '비밀번호 암호 패스코드 액세스코드 인증번호 סיסמה סיסמא รหัสผ่าน पासवर्ड',
+];
+/** Whole words; a space stands for a space, `_`, `-` or nothing. */
+const passwordWords = [
+  'pin|pwd|pw|otp|pin code|pin number|pin nummer|pincode|pass code|pass phrase|host key|room key|geheimzahl|senha|palavra passe|wachtzin|hasło|haslo|heslo|şifre|şifresi|parola|parolă|parolası',
+  'mot de passe|phrase secrète|contraseña|clave de acceso|clave secreta|código pin|code pin|codice pin|kod pin|pin kodu|kata sandi|mật khẩu|κωδικός πρόσβασης|κωδικός',
+  "code d'accès|code accès|code secret|code de sécurité|code confidentiel|code de la réunion|código de acceso|código de seguridad|código secreto|código de acesso|código de segurança",
+  "codice di accesso|codice d'accesso|codice segreto|codice di sicurezza|kod dostępu|kod bezpieczeństwa|tajny kod|kod przístupu|přístupový kód|giriş kodu|erişim kodu|geçiş kodu|güvenlik kodu",
+  'пин|пин код|код доступа|секретный код|код безопасности|кодовое слово|пін|пін код|код доступу|секретний код|код безпеки|كلمة المرور|رمز المرور|액세스 코드|접근 코드|인증 코드',
+];
+/** Kinds of codes and PINs. */
+const codeKinds =
+  'access|security|verification|login|log in|one time|conference|host|moderator|participant|attendee|guest|dial in|entry|door|gate|recovery|backup|invite|invitation|auth|authentication|2fa|mfa';
+/** Words for keys; a word or a short number behind them is more often a sentence. */
+const keyParts =
+  'secret|token|credential|(?:api|access|private|signing|client|secret|shared|account|encryption|master|auth|deploy)[ _-]?key|トークン|シークレット|令牌|токен';
+const keyWords =
+  "api schlüssel|geheimer schlüssel|clé secrète|clé d'api|clé api|clave api|chiave segreta|chiave api|chave secreta|chave api|geheime sleutel|klucz tajny|klucz api|секретный ключ|ключ доступа|api ключ";
+
+/** Letters in composed or decomposed writing; their accents may be left out. */
+function spell(label: string): string {
+  return Array.from(label.normalize('NFC'), (sign) => {
+    if (sign === ' ') return '[ \\u00a0_-]?';
+    if (sign === "'") return "['’]";
+    const [base = '', ...marks] = sign.normalize('NFD');
+    const isAccent = marks.length > 0 && marks.every((mark) => /[\u0300-\u036f\u3099\u309a]/.test(mark));
+    return isAccent ? `(?:${sign}|${base}${marks.map((mark) => `${mark}?`).join('')})` : sign;
+  }).join('');
+}
+/** The longest first: the first that fits is taken. */
+const oneOf = (labels: readonly string[]): string =>
+  labels
+    .toSorted((one, other) => other.length - one.length)
+    .map(spell)
+    .join('|');
+
+const parts = oneOf(passwordParts.flatMap((line) => line.split(' ')));
+const codes = codeKinds.split('|').flatMap((kind) => [`${kind} code`, `${kind} pin`]);
+const words = oneOf([...passwordWords.flatMap((line) => line.split('|')), ...codes]);
+const keys = oneOf(keyWords.split('|'));
+const start = String.raw`(?<![\p{L}\p{N}_])`;
+
+/** A label in a text; its group 1 is a password or a code, not a key. */
+export const label = new RegExp(`(${parts}|${start}(?:${words})|(?-i:(?<=[a-z])Pin))|(?:${keyParts}|${start}(?:${keys}))`, 'giu');
+/** The label as a whole name of a field. */
+export const labelName = new RegExp(`(?:${parts})$|^(?:${words}|${keys})$`, 'iu');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nextLimit, removeInBatches } from './batches.ts';
+import { nextLimit, removeInBatches } from './index.ts';
 
 describe('removeInBatches', () => {
   it('removes everything in batches that grow while they are quick', async () => {

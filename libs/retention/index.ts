@@ -1,2 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Removes old rows in batches (architecture#data). */
-export { removeInBatches } from './batches.ts';
+
+export interface Removal {
+  /** Removes up to `limit` rows. @returns how many it removed */
+  readonly remove: (limit: number) => Promise<number>;
+  /** Ends the removal between two batches. */
+  readonly signal?: AbortSignal | undefined;
+  /** No batch starts later than this. Default: no limit. */
+  readonly budgetMs?: number | undefined;
+  /** Share of the time that batches take; the rest is left to other work. Default 0.5. */
+  readonly share?: number;
+}
+
+const limits = { first: 1_000, least: 100, most: 20_000 };
+/** A batch that is quicker than the first is doubled, one slower than the second halved. */
+const quickMs = 100;
+const slowMs = 400;
+
+/** Until no row is left, the budget is used or the signal is aborted. @returns how many rows it removed */
+export async function removeInBatches({ remove, signal, budgetMs = Infinity, share = 0.5 }: Removal): Promise<number> {
+  const startedMs = performance.now();
+  let total = 0;
+  let limit = limits.first;
+  for (;;) {
+    if (signal?.aborted === true) return total;
+    const batchMs = performance.now();
+    const removed = await remove(limit);
+    const tookMs = performance.now() - batchMs;
+    total += removed;
+    if (removed < limit || performance.now() - startedMs >= budgetMs) return total;
+    limit = nextLimit(limit, tookMs);
+    const restMs = (tookMs * (1 - share)) / share;
+    await sleep(restMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The size of the batch behind one of this size that took this long. */
+export function nextLimit(limit: number, tookMs: number): number {
+  if (tookMs < quickMs) return Math.min(limits.most, limit * 2);
+  if (tookMs > slowMs) return Math.max(limits.least, Math.floor(limit / 2));
+  return limit;
+}

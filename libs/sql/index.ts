@@ -1,8 +1,8 @@
 /** SQL that is declared: fragments, types, and statements that are called as functions. What runs them is `#libs/orm`. */
 export { Parameter, Sql, sql } from './sql.ts';
 export type { SqlPart } from './sql.ts';
-export { t } from './sql-type.ts';
-export type { ParamsOf, RowOf, Shape } from './sql-type.ts';
+export { t } from './sql.ts';
+export type { ParamsOf, RowOf, Shape } from './sql.ts';
 export { statement } from './statement.ts';
 export type {
   DeclaredStatement,

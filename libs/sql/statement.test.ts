@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sql, type Sql, type SqlPart } from './sql.ts';
-import { t } from './sql-type.ts';
+import { sql, type Sql, type SqlPart, t } from './sql.ts';
 import { type PreparedStatement, type Queryable, statement } from './statement.ts';
 
 /** A database that tells what it was asked. */

@@ -2,8 +2,7 @@
  * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions. PostgreSQL parses and plans each
  * once per connection. docs/adr/mikroorm-and-sql-statements.md
  */
-import { Parameter, render, type Sql, sql } from './sql.ts';
-import { type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql-type.ts';
+import { Parameter, render, type Sql, sql, type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql.ts';
 
 /** SQL with a name, its parameters numbered. */
 export interface PreparedStatement extends StatementOptions {

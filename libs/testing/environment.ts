@@ -2,7 +2,7 @@
  * A place for one test file: its own database (cloned from the migrated template), its own prefix on NATS, its own bucket.
  * Files may therefore run side by side on the same servers.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -11,7 +11,6 @@ import { type ActorSigner, generateActorKeys } from '#libs/actor';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
-import { bookingSecret } from './booking-signature.ts';
 import { createTestActors } from './actors.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -112,4 +111,11 @@ function readAddress(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
   throw new Error(`${name} is not set: a test that needs servers belongs in test/integration or test/e2e, where jest starts them`);
+}
+
+export const bookingSecret = 'booking-secret-of-the-tests';
+
+/** The header that belongs to exactly these bytes. */
+export function signBooking(body: string | Buffer, secret = bookingSecret): { 'x-cal-signature-256': string } {
+  return { 'x-cal-signature-256': createHmac('sha256', secret).update(body).digest('hex') };
 }

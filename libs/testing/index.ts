@@ -1,7 +1,7 @@
 /** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
-export { bookingSecret, signBooking } from './booking-signature.ts';
+export { bookingSecret, signBooking } from './environment.ts';
 export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
-export { createAuthority, type Authority, type Certificate } from './certificates.ts';
+export { createAuthority, type Authority, type Certificate } from './system-programs.ts';
 export { readCaptions } from './captions.ts';
 export { contextFor, createTestActors, superuser } from './actors.ts';
 export { runCli, type CliOutcome } from './cli.ts';
@@ -20,7 +20,7 @@ export { startPlatform, startService, type Platform, type StartOptions } from '.
 export { copyRunning, runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
-export { listLockWaits, waitForLockWait } from './lock-waits.ts';
+export { listLockWaits, waitForLockWait } from './wait-for.ts';
 export { quickJobs, watchJobs, type JobWatch } from './job-watch.ts';
 export { createNatsOperator, createNkey } from './nats-operator.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
@@ -31,8 +31,8 @@ export { startScriptProcess, type ScriptProcess } from './script-process.ts';
 export { provideChromium, provideFfmpeg, provideGoProgram, providePython, provideTimeoutMs } from './system-programs.ts';
 export { startPgBouncer, type PgBouncer } from './pgbouncer.ts';
 export { startTelegram, type BotApiFault, type TelegramServer } from './telegram.ts';
-export { findMessagingFlaw } from './messaging-html.ts';
-export { readTelegramHtml } from './telegram-html.ts';
+export { findMessagingFlaw } from './message-html.ts';
+export { readTelegramHtml } from './message-html.ts';
 export { startYoutube, type PlayedVideo, type YoutubeServer } from './youtube.ts';
 export { startTraceCollector, type CollectedSpan, type TraceCollector } from './trace-collector.ts';
 export { startWebhookReceiver, type ReceivedWebhook, type ReceiverAnswer, type WebhookReceiver } from './webhook-receiver.ts';

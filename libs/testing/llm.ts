@@ -5,19 +5,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes } from 'node:stream/consumers';
-import { answerSensibly, type LlmMessage, rememberSensibly, summarizeSensibly } from './llm-answers.ts';
 import {
+  answerSensibly,
+  type LlmMessage,
+  rememberSensibly,
+  summarizeSensibly,
   hearSensibly,
   readTranscriptionRequest,
   transcriptionBody,
   type SpokenAnswer,
   type TranscriptionRequest,
-} from './llm-transcription.ts';
+} from './llm-answers.ts';
 import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault, type LlmSpeech } from './llm-wire.ts';
 
 export type { LlmMessage } from './llm-answers.ts';
 export type { LlmFault, LlmSpeech } from './llm-wire.ts';
-export type { SpokenAnswer, TranscriptionRequest } from './llm-transcription.ts';
+export type { SpokenAnswer, TranscriptionRequest } from './llm-answers.ts';
 
 export interface LlmRequest {
   readonly model: string;

@@ -1,13 +1,12 @@
 /** Services for tests: one in this process, or all seven, in this process or each in its own. */
 import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import type { Clock } from '#libs/time';
-import type { PaceRule } from '#libs/transfer';
 import {
   findFreePort,
   listDatabaseUrls,
@@ -17,7 +16,8 @@ import {
   settingsOfService,
   startServiceProcess,
 } from '#libs/servers';
-import { type Balancer, startBalancer } from './balancer.ts';
+import type { Clock } from '#libs/time';
+import type { PaceRule } from '#libs/transfer';
 import { type CliOutcome, runCli } from './cli.ts';
 import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
@@ -224,4 +224,58 @@ async function startProcess(
   }
   if (item.hasEnded) throw new Error(`${name} ${await item.ended}; its log ends with:\n${item.readLogTail()}`);
   return item;
+}
+
+export interface Backend {
+  readonly port: number;
+  isReady(): Promise<boolean>;
+}
+
+export interface Balancer {
+  /** Looks at the replicas now, e.g. after one was added. */
+  look(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Listens on `port`. `lookEveryMs` is the time after which a change of readiness is noticed at the latest. */
+export async function startBalancer(port: number, backends: readonly Backend[], lookEveryMs = 500): Promise<Balancer> {
+  const sockets = new Set<Socket>();
+  let ready: readonly Backend[] = [];
+  let turn = 0;
+  const look = async (): Promise<void> => {
+    const states = await Promise.all(backends.map((backend) => backend.isReady()));
+    ready = backends.filter((_backend, index) => states[index] === true);
+  };
+  const server = createServer((client) => {
+    turn += 1;
+    const chosen = ready[turn % ready.length];
+    if (chosen === undefined) return void client.resetAndDestroy();
+    const upstream = connect({ host: '127.0.0.1', port: chosen.port });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.resetAndDestroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroySoon();
+      });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  await look();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const timer = setInterval(() => void look(), lookEveryMs);
+  return {
+    look,
+    stop: async () => {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

@@ -6,8 +6,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, answerRecording, listRecordings, toRecording, type PlayedRecording } from './realtimekit-recordings.ts';
-import { createWebhookSender, type WebhookSender } from './realtimekit-webhooks.ts';
+import {
+  type Answer,
+  answerRecording,
+  listRecordings,
+  toRecording,
+  type PlayedRecording,
+  createWebhookSender,
+  type WebhookSender,
+} from './realtimekit-recordings.ts';
 
 /** One row of the JSON artifact. Any field may be anything, to play a provider that answers nonsense. */
 export interface ArtifactRow {

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { HtmlRefused, readTelegramHtml } from './telegram-html.ts';
+import { HtmlRefused, readTelegramHtml } from './message-html.ts';
 
 /** What becomes of one `sendMessage`. */
 export type BotApiFault =

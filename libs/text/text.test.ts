@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { hasControlCharacters, isBlank, isSingleLine, linePattern, toSingleLine, toMultiline, removeControlCharacters } from '#libs/text';
+import {
+  hasControlCharacters,
+  isBlank,
+  isSingleLine,
+  linePattern,
+  toSingleLine,
+  toMultiline,
+  removeControlCharacters,
+  truncateText,
+} from '#libs/text';
 
 const codes = Array.from({ length: 0x11_0000 }, (_value, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0);
@@ -68,4 +77,17 @@ describe('texts', () => {
   ])('that nobody can see are blank: %j (rules/http#strings)', (text) =>
     expect([isBlank(text), isBlank(`${text}.`)]).toEqual([true, false]),
   );
+});
+
+describe('a text that is cut', () => {
+  it.each([
+    ['short', 10, 'short'],
+    ['a longer one', 5, 'a lon'],
+    ['ab👩‍👩‍👧‍👦', 5, 'ab'],
+    ['ab🇩🇪🇫🇷', 6, 'ab🇩🇪'],
+    ['abe\u0301', 3, 'ab'],
+    ['😀😀', 3, '😀'],
+    ['😀', 1, ''],
+    [`x${'\u0301'.repeat(500)}`, 300, `x${'\u0301'.repeat(299)}`],
+  ])('keeps its graphemes whole: %j in %i', (text, length, kept) => expect(truncateText(text, length)).toBe(kept));
 });

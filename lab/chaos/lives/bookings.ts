@@ -1,5 +1,5 @@
 /** Lives of a booking provider whose events come in any order: single bookings, guests with seats, and series. */
-import { signBooking } from '../../../libs/testing/booking-signature.ts';
+import { signBooking } from '../../../libs/testing/environment.ts';
 import type { Client, Request } from '../client.ts';
 
 type Step = () => Promise<void>;

@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import { findTracer, serverAttributes } from '#libs/telemetry';
-import { startStatement, traceStatement } from '../statement-span.ts';
+import { startStatement, traceStatement } from '../telemetry.ts';
 
 class PooledConnection implements DatabaseConnection {
   readonly client: pg.PoolClient;

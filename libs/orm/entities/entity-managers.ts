@@ -1,9 +1,11 @@
 /** Units of work, each on the connection of an open transaction. */
+import { p } from '@mikro-orm/core';
 import { type EntityManager, MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Kysely } from 'kysely';
-import { connectionOf } from '../connections.ts';
+import type { JsonObject } from '#libs/json';
 import type { Tx } from '../database.ts';
 import { createDialect, PoolDriver, TransactionDriver } from './dialect.ts';
+import { connectionOf } from '../transaction.ts';
 
 export type Entities = NonNullable<Options['entities']>;
 
@@ -53,3 +55,25 @@ function createOrm(schema: string, entities: Entities): MikroORM {
 async function refuse(): Promise<never> {
   throw new Error('A unit of work runs in a transaction');
 }
+
+const instant = () => p.string().columnType('timestamptz');
+
+export const columns = {
+  /** An instant as PostgreSQL's text, microseconds kept. */
+  instant,
+
+  /** One that the database sets when the row is made. */
+  now: () => instant().defaultRaw('clock_timestamp()'),
+
+  /** A JSON object, numbers without loss; empty unless given. */
+  jsonObject: () => p.json().$type<JsonObject>().defaultRaw(`'{}'`),
+
+  /** A number of 64 bits, as long as a double holds it. */
+  bigint: () => p.bigint('number'),
+
+  /** Text that is empty unless given. */
+  emptyText: () => p.text().default(''),
+
+  /** A list of ids. */
+  ids: () => p.array().$type<number[]>().columnType('integer[]').default([]),
+} as const;

@@ -1,16 +1,14 @@
 /** Brings one service's schema up to date: creates it, its SQL functions, and runs the migrations that its history lacks. */
-import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
-import type { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
+import { Migrator, type Migration } from '@mikro-orm/migrations';
+import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
 import { createDialect, PoolDriver } from '../entities/dialect.ts';
 import { createHostPool, listHosts, splitStartOptions } from '../hosts.ts';
-import { isoUtcSql } from '../iso-utc.ts';
-import { entityParsers } from '../parsers.ts';
-import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
-import { MigrationError } from '../migration-error.ts';
+import { MigrationError } from '../migration-lock.ts';
 import { OnlineMigration, runOnline } from './online.ts';
 import { type MigrationRun, openMigrationRun, type RunOptions, toRunError } from './run.ts';
+import { entityParsers } from '../parsers.ts';
+import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
 
 /** A migration's class, `Migration<yyyymmddhhmmss>_<what>`: its name is the entry in the history. */
 export type MigrationClass = Constructor<Migration>;
@@ -203,4 +201,23 @@ function checkOrder(migrations: readonly MigrationClass[]): void {
   ) {
     throw new Error(`migrations must be named Migration<yyyymmddhhmmss>_<what> and listed in that order: ${names.join(', ')}`);
   }
+}
+
+/**
+ * `iso_utc(timestamptz)`: an instant as clients see it, made by SQL so that it never loses its microseconds
+ * (rules/http#datetimes-out): `Z`, six digits of fraction exactly when the microseconds are not zero, years 0001 to 9999.
+ *
+ * Only immutable functions are used (`to_char` is not one), and the body is one expression, so that PostgreSQL inlines it into the
+ * query that calls it.
+ */
+export function isoUtcSql(schema: string): string {
+  const part = (field: string, digits: number): string =>
+    `lpad((date_part('${field}', at at time zone 'UTC')::integer)::text, ${digits}, '0')`;
+  const micros = `(date_part('microseconds', at at time zone 'UTC')::integer)`;
+  return `create or replace function ${schema}.iso_utc(at timestamptz) returns text
+    language sql immutable parallel safe
+    return ${part('year', 4)} || '-' || ${part('month', 2)} || '-' || ${part('day', 2)}
+      || 'T' || ${part('hour', 2)} || ':' || ${part('minute', 2)} || ':' || lpad((${micros} / 1000000)::text, 2, '0')
+      || case when ${micros} % 1000000 = 0 then '' else '.' || lpad((${micros} % 1000000)::text, 6, '0') end
+      || 'Z'`;
 }

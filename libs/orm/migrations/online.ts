@@ -4,8 +4,7 @@
  */
 import { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
-import { progressTable } from '../migration-lock.ts';
-import { MigrationError } from '../migration-error.ts';
+import { progressTable, MigrationError } from '../migration-lock.ts';
 import type { MigrationRun } from './run.ts';
 
 /** Rows that are changed in batches by the order of an integer key. */

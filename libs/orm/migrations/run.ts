@@ -11,8 +11,8 @@ import {
   sessionColumns,
   tryLockForMigration,
   unlockAfterMigration,
+  MigrationError,
 } from '../migration-lock.ts';
-import { MigrationError } from '../migration-error.ts';
 
 export interface RunOptions {
   readonly url: string;

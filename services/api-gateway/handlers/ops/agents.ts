@@ -1,6 +1,6 @@
 /** `/api/ops/agents`: agents, and the sentences that wait for a decision (D70), in pages. */
 import type { RouteHandlers } from '#libs/http';
-import { type ListKind, operatorLists, encodePosition } from '#libs/merged-list';
+import { type ListKind, operatorLists, encodePosition } from '#libs/cursor';
 import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
 import { usualLimit } from '../../routes/ops/filters.ts';

@@ -12,7 +12,7 @@ import {
   nextCursor,
   type Position,
   encodeMergedCursor,
-} from '#libs/merged-list';
+} from '#libs/cursor';
 import type { Bus } from '#libs/nats';
 import { usualLimit } from '../../routes/ops/filters.ts';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';

@@ -2,7 +2,7 @@
 import { type LatestJob, maxId } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
-import { operatorLists, encodePosition } from '#libs/merged-list';
+import { operatorLists, encodePosition } from '#libs/cursor';
 import type { Bus, CallContext } from '#libs/nats';
 import { describePipelineStatus, jobTypeOf, listPipelineStatuses, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';

@@ -1,6 +1,6 @@
 /** Where the page begins that an operator asks for (P2). */
 import { type AppError, appError } from '#libs/errors';
-import { startCursor, type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/merged-list';
+import { startCursor, type ListKind, type MergedCursor, type Position, decodePosition, decodeMergedCursor } from '#libs/cursor';
 
 /** @returns undefined for the first page. @throws AppError 400 `bad_cursor` */
 export const readPosition = (kind: ListKind, cursor: string | undefined): Position | undefined =>

@@ -1,7 +1,7 @@
 /** `/api/ops/threads`: chats with agents, and the operators who have them by name (H1 to H5). */
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandlers } from '#libs/http';
-import { operatorLists, parseInstantKey, encodePosition } from '#libs/merged-list';
+import { operatorLists, parseInstantKey, encodePosition } from '#libs/cursor';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';

@@ -12,7 +12,7 @@ import {
   parseInstantKey,
   formatInstantKey,
   encodeMergedCursor,
-} from '#libs/merged-list';
+} from '#libs/cursor';
 import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';

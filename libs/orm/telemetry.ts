@@ -1,5 +1,6 @@
 /** Spans of statements, by OpenTelemetry's conventions for PostgreSQL (rules/operations#traces). Never the values of a statement. */
-import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes } from '#libs/telemetry';
+import { findTracer, errorTypeOf, serverAttributes, type Span, type SpanAttributes, type Metrics } from '#libs/telemetry';
+import type { Database } from './database.ts';
 import { listHosts } from './hosts.ts';
 
 /** What is the same for all statements of a database. Of several servers it is not known which one answers. */
@@ -49,4 +50,19 @@ function findSqlState(error: unknown): string | undefined {
     if ('code' in at && typeof at.code === 'string' && /^[\dA-Z]{5}$/.test(at.code)) return at.code;
   }
   return undefined;
+}
+
+/** Shows how far the pool is used (rules/operations#metrics): `database_pool_connections{state}` and who waits for one. */
+export function measurePool(metrics: Metrics, database: Pick<Database, 'stats'>): void {
+  metrics.gauge('database_pool_connections', 'Open connections to PostgreSQL by state', ['state'], (gauge) => {
+    const { total, idle } = database.stats();
+    gauge.set({ state: 'idle' }, idle);
+    gauge.set({ state: 'busy' }, total - idle);
+  });
+  metrics.gauge('database_pool_connections_max', 'Most connections of this process', [], (gauge) => gauge.set(database.stats().max));
+  metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => {
+    // Whoever asks is queued for a moment even when a connection is idle; the gauges of this very scrape are such callers.
+    const { idle, waiting } = database.stats();
+    gauge.set(Math.max(0, waiting - idle));
+  });
 }

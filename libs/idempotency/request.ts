@@ -1,5 +1,6 @@
 /** Two requests are the same when their fields have equal values (I4); order of fields and notation of numbers do not count. */
 import { hash } from 'node:crypto';
+import { isPossibleId } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 
 /** SHA-256 of a request without `if_match`, which is a precondition and not part of the effect. */
@@ -25,4 +26,26 @@ function writeNumber(text: string): string {
   const significant = digits.replace(/(?<!0)0+$/, '');
   if (significant === '') return '0';
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`;
+}
+
+/** Ids at `…person_id` and `…person_ids`, and of people as the open API shows them, however deep, each once. */
+export function listNamedPeople(...values: readonly unknown[]): number[] {
+  const ids = new Set<number>();
+  const add = (id: unknown): void => {
+    if (typeof id === 'number' && isPossibleId(id)) ids.add(id);
+  };
+  const pending: unknown[] = [...values];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const fields = value as Readonly<Record<string, unknown>>;
+    if ('actor_kind' in fields) add(fields['id']);
+    for (const key of Object.keys(fields)) {
+      const item = fields[key];
+      if (/(?:^|_)person_id$/.test(key)) add(item);
+      else if (/(?:^|_)person_ids$/.test(key) && Array.isArray(item)) item.forEach(add);
+      pending.push(item);
+    }
+  }
+  return [...ids];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMetrics } from '#libs/telemetry';
-import { measurePool } from './metrics.ts';
+import { measurePool } from './telemetry.ts';
 
 describe('measurePool (rules/operations#metrics)', () => {
   it('shows used, idle and awaited connections at the time of the scrape', async () => {
